@@ -143,6 +143,7 @@ class LateModel:
         choices: Mapping[str, Sequence[str]] | None = None,
         review: Callable[[Answer], Review] | None = None,
         seconds: float | None = None,
+        weigh: bool = False,
     ) -> tuple[Answer, Completion]:
         """See `activities.models.base.LanguageModel.ask`. Raises NotPermitted for another model server."""
         self._permits.check_address(choice.base_url)
@@ -156,6 +157,7 @@ class LateModel:
             choices=choices,
             review=review,
             seconds=seconds,
+            weigh=weigh,
         )
 
     async def context(self, choice: ModelChoice) -> int:

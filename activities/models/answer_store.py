@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
+from activities.models.response import Word
 from activities.types import Usage
 
 log = structlog.get_logger()
@@ -38,6 +39,8 @@ class RawAnswer(BaseModel):
     usage: Usage = Usage()
     estimated: bool = False
     """The provider reported no usage."""
+    words: tuple[Word, ...] = ()
+    """The parts that the answer was said in, where their probabilities were wanted and given."""
 
     @property
     def said(self) -> str:

@@ -20,6 +20,8 @@ class Completion(BaseModel):
     """The answer had been paid for by an earlier attempt of this very step."""
     notes: tuple[str, ...] = ()
     """What the report must state, such as usage that the provider did not report and was estimated."""
+    shares: dict[str, dict[str, float]] = {}
+    """Field -> share of probability of each of its values, 0 to 1; empty where the server is silent."""
 
 
 class Review(BaseModel):
@@ -48,13 +50,15 @@ class LanguageModel(Protocol):
         choices: Mapping[str, Sequence[str]] | None = None,
         review: Callable[[Answer], Review] | None = None,
         seconds: float | None = None,
+        weigh: bool = False,
     ) -> tuple[Answer, Completion]:
         """Ask for an answer of the given shape within the allowance.
 
         `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
         store of paid answers. `choices` are the values a field may have, by its path (`claims.sentence`).
         `review` examines a valid answer; the problems it finds are sent back once. `seconds` is how long the
-        step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the same.
+        step has: what is whole by then is used. `weigh`: how sure the model was of each of `choices` is
+        wanted too. Raises ModelError; its `usage` is what was paid all the same.
         """
         ...
 

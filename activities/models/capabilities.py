@@ -2,20 +2,26 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 
+log = structlog.get_logger()
+
 LimitName = Literal["max_completion_tokens", "max_tokens", "none"]
 Format = Literal["json_schema", "json_object_schema", "json_object", "none"]
 LADDER: tuple[Format, ...] = ("json_schema", "json_object_schema", "json_object", "none")
 """Best first. `json_object_schema` is the schema inside `json_object`, as llama.cpp's servers accept it."""
+SHRINK_FACTOR = 0.6
+"""Of what a prompt had, when a server calls it too long and does not say what it can read."""
 LEAST_CONTEXT = 512
 """Tokens; a number below this in an error message is not the size of a context."""
 
@@ -55,6 +61,7 @@ class Capabilities(BaseModel):
     system_role: bool = True
     stream: bool = True
     stream_usage: bool = True
+    logprobs: bool = True
     max_output: int | None = None
     """Largest output cap the server accepts."""
     bounds: bool = True
@@ -159,6 +166,7 @@ class _Refusal:
 _Lesson = Callable[[Capabilities, _Refusal], Capabilities | None]
 _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
     (_BOUNDS, lambda known, _: known.without("bounds") or known.lowered()),
+    (re.compile(r"logprobs"), lambda known, _: known.without("logprobs")),
     (re.compile(r"response_format|json_schema|json_object|schema"), lambda known, _: known.lowered()),
     (re.compile(r"stream_options|include_usage"), lambda known, _: known.without("stream_usage")),
     (re.compile(r"temperature"), lambda known, _: known.without("temperature")),
@@ -217,6 +225,30 @@ class CapabilityMemory:
             await self._store.put_named(name, capabilities.model_dump_json().encode())
         except StoreError:
             return  # it will be learned again
+
+    async def lower_format(self, address: str, model: str) -> None:
+        """A server that accepts a schema and then answers in prose ignores it: put the schema into the
+        prompt."""
+        known = await self.of(address, model)
+        if known.format in ("json_schema", "json_object_schema"):
+            await self.remember(address, model, known.model_copy(update={"format": "json_object"}))
+
+    async def learn_context(
+        self, address: str, model: str, error: Mapping[str, object], prompt: int, cap: int
+    ) -> None:
+        """Remember how much a model can read, which was given more: `prompt` tokens and `cap` to answer in. A
+        server that does not say how much is given less by a good share the next time."""
+        named = context_size(f"{error.get('message') or ''} {error}", prompt)
+        size = (
+            named
+            if named is not None and named < prompt + cap
+            else math.floor((prompt + cap) * SHRINK_FACTOR)
+        )
+        known = await self.of(address, model)
+        if known.context_tokens is not None and size >= known.context_tokens:
+            size = min(size, math.floor(known.context_tokens * SHRINK_FACTOR))
+        log.info("model_context_learned", model=model, context_tokens=size)
+        await self.remember(address, model, known.with_context(size))
 
 
 def _name(address: str, model: str) -> str:

@@ -28,13 +28,13 @@ from activities.evidence_store import EvidenceStore
 from activities.models import progress
 from activities.models.answer_store import PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review
-from activities.models.capabilities import Capabilities, CapabilityMemory, context_size
+from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import Answer, Conversation, ReadAnswer, raise_refusal, read_answer
 from activities.models.events import events_of
 from activities.models.failures import error_object
 from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
-from activities.models.response import Pieces
+from activities.models.response import Pieces, shares
 from activities.models.server_facts import ServerFacts
 from activities.models.servers import Servers
 from activities.models.stream import FIRST_WORD_FACTOR, Stopwatch, read_stream
@@ -54,8 +54,6 @@ PATH = "/chat/completions"
 EVENTS = "text/event-stream"
 OVER = ("deadline",)
 """Finish reasons after which there is no time for a repair turn."""
-SHRINK_FACTOR = 0.6
-"""Of what a prompt had, when a server calls it too long and does not say what it can read."""
 
 
 def accept_all(_: object) -> Review:
@@ -105,6 +103,7 @@ class OpenAIModel:
         choices: Mapping[str, Sequence[str]] | None = None,
         review: Callable[[Answer], Review] | None = None,
         seconds: float | None = None,
+        weigh: bool = False,
     ) -> tuple[Answer, Completion]:
         """See `activities.models.base.LanguageModel.ask`. Raises ModelError."""
         if choice.temperature is None:
@@ -118,6 +117,7 @@ class OpenAIModel:
             window=await self.context(choice),
             scope=scope,
             seconds=seconds,
+            weigh=weigh,
             clock=Stopwatch(),
         )
         result, problem = await self._first(talk, system, user, review or accept_all)
@@ -130,6 +130,9 @@ class OpenAIModel:
             repaired=talk.turns > 1,
             from_store=talk.from_store,
             notes=tuple(dict.fromkeys((*talk.notes, *result.notes))),
+            shares={field: shares(result.words, field, values) for field, values in (choices or {}).items()}
+            if result.words
+            else {},
         )
 
     async def _first(
@@ -151,8 +154,8 @@ class OpenAIModel:
             log.info(
                 "model_repair", model=talk.choice.model, answer=talk.answer.__name__, problem=problem.problem
             )
-            if not problem.found_json and not raw.cut:
-                await self._lower_format(talk, raw.said)
+            if raw.said.strip() and not problem.found_json and not raw.cut:
+                await self._memory.lower_format(talk.address.shown, talk.choice.model)
             problem.said, problem.prompt_tokens = raw.said, estimated
             problem.final = raw.finish_reason in OVER
             return None, problem
@@ -262,15 +265,11 @@ class OpenAIModel:
                 said = error_object(error.body)
                 learned = capabilities.learned(error.status_code, said)
                 if learned is None or learned == capabilities:
-                    failure = self._failed(question, error, pieces, secrets)
-                    await self._learn_context(question, failure, said)
-                    raise failure from None
+                    raise await self._failed(question, error, pieces, secrets) from None
                 log.info("model_capability_learned", model=question.choice.model, now=learned.model_dump())
                 await self._memory.remember(question.address.shown, question.choice.model, learned)
             except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:
-                failure = self._failed(question, error, pieces, secrets)
-                await self._learn_context(question, failure, error_object(getattr(error, "body", None)))
-                raise failure from None
+                raise await self._failed(question, error, pieces, secrets) from None
             except asyncio.CancelledError:
                 # the attempt after this one charges it
                 if pieces.everything:
@@ -347,6 +346,7 @@ class OpenAIModel:
             finish_reason=ending or pieces.finish_reason,
             usage=self._usage(question, pieces),
             estimated=pieces.reported is None,
+            words=tuple(pieces.words),
         )
 
     def _usage(self, question: Question, pieces: Pieces) -> Usage:
@@ -356,45 +356,22 @@ class OpenAIModel:
         cost = cost_microusd(self._settings, question.choice, counted)
         return counted.model_copy(update={"cost_microusd": cost})
 
-    def _failed(
+    async def _failed(
         self, question: Question, error: Exception, pieces: Pieces, secrets: Sequence[str]
     ) -> ModelError:
-        """Our error for the library's; with the usage when words had already arrived."""
+        """Our error for the library's; with the usage when words had already arrived. How much the model can
+        read is remembered, when the failure is that it was given more."""
         from activities.models.transport import translated
 
         failure = translated(question, error, secrets)
         if pieces.everything:
             failure.usage = self._usage(question, pieces)
-        return failure
-
-    async def _learn_context(
-        self, question: Question, failure: ModelError, error: Mapping[str, object]
-    ) -> None:
-        """Remember how much the model can read, when the failure is that it was given more. A server that
-        does not say how much is given less by a good share the next time."""
-        if failure.category != "context_length":
-            return
-        sent = question.estimated + question.cap
-        named = context_size(f"{error.get('message') or ''} {error}", question.estimated)
-        size = named if named is not None and named < sent else math.floor(sent * SHRINK_FACTOR)
-        where, model = question.address.shown, question.choice.model
-        known = await self._memory.of(where, model)
-        if known.context_tokens is not None:
-            size = (
-                min(size, math.floor(known.context_tokens * SHRINK_FACTOR))
-                if size >= known.context_tokens
-                else size
+        if failure.category == "context_length":
+            said = error_object(getattr(error, "body", None))
+            await self._memory.learn_context(
+                question.address.shown, question.choice.model, said, question.estimated, question.cap
             )
-        log.info("model_context_learned", model=model, context_tokens=size)
-        await self._memory.remember(where, model, known.with_context(size))
-
-    async def _lower_format(self, talk: Conversation[Answer], said: str) -> None:
-        """A server that accepts a schema and then answers in prose ignores it: put the schema into the
-        prompt."""
-        where, model = talk.address.shown, talk.choice.model
-        known = await self._memory.of(where, model)
-        if said.strip() and known.format in ("json_schema", "json_object_schema"):
-            await self._memory.remember(where, model, known.model_copy(update={"format": "json_object"}))
+        return failure
 
 
 def _shorter(one: float, other: float | None) -> float:

@@ -9,6 +9,7 @@ from activities.errors import ModelRefused, ModelUnusable
 from activities.models.address import Address
 from activities.models.answer_store import CUT, RawAnswer, key_of
 from activities.models.request import Question
+from activities.models.response import Word
 from activities.models.stream import Stopwatch
 from activities.models.structured import Unreadable, read
 from activities.models.tokens import LEAST_OUTPUT
@@ -29,6 +30,7 @@ class Conversation(Generic[Answer]):
     window: int
     scope: str
     seconds: float | None
+    weigh: bool
     clock: Stopwatch
     spent: Usage = field(default_factory=Usage)
     notes: list[str] = field(default_factory=list)
@@ -66,7 +68,15 @@ class Conversation(Generic[Answer]):
         )
         self.turns += 1
         return Question(
-            self.choice, self.address, *sent, self.schema, self.answer.__name__, cap, key, estimated
+            self.choice,
+            self.address,
+            *sent,
+            self.schema,
+            self.answer.__name__,
+            cap,
+            key,
+            estimated,
+            self.weigh,
         )
 
     def unusable(self, problem: Unreadable, when: str) -> ModelUnusable:
@@ -82,13 +92,14 @@ class ReadAnswer(Generic[Answer]):
 
     value: Answer
     notes: tuple[str, ...] = ()
+    words: tuple[Word, ...] = ()
 
 
 def read_answer(raw: RawAnswer, talk: Conversation[Answer]) -> ReadAnswer[Answer]:
     """Raises Unreadable."""
     value = read(raw.said, talk.answer, cut=raw.cut)
     if not raw.cut:
-        return ReadAnswer(value)
+        return ReadAnswer(value, words=raw.words)
     return ReadAnswer(value, (f"{talk.choice.model} {CUT[raw.finish_reason]}; what was complete is used",))
 
 

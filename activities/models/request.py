@@ -12,6 +12,9 @@ from activities.types import ModelChoice
 
 REPAIR_SYSTEM = "You correct JSON. Answer with one JSON object that matches the schema, and nothing else."
 
+TOP_LOGPROBS = 10
+"""Words at each place of an answer whose probability is wanted; servers give 20 at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -30,6 +33,8 @@ class Question:
     """Under which its answer is stored."""
     estimated: int
     """Tokens of the prompt."""
+    weigh: bool = False
+    """Whether the probabilities of the words of the answer are wanted."""
 
     @property
     def where(self) -> str:
@@ -64,6 +69,8 @@ def body(question: Question, capabilities: Capabilities) -> dict[str, object]:
         request[capabilities.limit] = min(question.cap, capabilities.max_output or question.cap)
     if capabilities.temperature:
         request["temperature"] = question.choice.temperature or 0
+    if question.weigh and capabilities.logprobs:
+        request |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     if capabilities.stream:
         request["stream"] = True
         if capabilities.stream_usage:

@@ -1,8 +1,22 @@
 """An answer as it arrives: whole, or in the pieces of a stream; and the usage a provider reports with it."""
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from activities.types import Usage
+
+MAX_WORDS = 500
+"""Of an answer whose probabilities are kept; they are asked for of short ones only."""
+
+
+class Word(NamedTuple):
+    """A part of an answer as the model said it."""
+
+    text: str
+    weights: dict[str, float]
+    """Probability of the parts that it might have said here, this one among them."""
 
 
 class Pieces:
@@ -17,6 +31,8 @@ class Pieces:
         self.finish_reason = ""
         self.tool_calls: dict[int, str] = {}
         self.usage: Mapping[str, object] | None = None
+        self.words: list[Word] = []
+        """With their probabilities, where these were asked for and given."""
         self._answered = False
 
     @property
@@ -67,6 +83,11 @@ class Pieces:
             said = choice.get("message")
         if isinstance(said, Mapping):
             self._append(said)
+        weighed = choice.get("logprobs")
+        parts = weighed.get("content") if isinstance(weighed, Mapping) else None
+        parts = parts if isinstance(parts, list) else []
+        self.words += [_word(part) for part in parts if isinstance(part, Mapping)]
+        del self.words[MAX_WORDS:]
 
     def _append(self, said: Mapping[str, object]) -> None:
         content = said.get("content")
@@ -112,6 +133,40 @@ def usage_of(reported: Mapping[str, object]) -> Usage | None:
         output_tokens=out,
         reasoning_tokens=min(reasoning, out),
     )
+
+
+def _word(part: Mapping[str, object]) -> Word:
+    others = part.get("top_logprobs")
+    weights: dict[str, float] = {}
+    for other in others if isinstance(others, list) else ():
+        logprob = other.get("logprob") if isinstance(other, Mapping) else None
+        if isinstance(logprob, int | float) and logprob <= 0:
+            weights[_text(other.get("token"))] = math.exp(logprob)
+    return Word(_text(part.get("token")), weights)
+
+
+def shares(words: Sequence[Word], field: str, values: Sequence[str]) -> dict[str, float]:
+    """How the model divided its probability among the values of a field, at the place where its JSON answer
+    gives that field: 0 to 1, together 1. Empty where the words do not say."""
+    said = "".join(word.text for word in words)
+    place = re.search(rf'"{re.escape(field)}"\s*:\s*"', said)
+    if place is None:
+        return {}
+    end = 0
+    for word in words:
+        end += len(word.text)
+        if end > place.end():  # it has the first letter of the value
+            break
+    else:
+        return {}
+    weights = dict.fromkeys(values, 0.0)
+    for other, weight in word.weights.items():
+        begun = other.strip(' \n:"').casefold()
+        meant = [value for value in values if begun and value.startswith(begun)]
+        if len(meant) == 1:
+            weights[meant[0]] += weight
+    total = sum(weights.values())
+    return {value: weight / total for value, weight in weights.items()} if total else {}
 
 
 def _text(value: object) -> str:

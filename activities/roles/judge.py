@@ -1,9 +1,10 @@
 """Judge: reads works whole and judges each one for the question. Whether the judgements suffice is decided by
 code elsewhere (`activities.roles.assessment`, `workflows.rules.stopping`).
 
-A small model is asked about one work a call, in one field; code chooses the sentences.
+A small model is asked about one work a call, in two words; code chooses the sentences.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -33,6 +34,7 @@ from activities.roles.validation import (
 )
 from activities.roles.works import compose_works, show
 from activities.steps import JudgeBatch, JudgeInput
+from activities.text.entities import link
 from activities.text.evidence_strength import STUDY_KIND_WORDS
 from activities.text.sentences import Sentence
 from activities.text.tokens import terms
@@ -52,6 +54,18 @@ ADVICE: dict[str, Recommendation] = {"continue": "continue", "synthesize": "synt
 DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
 ROLES: tuple[EvidenceRole, ...] = ("mechanism", "candidate", "clinical", "safety", "background")
 TASK = "Judge every work shown. Answer with JSON."
+SURE = 0.55
+"""Share of probability of a small model's "yes" from which a work answers, where the server gives it: works
+that answer were at 0.64 and more, works on an exchanged thing or another subject at 0.53 and less, one of 22
+excepted."""
+SAYS_NO, SAYS_YES = 0.6, 0.85
+"""The same of the answer that a work gives: small models say yes too readily. Between them no direction is
+given."""
+_YES_OR_NO = re.compile(
+    r"(?:^|[.:;?!]\s)\s*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must)\b",
+    re.IGNORECASE,
+)
+"""A question that begins as one which is answered by yes or no."""
 
 
 class WorkAnswer(Loose):
@@ -91,7 +105,13 @@ class JudgeAnswer(Loose):
 class ShortJudgeAnswer(Loose):
     """What a small model is asked of one work."""
 
-    on_it: Text = ""
+    answers: Text = ""
+
+
+class ShortDirectedAnswer(ShortJudgeAnswer):
+    """The same for a yes-or-no question."""
+
+    says: Text = ""
 
 
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
@@ -124,12 +144,13 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
 
 def _render_small(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
     """The work first, the question after it: of another question about that work a server reads only the
-    question. Asked also what the text answers, or whether it is on the same thing, a model of 1.5 billion
-    parameters says yes to most works (docs/models.md)."""
+    question (docs/models.md)."""
     file = prompt_file("judge", evidence=True, small=True)
     sound = [document for document in documents[:1] if document.standing != "retracted"]
     steering = "".join(f"The reviewer says: {clip(text, 200)}\n" for text in step.steering[-1:])
-    task = f"Question: {clip(step.question, 400)}\n{steering}Is the text on exactly that?"
+    directed = _YES_OR_NO.search(step.question) is not None
+    asked = ", and which answer does it give?" if directed else "?"
+    task = f"Question: {clip(step.question, 400)}\n{steering}Does the text answer this question{asked}"
     left = room - estimate(file.text, f"Text:\n{fenced('text', '')}\n\n{task}")
     works = show(step.question, sound, left, chars=SMALL_MODEL_WORK_CHARS, labelled=False)
     return Prompt(
@@ -137,9 +158,10 @@ def _render_small(step: JudgeInput, documents: Sequence[Evidence], room: int) ->
         f"Text:\n{fenced('text', works.text)}\n\n{task}",
         file.version,
         shown=works.items,
-        choices={"on_it": ("yes", "no")},
+        choices=dict.fromkeys(("answers", "says") if directed else ("answers",), ("yes", "no")),
+        weigh=True,
         notes=left_out(len(works.items), len(sound)),
-        answer=ShortJudgeAnswer,
+        answer=ShortDirectedAnswer if directed else ShortJudgeAnswer,
     )
 
 
@@ -280,22 +302,32 @@ def _without_facts(text: str, corpus: str) -> str:
 
 
 def _accept_small(step: JudgeInput, prompt: Prompt, answer: ShortJudgeAnswer) -> JudgeBatch:
-    """`on_it` as a grade: one word of a small model leaves no work out of the report. Code chooses the
-    sentence; no direction is read from it."""
+    """`answers` as a grade: one word of a small model leaves no work out of the report. Code chooses the
+    sentence. A direction is read from probabilities only: the word itself is yes too often."""
     document = next(iter(prompt.shown.values()), None)
     if document is None:
         return JudgeBatch(model=step.model.model)
-    grade = 3 if answer.on_it.strip().casefold() == "yes" else 1
+    said = answer.answers.strip().casefold() == "yes"
+    share = prompt.shares.get("answers", {}).get("yes")
+    grade = 3 if (said if share is None else share >= SURE) else 1
     best = best_sentences(step.question, document, 1)
     support = supports(best) if grade >= 2 else ()
     judgement = WorkJudgement(
         evidence_id=document.evidence_id,
         answers=grade,
+        direction=_direction(prompt.shares.get("says", {}).get("yes")) if grade >= 2 else "not_asked",
         role="clinical" if grade >= 2 else "background",
         finding=line(support[0].quote, 600) if support else "",
         support=support,
     )
     return JudgeBatch(judgements=(judgement,), model=step.model.model)
+
+
+def _direction(share: float | None) -> Direction:
+    """Which answer a work gives, by the share of probability of "yes"."""
+    if share is None or SAYS_NO < share < SAYS_YES:
+        return "not_asked"
+    return "yes" if share >= SAYS_YES else "no"
 
 
 def best_sentences(question: str, document: Evidence, most: int) -> list[Sentence]:
@@ -306,7 +338,19 @@ def best_sentences(question: str, document: Evidence, most: int) -> list[Sentenc
     return [ranked.sentence for ranked in item.ranked[:most]]
 
 
+def lacks_a_name(question: str, document: Evidence) -> bool:
+    """Whether a question names a drug or a disease that a work does not, under any of its names."""
+    work = f"{document.title}\n{document.text}"
+    named = [entity.surface for entity in link(question) if entity.kind in ("drug", "disease")]
+    return any(unknown_name(name.lower(), [work]) for name in named)
+
+
 def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch | None:
+    """Nothing is asked of works that were retracted; a small model only of a work that names what the question
+    names: of 250 works that answer, 247 do."""
+    if step.model.effort == "small" and any(lacks_a_name(step.question, one) for one in documents[:1]):
+        judgement = WorkJudgement(evidence_id=documents[0].evidence_id, answers=1, role="background")
+        return JudgeBatch(judgements=(judgement,), model=step.model.model)
     if any(document.standing != "retracted" for document in documents):
         return None
     return JudgeBatch(recommendation="continue", gaps=() if documents else (line(step.question, 300),))

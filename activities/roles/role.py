@@ -45,6 +45,11 @@ class Prompt:
     notes: tuple[Statement | str, ...] = ()
     answer: type[BaseModel] | None = None
     """A shorter form of the role's answer, where less is asked of a small model."""
+    weigh: bool = False
+    """Whether it is wanted how sure the model was of each of `choices`."""
+    shares: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Field -> share of probability of each of its values, 0 to 1, once it was answered; empty where the
+    model's server does not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -208,6 +209,7 @@ class RoleThinker:
                     choices=prompt.choices,
                     review=partial(spec.review, step, prompt),
                     seconds=step.seconds,
+                    weigh=prompt.weigh,
                 )
             except ModelRefused as error:
                 error.usage = spent + error.usage
@@ -220,6 +222,7 @@ class RoleThinker:
                 error.usage = spent + error.usage
                 raise
             usage = spent + completion.usage
+            prompt = replace(prompt, shares=completion.shares)
             return prompt, answer, completion.model_copy(update={"usage": usage})
         raise ModelRefused(
             f"no prompt of {spec.role} is short enough for {choice.model}",

@@ -42,10 +42,6 @@ class Works:
     items: dict[str, Evidence] = field(default_factory=dict)
     """Label (`E1`) -> work."""
 
-    def labels_of(self, evidence_id: str) -> tuple[str, ...]:
-        """Labels of the sentences of a work."""
-        return tuple(label for label, one in self.sentences.items() if one.evidence_id == evidence_id)
-
 
 def compose_works(
     role: Role,

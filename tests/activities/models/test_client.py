@@ -1,17 +1,19 @@
 """The real client against scripted servers and recorded answers: every form in which a server may answer."""
 
 import json
+import math
 
 import pytest
 
 from activities.errors import ModelRefused, ModelUnusable
 from activities.evidence_store import EvidenceStore
+from activities.models.base import Completion
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
 from activities.types import Allowance, ModelChoice
 from tests.activities.models.conftest import GOOD, Asker, Verdict
 from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
-from tests.replay import Reply, recorded
+from tests.replay import Asked, Reply, recorded
 
 BAD = {"label": "yes", "score": "many"}
 
@@ -269,3 +271,77 @@ async def test_only_the_first_of_several_choices_counts(ask: Asker, server: Fake
 
 
 # usage and cost
+
+# how sure the model was
+
+
+def weighed(*parts: tuple[str, dict[str, float]]) -> dict[str, object]:
+    """The `logprobs` of an answer said in these parts."""
+    return {
+        "content": [
+            {"token": text, "top_logprobs": [{"token": t, "logprob": math.log(p)} for t, p in others.items()]}
+            for text, others in parts
+        ]
+    }
+
+
+SAID = weighed(
+    ('{"', {'{"': 1.0}),
+    ("label", {"label": 0.9}),
+    ('": "', {'": "': 1.0}),
+    ("no", {"no": 0.6, "yes": 0.2, " Yes": 0.1, "perhaps": 0.1}),
+    ('", "score": 1}', {}),
+)
+
+
+def with_weights(asked: Asked) -> Reply:
+    """`{"label": "no", "score": 1}`, with probabilities where they are asked for."""
+    body = completion({"label": "no", "score": 1})
+    if asked.json().get("logprobs"):
+        body["choices"][0]["logprobs"] = SAID
+    return Reply(200, json.dumps(body), JSON)
+
+
+async def weigh(ask: Asker) -> Completion:
+    _, done = await ask.model.ask(
+        ask.choice,
+        system="You judge.",
+        user="Does it work?",
+        answer=Verdict,
+        allowance=Allowance(input_tokens=3000, output_tokens=800),
+        scope="a",
+        choices={"label": ("yes", "no")},
+        weigh=True,
+    )
+    return done
+
+
+async def test_it_is_known_how_sure_the_model_was_and_from_the_store_too(
+    ask: Asker, server: FakeOpenAI
+) -> None:
+    server.script(with_weights)
+    for _ in range(2):
+        done = await weigh(ask)
+        assert done.shares["label"] == pytest.approx({"yes": 1 / 3, "no": 2 / 3})
+    assert len(server.bodies) == 1
+
+
+async def test_probabilities_are_not_asked_for_again_where_they_are_refused(
+    ask: Asker, server: FakeOpenAI
+) -> None:
+    server.script(fails(400, "logprobs is not supported with this model", param="logprobs"), with_weights)
+    assert (await weigh(ask)).shares == {}
+    assert ["logprobs" in body for body in server.bodies] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{}, {"content": "x"}, {"content": [{"token": 7}]}, {"content": [{"top_logprobs": [{"logprob": "x"}]}]}],
+)
+async def test_probabilities_in_another_form_are_none(
+    ask: Asker, server: FakeOpenAI, broken: dict[str, object]
+) -> None:
+    body = completion({"label": "no", "score": 1})
+    body["choices"][0]["logprobs"] = broken
+    server.script(Reply(200, json.dumps(body), JSON))
+    assert not (await weigh(ask)).shares.get("label")

@@ -1,6 +1,8 @@
 """Which model answers: the one asked for, its fallbacks when it cannot, and none where none is needed."""
 
 import asyncio
+import json
+import math
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -17,7 +19,8 @@ from activities.settings import Settings
 from activities.steps import ReflectInput, Role
 from activities.types import ModelChoice
 from tests.activities.roles.conftest import DOCUMENTS, MODEL, Case
-from tests.fake_openai import FakeOpenAI, breaks, fails, labels_by_work, says, sensible
+from tests.fake_openai import JSON, FakeOpenAI, breaks, completion, fails, labels_by_work, says, sensible
+from tests.replay import Reply
 
 OTHER = ModelChoice(backend="openai", model="other")
 NONE = ModelChoice()
@@ -253,7 +256,7 @@ async def test_a_small_model_is_asked_for_what_it_is_good_at(case: Case) -> None
 
 @pytest.mark.parametrize(("said", "answers"), [("yes", 3), ("no", 1), ("perhaps", 1)])
 async def test_a_small_model_judges_one_work_with_one_word(case: Case, said: str, answers: int) -> None:
-    case.server.script(says({"on_it": said}))
+    case.server.script(says({"answers": said}))
     small = MODEL.model_copy(update={"effort": "small"})
     step = case.step("judge", case.refs[:1])
     update = {"model": small, "allowance": allowance_of("judge", small)}
@@ -261,6 +264,60 @@ async def test_a_small_model_judges_one_work_with_one_word(case: Case, said: str
     assert (judgement.answers, judgement.direction) == (answers, "not_asked")
     assert [one.quote for one in judgement.support] == ([judgement.finding] if answers > 1 else [])
     assert not judgement.support or judgement.finding in DOCUMENTS[0].text
+
+
+@pytest.mark.parametrize(
+    ("answers", "says_yes", "judged"),
+    [
+        (0.9, 0.95, (3, "yes")),
+        (0.9, 0.4, (3, "no")),
+        (0.9, 0.7, (3, "not_asked")),
+        (0.52, 0.95, (1, "not_asked")),
+    ],
+)
+async def test_a_small_model_is_held_to_how_sure_it_was(
+    case: Case, answers: float, says_yes: float, judged: tuple[int, str]
+) -> None:
+    """It says yes to nearly all; the probability of its words tells more than they do."""
+    body = completion({"answers": "yes", "says": "yes"})
+    parts = [('{"answers": "', 1.0), ("yes", answers), ('", "says": "', 1.0), ("yes", says_yes), ('"}', 1.0)]
+    body["choices"][0]["logprobs"] = {
+        "content": [
+            {
+                "token": text,
+                "top_logprobs": [
+                    {"token": text, "logprob": math.log(share)},
+                    {"token": "no", "logprob": math.log(max(1 - share, 1e-9))},
+                ],
+            }
+            for text, share in parts
+        ]
+    }
+    case.server.script(Reply(200, json.dumps(body), JSON))
+    small = MODEL.model_copy(update={"effort": "small"})
+    step = case.step("judge", case.refs[:1])
+    update = {"question": "Does metformin work?", "model": small, "allowance": allowance_of("judge", small)}
+    [judgement] = (await case.thinker.think("judge", step.model_copy(update=update))).output.judgements
+    assert (judgement.answers, judgement.direction) == judged
+
+
+@pytest.mark.parametrize(
+    ("question", "calls"),
+    [
+        ("Does sildenafil lower the risk of dementia?", 0),
+        ("Does metformin lower the risk of psoriasis?", 0),
+        ("Does metformin lower the risk of dementia?", 1),
+    ],
+)
+async def test_a_small_model_is_asked_of_works_that_name_what_the_question_names(
+    case: Case, question: str, calls: int
+) -> None:
+    case.server.script(says({"answers": "yes", "says": "yes"}))
+    small = MODEL.model_copy(update={"effort": "small"})
+    step = case.step("judge", case.refs[:1])
+    update = {"question": question, "model": small, "allowance": allowance_of("judge", small)}
+    [judgement] = (await case.thinker.think("judge", step.model_copy(update=update))).output.judgements
+    assert (len(case.server.bodies), judgement.answers) == (calls, 3 if calls else 1)
 
 
 async def test_a_small_model_is_not_asked_to_summarise_nothing(case: Case) -> None:
