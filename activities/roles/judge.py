@@ -55,9 +55,8 @@ DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
 ROLES: tuple[EvidenceRole, ...] = ("mechanism", "candidate", "clinical", "safety", "background")
 TASK = "Judge every work shown. Answer with JSON."
 SURE = 0.55
-"""Share of probability of a small model's "yes" from which a work answers, where the server gives it: works
-that answer were at 0.64 and more, works on an exchanged thing or another subject at 0.53 and less, one of 22
-excepted."""
+"""Share of probability of a small model's "yes" from which a work answers, where the server gives it: 8
+abstracts that answer were at 0.64 and more, 13 of 14 asked about another thing at 0.53 and less."""
 SAYS_NO, SAYS_YES = 0.6, 0.85
 """The same of the answer that a work gives: small models say yes too readily. Between them no direction is
 given."""
@@ -346,8 +345,8 @@ def lacks_a_name(question: str, document: Evidence) -> bool:
 
 
 def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch | None:
-    """Nothing is asked of works that were retracted; a small model only of a work that names what the question
-    names: of 250 works that answer, 247 do."""
+    """Nothing is asked of works that were retracted; a small model only of a work that names what the
+    question names: of 250 works that answer, 247 do."""
     if step.model.effort == "small" and any(lacks_a_name(step.question, one) for one in documents[:1]):
         judgement = WorkJudgement(evidence_id=documents[0].evidence_id, answers=1, role="background")
         return JudgeBatch(judgements=(judgement,), model=step.model.model)
