@@ -1,12 +1,53 @@
-"""What the Web UI shows of a run as its current details, in Markdown. Pure."""
+"""How far a run is: the answer of query `progress`, and what the Web UI shows, in Markdown."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
+from workflows.context import RunContext
 from workflows.rules.budget import Budget
+from workflows.rules.payload_limits import rows
 from workflows.state import RunState
+from workflows.types import Progress
 
+SEARCHES_SHOWN = 20
 MAX_ROWS = 30
 TEXT_CHARS = 300
+
+
+def progress_of(context: RunContext) -> Progress:
+    """The state of the run: phase, counts, sections, scores, what it waits for."""
+    state, budget = context.state, context.budget
+    control, judged = state.control, state.loop.judged
+    return Progress(
+        run_id=context.run_id,
+        question=context.whole_question,
+        mode=context.traits.mode or context.request.mode,
+        profile=state.prepared.profile.name if state.prepared else context.request.profile,
+        phase=control.phase,
+        message=control.message,
+        iteration=state.loop.iteration,
+        max_iterations=state.loop.max_iterations,
+        evidence=len(state.evidence) + sum(section.evidence for section in state.running),
+        searches=rows(state.searches[-SEARCHES_SHOWN:]),
+        searches_total=len(state.searches) + sum(section.searches for section in state.running),
+        sections=tuple(state.sections.values()),
+        budget=budget.status(context.now(), state.running),
+        waiting_for=control.waiting_for,
+        paused=control.paused,
+        confidence=judged.confidence if judged else None,
+        scores=judged.scores if judged else {},
+        steering=tuple(control.steering),
+        candidates=tuple(state.candidates),
+        chosen_because=state.chosen_because,
+        stop_reason=state.stop_reason,
+        started_at=_iso(budget.started_at),
+        updated_at=control.events[-1].timestamp if control.events else "",
+        last_seq=control.last_seq,
+    )
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else ""
 
 
 def details_of(state: RunState, budget: Budget) -> str:

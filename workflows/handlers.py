@@ -8,9 +8,8 @@ Invariants:
 * the answer of every query stays under the payload limit.
 """
 
-import re
-from datetime import UTC, datetime
-from typing import Literal, TypeVar
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 from temporalio import workflow
@@ -22,11 +21,6 @@ with workflow.unsafe.imports_passed_through():
     from activities.types import Frozen
     from workflows.event_types import AgentEvent
     from workflows.types import (
-        MAX_COST_MICROUSD,
-        MAX_ITERATIONS,
-        MAX_SECONDS,
-        MAX_TOKENS,
-        QUESTION_CHARS,
         AddSource,
         Approval,
         BudgetStatus,
@@ -40,7 +34,6 @@ with workflow.unsafe.imports_passed_through():
         ItemsAfter,
         IterationHistory,
         LeaseRequest,
-        Limits,
         PlanView,
         Progress,
         ReportView,
@@ -49,58 +42,36 @@ with workflow.unsafe.imports_passed_through():
         Steer,
     )
 
+from workflows.details import progress_of
 from workflows.gates import APPROVED
-from workflows.iterations import iterations_of
-from workflows.rules.payload_limits import ROOM, rows, within
+from workflows.rules.payload_limits import ROOM, within
+from workflows.rules.updates import choice_fault, described, extension_fault, plan_fault
 from workflows.run import Run
 from workflows.sections.coordinator import SectionCoordinator
 
 M = TypeVar("M", bound=Frozen)
+H = TypeVar("H", bound=Callable[..., Any])
 
-DESCRIPTIONS = {
-    "approve": (
-        'Approve what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}'
-    ),
-    "reject": (
-        'Reject what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}'
-    ),
-    "pause": "Pause the run at its next step; no input.",
-    "resume": "Resume a paused run; no input.",
-    "steer": 'Give an instruction that later steps follow: {"text": "..."}',
-    "add_source": 'Search another source too: {"source": "pubmed"}',
-    "finish_now": "Stop searching and write the report from what was found; no input.",
-    "grant": "Sent by a run to its section: more budget.",
-    "request_lease": "Sent by a section to its run: it needs more budget.",
-    "section_report": "Sent by a section to its run: how far it is.",
-    "offer_evidence": "Sent by a run to its section: what other sections found.",
-    "draft_progress": "Sent by a writing step: the paragraphs written so far.",
-    "edit_plan": (
-        'Replace the plan that waits for approval: {"plan": {"report_title": "...", '
-        '"report_outline": [{"title": "...", "key_question": "..."}]}, "by": "..."}'
-    ),
-    "extend_budget": 'Add to the limits: {"tokens": 0, "cost_microusd": 0, "seconds": 0, "iterations": 0}',
-    "choose_candidates": 'Keep only these candidates and open the gate: {"names": ["..."], "by": "..."}',
-    "progress": "The state of the run: phase, counts, sections, scores, what it waits for.",
-    "budget": "What was used, what is held for calls under way, what is left.",
-    "plan": "The plan, its hash, and whether it was approved.",
-    "evidence_index": 'What was found, as many items as fit: {"after": 0}',
-    "iterations": 'What each iteration searched, found and thought: {"after": 0}',
-    "events": 'Events after a number, the oldest first: {"after": 0}',
-    "event_log": "Where the older part of the event log is stored.",
-    "report": "The report, or its draft while the report gate waits.",
-}
-"""What the Web UI and the stock command line show of each signal, update and query."""
 
 STEERING_CHARS = 2_000
 STEERING_KEPT = 20
 """Steering texts that are kept and shown to later steps: the latest."""
 SOURCES_ADDED = 20
-SEARCHES_SHOWN = 20
 NAME_CHARS = 200
-TITLE_CHARS = 300
-BACKGROUND_CHARS = 8_000
-SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
-"""An id becomes part of a child workflow's id."""
+
+
+def signal(handler: H) -> H:
+    """Declare a signal. What the Web UI and the stock command line show of it is its docstring."""
+    return workflow.signal(description=_about(handler))(handler)
+
+
+def query(handler: H) -> H:
+    """Declare a query, in the same way."""
+    return workflow.query(description=_about(handler))(handler)
+
+
+def _about(handler: Callable[..., Any]) -> str:
+    return " ".join((handler.__doc__ or "").split())
 
 
 class ResearchHandlers:
@@ -113,16 +84,19 @@ class ResearchHandlers:
     # Signals: what may be sent without an answer. They accept any arguments, since Temporal calls a handler
     # with as many as were sent, and an exception in one would end the run.
 
-    @workflow.signal(description=DESCRIPTIONS["approve"])
+    @signal
     async def approve(self, *args: object) -> None:
+        """Approve what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}"""
         self._record_answer("approve", "approved", args)
 
-    @workflow.signal(description=DESCRIPTIONS["reject"])
+    @signal
     async def reject(self, *args: object) -> None:
+        """Reject what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}"""
         self._record_answer("reject", "rejected", args)
 
-    @workflow.signal(description=DESCRIPTIONS["pause"])
+    @signal
     async def pause(self, *_: object) -> None:
+        """Pause the run at its next step; no input."""
         context, control = self.research.context, self.research.state.control
         if not (control.paused or control.finish or control.cancelled):
             control.paused = True
@@ -131,16 +105,18 @@ class ResearchHandlers:
             self.research.events.show_paused()
             await self._forward("pause")
 
-    @workflow.signal(description=DESCRIPTIONS["resume"])
+    @signal
     async def resume(self, *_: object) -> None:
+        """Resume a paused run; no input."""
         if self.research.state.control.paused:
             self.research.gates.end_pause()
             self.research.events.emit_event("resumed", "a reviewer resumed the run")
             self.research.events.show_paused()
             await self._forward("resume")
 
-    @workflow.signal(description=DESCRIPTIONS["steer"])
+    @signal
     async def steer(self, *args: object) -> None:
+        """Give an instruction that later steps follow: {"text": "..."}"""
         steer = self._read_signal("steer", Steer, args)
         text = steer.text.strip()[:STEERING_CHARS] if steer else ""
         if steer and text:
@@ -150,8 +126,9 @@ class ResearchHandlers:
             self.research.events.emit_event("steered", text, text=text)
             await self._forward("steer", steer)
 
-    @workflow.signal(description=DESCRIPTIONS["add_source"])
+    @signal
     async def add_source(self, *args: object) -> None:
+        """Search another source too: {"source": "pubmed"}"""
         request = self._read_signal("add_source", AddSource, args)
         added = self.research.state.control.added_sources
         name = request.source.strip()[:NAME_CHARS] if request else ""
@@ -162,8 +139,9 @@ class ResearchHandlers:
             )
             await self._forward("add_source", request)
 
-    @workflow.signal(description=DESCRIPTIONS["finish_now"])
+    @signal
     async def finish_now(self, *_: object) -> None:
+        """Stop searching and write the report from what was found; no input."""
         if not self.research.state.control.finish:
             self.research.state.control.finish = True
             self.research.gates.end_pause()
@@ -174,34 +152,39 @@ class ResearchHandlers:
 
     # Signals between a run and its sections.
 
-    @workflow.signal(description=DESCRIPTIONS["grant"])
+    @signal
     def grant(self, *args: object) -> None:
+        """Sent by a run to its section: more budget."""
         grant = self._read_signal("grant", Grant, args)
         if grant is not None:
             self.research.parent.accept_grant(grant)
 
-    @workflow.signal(description=DESCRIPTIONS["request_lease"])
+    @signal
     async def request_lease(self, *args: object) -> None:
+        """Sent by a section to its run: it needs more budget."""
         request = self._read_signal("request_lease", LeaseRequest, args)
         if request is not None and self.sections is not None:
             await self.sections.accept_lease_request(request)
 
-    @workflow.signal(description=DESCRIPTIONS["section_report"])
+    @signal
     async def section_report(self, *args: object) -> None:
+        """Sent by a section to its run: how far it is."""
         progress = self._read_signal("section_report", SectionProgress, args)
         if progress is not None and self.sections is not None:
             await self.sections.accept_report(progress)
 
-    @workflow.signal(description=DESCRIPTIONS["offer_evidence"])
+    @signal
     def offer_evidence(self, *args: object) -> None:
+        """Sent by a run to its section: what other sections found."""
         offer = self._read_signal("offer_evidence", SharedEvidence, args)
         if offer is not None and self.research.state.job is not None:
             self.research.parent.accept_offer(offer)
 
     # Signal of a writing step, to the run that follows the draft.
 
-    @workflow.signal(description=DESCRIPTIONS["draft_progress"])
+    @signal
     def draft_progress(self, *args: object) -> None:
+        """Sent by a writing step: the paragraphs written so far."""
         report = self._read_signal("draft_progress", DraftProgress, args)
         if report is not None:
             self.research.events.stream_progress(report)
@@ -251,7 +234,10 @@ class ResearchHandlers:
 
     # Updates: what must be refused when it is wrong.
 
-    @workflow.update(description=DESCRIPTIONS["edit_plan"])
+    @workflow.update(
+        description='Replace the plan that waits for approval: {"plan": {"report_title": "...", '
+        '"report_outline": [{"title": "...", "key_question": "..."}]}, "by": "..."}'
+    )
     async def edit_plan(self, edit: EditPlan) -> PlanView:
         """Replace the plan that waits for approval; the gate stays open."""
         context, state = self.research.context, self.research.state
@@ -277,31 +263,12 @@ class ResearchHandlers:
 
     @edit_plan.validator
     def _check_plan(self, edit: EditPlan) -> None:
-        if not self.research.gates.waits_for("plan"):
-            raise _refusal("the plan can only be edited while it waits for approval")
-        outline, most = edit.plan.report_outline, self.research.context.max_sections
-        if not 1 <= len(outline) <= most:
-            wanted = "1 section" if most == 1 else f"1 to {most} sections"
-            raise _refusal(f"the plan of this run has {wanted}, this one has {len(outline)}")
-        if any(not s.title.strip() or not s.key_question.strip() for s in outline):
-            raise _refusal("every section needs a title and a key question")
-        titles = (edit.plan.report_title, *(s.title for s in outline))
-        if (
-            any(len(title) > TITLE_CHARS for title in titles)
-            or any(len(s.key_question) > QUESTION_CHARS for s in outline)
-            or len(edit.plan.background_context) > BACKGROUND_CHARS
-        ):
-            raise _refusal(
-                f"a title has at most {TITLE_CHARS} characters, a key question {QUESTION_CHARS}, "
-                f"the background {BACKGROUND_CHARS}"
-            )
-        ids = [s.id for s in outline if s.id]
-        if len(ids) != len(set(ids)):
-            raise _refusal("two sections have the same id")
-        if any(not SECTION_ID.fullmatch(name) for name in ids):
-            raise _refusal("a section's id has letters, digits, - and _ only; leave it out to have one given")
+        waits = self.research.gates.waits_for("plan")
+        _refuse(plan_fault(edit.plan, self.research.context.max_sections, waits=waits))
 
-    @workflow.update(description=DESCRIPTIONS["extend_budget"])
+    @workflow.update(
+        description='Add to the limits: {"tokens": 0, "cost_microusd": 0, "seconds": 0, "iterations": 0}'
+    )
     async def extend_budget(self, more: ExtendBudget) -> BudgetStatus:
         """Raise the limits; a run whose next call did not fit continues if it has not begun to write."""
         loop = self.research.state.loop
@@ -310,7 +277,7 @@ class ResearchHandlers:
         loop.refused = None
         self.research.events.emit_event(
             "budget",
-            _described(more),
+            described(more),
             tokens=more.tokens,
             cost_usd=more.cost_microusd / 1e6,
             seconds=more.seconds,
@@ -322,15 +289,12 @@ class ResearchHandlers:
 
     @extend_budget.validator
     def _check_extension(self, more: ExtendBudget) -> None:
-        if not (more.tokens or more.cost_microusd or more.seconds or more.iterations):
-            raise _refusal("nothing to add: give tokens, cost, seconds or iterations")
-        over = _beyond_maximum(self.research.context.budget.limits, more)
-        if over:
-            raise _refusal(f"a run may have at most {over}, extensions included")
-        if self.research.state.stop_reason is not None:
-            raise _refusal(f"the run has stopped searching ({self.research.state.stop_reason})")
+        state = self.research.state
+        _refuse(extension_fault(more, self.research.context.budget.limits, state.stop_reason))
 
-    @workflow.update(description=DESCRIPTIONS["choose_candidates"])
+    @workflow.update(
+        description='Keep only these candidates and open the gate: {"names": ["..."], "by": "..."}'
+    )
     async def choose_candidates(self, choice: ChooseCandidates) -> tuple[str, ...]:
         """Keep only the named candidates and open the gate."""
         state = self.research.state
@@ -353,56 +317,25 @@ class ResearchHandlers:
 
     @choose_candidates.validator
     def _check_choice(self, choice: ChooseCandidates) -> None:
-        if not self.research.gates.waits_for("candidates"):
-            raise _refusal("no candidates wait to be chosen")
-        known = {c.name.casefold(): c.name for c in self.research.state.candidates}
-        unknown = [name for name in choice.names if name.casefold() not in known]
-        if unknown or not choice.names:
-            raise _refusal(
-                f"not among the candidates: {', '.join(unknown) or 'no name given'}; "
-                f"there are {', '.join(known.values())}"
-            )
+        names = [candidate.name for candidate in self.research.state.candidates]
+        _refuse(choice_fault(choice, names, waits=self.research.gates.waits_for("candidates")))
 
     # Queries.
 
-    @workflow.query(description=DESCRIPTIONS["progress"])
+    @query
     def progress(self) -> Progress:
-        context, state = self.research.context, self.research.state
-        control, judged = state.control, state.loop.judged
-        return Progress(
-            run_id=context.run_id,
-            question=context.whole_question,
-            mode=context.traits.mode or context.request.mode,
-            profile=state.prepared.profile.name if state.prepared else context.request.profile,
-            phase=control.phase,
-            message=control.message,
-            iteration=state.loop.iteration,
-            max_iterations=state.loop.max_iterations,
-            evidence=len(state.evidence) + sum(section.evidence for section in state.running),
-            searches=rows(state.searches[-SEARCHES_SHOWN:]),
-            searches_total=len(state.searches) + sum(section.searches for section in state.running),
-            sections=tuple(state.sections.values()),
-            budget=self.budget(),
-            waiting_for=control.waiting_for,
-            paused=control.paused,
-            confidence=judged.confidence if judged else None,
-            scores=judged.scores if judged else {},
-            steering=tuple(control.steering),
-            candidates=tuple(state.candidates),
-            chosen_because=state.chosen_because,
-            stop_reason=state.stop_reason,
-            started_at=_iso(context.budget.started_at),
-            updated_at=control.events[-1].timestamp if control.events else "",
-            last_seq=control.last_seq,
-        )
+        """The state of the run: phase, counts, sections, scores, what it waits for."""
+        return progress_of(self.research.context)
 
-    @workflow.query(description=DESCRIPTIONS["budget"])
+    @query
     def budget(self) -> BudgetStatus:
+        """What was used, what is held for calls under way, what is left."""
         context = self.research.context
         return context.budget.status(context.now(), context.state.running)
 
-    @workflow.query(description=DESCRIPTIONS["plan"])
+    @query
     def plan(self) -> PlanView:
+        """The plan, its hash, and whether it was approved."""
         state = self.research.state
         decision = state.control.answers.get("plan")
         return PlanView(
@@ -412,37 +345,37 @@ class ResearchHandlers:
             asked="plan" in self.research.request.approve,
         )
 
-    @workflow.query(description=DESCRIPTIONS["evidence_index"])
+    @query
     def evidence_index(self, after: ItemsAfter | None = None) -> EvidenceIndex:
-        """As many items as fit; query again after the number that was returned."""
+        """What was found, as many items as fit: {"after": 0}"""
         items = self.research.state.evidence
         return EvidenceIndex(
             items=within(items[max(after.after, 0) if after else 0 :], ROOM), total=len(items)
         )
 
-    @workflow.query(description=DESCRIPTIONS["iterations"])
+    @query
     def iterations(self, after: ItemsAfter | None = None) -> IterationHistory:
-        """What each iteration was missing, searched, found and thought, those of sections included. As many
-        as fit; query again after the number that was returned."""
-        records = iterations_of(self.research.state)
+        """What each iteration searched, found and thought: {"after": 0}"""
+        records = self.research.state.iterations
         return IterationHistory(
             items=within(records[max(after.after, 0) if after else 0 :], ROOM), total=len(records)
         )
 
-    @workflow.query(description=DESCRIPTIONS["events"])
+    @query
     def events(self, after: EventsAfter | None = None) -> list[AgentEvent]:
-        """Events after a number, the oldest first; as many as fit, so query again after the last of them."""
+        """Events after a number, the oldest first: {"after": 0}"""
         seq, events = after.after if after else 0, self.research.state.control.events
         return list(within((event for event in events if event.seq > seq), ROOM))
 
-    @workflow.query(description=DESCRIPTIONS["event_log"])
+    @query
     def event_log(self) -> EventLogView:
-        """Where the older part of the event log is stored; query `events` returns the rest."""
+        """Where the older part of the event log is stored."""
         control = self.research.state.control
         return EventLogView(stored=tuple(control.stored_events), last_seq=control.last_seq)
 
-    @workflow.query(description=DESCRIPTIONS["report"])
+    @query
     def report(self) -> ReportView:
+        """The report, or its draft while the report gate waits."""
         published = self.research.publisher.published
         if published is None:
             return ReportView()
@@ -453,30 +386,7 @@ class ResearchHandlers:
         )
 
 
-def _refusal(message: str) -> ApplicationError:
-    return ApplicationError(message, non_retryable=True)
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else ""
-
-
-def _beyond_maximum(limits: Limits, more: ExtendBudget) -> str:
-    """The maximum that an extension would exceed; empty when it exceeds none."""
-    sums = (
-        (limits.max_iterations + more.iterations, MAX_ITERATIONS, "iterations"),
-        ((limits.max_tokens or 0) + more.tokens, MAX_TOKENS, "tokens"),
-        ((limits.max_cost_microusd or 0) + more.cost_microusd, MAX_COST_MICROUSD, "microdollars"),
-        ((limits.max_seconds or 0.0) + more.seconds, MAX_SECONDS, "seconds"),
-    )
-    return next((f"{most:,.0f} {kind}" for total, most, kind in sums if not total <= most), "")
-
-
-def _described(more: ExtendBudget) -> str:
-    parts = {
-        "tokens": f"{more.tokens:,}" if more.tokens else "",
-        "US dollars": f"{more.cost_microusd / 1e6:.2f}" if more.cost_microusd else "",
-        "seconds": f"{more.seconds:g}" if more.seconds else "",
-        "iterations": str(more.iterations) if more.iterations else "",
-    }
-    return "budget extended by " + ", ".join(f"{v} {k}" for k, v in parts.items() if v)
+def _refuse(fault: str) -> None:
+    """Refuse an update that has a fault."""
+    if fault:
+        raise ApplicationError(fault, non_retryable=True)

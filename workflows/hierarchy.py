@@ -17,10 +17,7 @@ from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import Attempt, NextStep, better
 from workflows.run import Run
-from workflows.sections.coordinator import SectionCoordinator
-from workflows.sections.drafting import SectionDrafting
 from workflows.sections.research import SectionResearch
-from workflows.sections.results import SectionResults
 from workflows.state import RunState
 from workflows.team import TEMPERATURES, Team
 
@@ -32,30 +29,18 @@ TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperature
 class HierarchicalResearch(ResearchHandlers):
     """Distribute, collect, synthesize."""
 
-    sections: SectionCoordinator
-
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         self.research = Run(request, state, ModeTraits("hierarchical", self._writing_roles))
-        self.sections = SectionCoordinator(self.research, SUB_TEAM, "hierarchical")
-        results = SectionResults(self.research.context, self.research.events)
-        self._drafting = SectionDrafting(self.research, results, self.sections)
-        self._teams = SectionResearch(self.research, self._drafting)
+        self._teams = SectionResearch(self.research, SUB_TEAM, "hierarchical")
+        self.sections = self._teams.sections
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
-        return await self.research.run_to_completion(self._answer, self._teams.conclude)
+        return await self.research.run_to_completion(self._teams.answer, self._teams.conclude)
 
     def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-        return self._drafting.calls_to_write()
-
-    async def _answer(self) -> StopReason:
-        """Divide the question into tasks, wait for approval if requested, and give each to a sub-team."""
-        await self.research.preparation.initialize()
-        await self._teams.make_plan()
-        if not await self.research.gates.approval_gate("plan", "the plan waits for approval"):
-            return "rejected_by_reviewer"
-        return await self._teams.research_all()
+        return self._teams.drafting.calls_to_write()
 
 
 @workflow.defn

@@ -1,6 +1,6 @@
 """The memory of a loop: what the current iteration has found so far, and the records of those before it.
 
-Pure. `workflows.iterations` reads it.
+Pure. `RunState.iterations` reads it.
 """
 
 from collections.abc import Iterable, Sequence

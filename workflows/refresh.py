@@ -10,13 +10,10 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.publication import PubMedSaid
-    from activities.publish import CHECK_PUBMED
     from activities.refresh import (
         RefreshActivities,
         RefreshFindings,
         RefreshOutcome,
-        RefreshPlan,
         RefreshRequest,
         RepeatedSearch,
     )
@@ -31,9 +28,8 @@ from functools import partial
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, rows, within
 from workflows.steps import policy
-from workflows.steps.failures import search_failure
-from workflows.steps.retry import retry_on_worker_loss
-from workflows.steps.search import MAX_PAGES, with_page
+from workflows.steps.failures import retry_on_worker_loss, search_failure
+from workflows.steps.search import MAX_PAGES, ask_pubmed, with_page
 
 PUBMED_SECONDS = 600.0
 """Seconds that a refresh waits for PubMed at most, retries included."""
@@ -49,7 +45,9 @@ class RefreshReport:
             RefreshActivities.plan_refresh, request, **policy.internal_step("what to ask again")
         )
         answers = await asyncio.gather(*(self._search(search) for search in plan.searches))
-        pubmed = await self._ask_pubmed(plan)
+        pubmed = None
+        if plan.check is not None and plan.pubmed_queue is not None:
+            pubmed = await ask_pubmed(plan.check, plan.pubmed_queue, PUBMED_SECONDS)
         found = [ref for _, refs in answers for ref in refs]
         merged = merge(plan.known, found, "")
         new = {ref.evidence_id: ref for ref in merged.refs if ref.evidence_id in set(merged.new_ids)}
@@ -97,24 +95,6 @@ class RefreshReport:
             **policy.source_call(None, policy.shorten(f"{task.source}: {task.query.text}"), search.queue),
         )
         return hits
-
-    async def _ask_pubmed(self, plan: RefreshPlan) -> PubMedSaid | None:
-        """What PubMed says now of the works that the report cites; its failure is part of the answer."""
-        if plan.check is None or plan.pubmed_queue is None:
-            return None
-        works = len(plan.check.pmids)
-        try:
-            answer: PubMedSaid = await workflow.execute_activity(
-                CHECK_PUBMED,
-                plan.check,
-                result_type=PubMedSaid,
-                **policy.source_call(PUBMED_SECONDS, f"pubmed: standing of {works} works", plan.pubmed_queue),
-            )
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            return PubMedSaid(asked=plan.check.pmids, failure=search_failure(error)[1])
-        return answer
 
 
 def _new_work(ref: EvidenceRef) -> NewWork:

@@ -22,9 +22,9 @@ from workflows.gates import Gates
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
 from workflows.steps.analysis import AnalysisSteps
+from workflows.steps.candidates import CandidateSteps, LookUpSteps
 from workflows.steps.full_text import FullTextSteps
 from workflows.steps.judging import JudgeSteps
-from workflows.steps.look_up import LookUpSteps
 from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
 from workflows.steps.own import OwnSteps
@@ -32,7 +32,7 @@ from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
 from workflows.steps.search import SearchSteps
-from workflows.steps.writing import CandidateSteps, WritingSteps, run_all
+from workflows.steps.writing import WritingSteps, run_all
 
 SINGLE_SECTION_ID = "s1"
 

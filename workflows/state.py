@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from activities.analysis.types import Analysed
 from activities.candidates.types import Candidate
 from activities.drafts import Edited
+from activities.iterations import IterationRecord
 from activities.judgements import Refused, Table, WorkJudgement
 from activities.publication import Continued, Decision, PlannedSection
 from activities.steps import AgentTask, MechanismHypothesis, ParsedQuery, Prepared
@@ -19,6 +20,7 @@ from activities.types import (
     SearchRecord,
     Statement,
     StopReason,
+    Usage,
 )
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
@@ -209,6 +211,22 @@ class RunState(BaseModel, defer_build=True):
         found = [f.confidence for f in self.findings.values()]
         judged = [one for one in found if one is not None]
         return sum(judged) / len(found) if judged else None
+
+    def current_iteration(self, now: str = "") -> IterationRecord | None:
+        """The iteration under way (`now`, in ISO form: the one that ends now); None before the first."""
+        if self.loop.iteration == 0:
+            return None
+        section = self.job.section.id if self.job else ""
+        used = self.budget.used if self.budget else Usage()
+        return self.memory.record(self.loop.iteration, section, self.searches, used, now)
+
+    @property
+    def iterations(self) -> tuple[IterationRecord, ...]:
+        """Every iteration of a run and of its sections, the one under way included: those of the run's own
+        loop first, then section by section, each in the order of its loop."""
+        current = self.current_iteration()
+        records = [*self.memory.records, *([current] if current else [])]
+        return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
 
     def carried(self) -> "RunState":
         """This state as the next run gets it: packed when it is large, since references to hundreds of items

@@ -14,7 +14,7 @@ from activities.sources.chembl import read_mechanism
 from activities.types import Query, SourceInfo, SourceOption
 from tests.workflows.conftest import Stage, a_request, limitations
 from tests.workflows.script import PROFILE, Script, takes
-from workflows.steps.look_up import permitted_sources
+from workflows.steps.candidates import permitted_sources
 
 DRUGS = {"metformin", "aspirin"}
 """Two documents are found, and each names a candidate."""

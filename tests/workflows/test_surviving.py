@@ -4,7 +4,7 @@ import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
 from temporalio.exceptions import TimeoutError as TimedOut
 
-from workflows.steps.retry import MAX_EXECUTIONS, retry_on_worker_loss
+from workflows.steps.failures import MAX_EXECUTIONS, retry_on_worker_loss
 
 pytestmark = pytest.mark.invariant
 

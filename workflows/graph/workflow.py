@@ -36,10 +36,7 @@ from workflows.graph.conditions import UNLIMITED, Facts, all_hold, stop_at_exit
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
 from workflows.run import Run
-from workflows.sections.coordinator import SectionCoordinator
-from workflows.sections.drafting import SectionDrafting
 from workflows.sections.research import SectionResearch
-from workflows.sections.results import SectionResults
 from workflows.state import GraphState, RunState
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
@@ -72,11 +69,8 @@ class GraphResearch(ResearchHandlers):
         self._has_sections = given is not None and given.has_sections
         traits = ModeTraits("graph", self._writing_roles, single_section=not self._has_sections)
         self.research = Run(request, state, traits)
-        coordinator = SectionCoordinator(self.research)
-        self.sections = coordinator
-        self._results = SectionResults(self.research.context, self.research.events)
-        self._drafting = SectionDrafting(self.research, self._results, coordinator)
-        self._loops = SectionResearch(self.research, self._drafting)
+        self._loops = SectionResearch(self.research)
+        self.sections = self._loops.sections
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
@@ -108,7 +102,7 @@ class GraphResearch(ResearchHandlers):
         return self._walk.definition
 
     def _writing_roles(self, _request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-        return self._drafting.calls_to_write() if self._has_sections else ("writer",)
+        return self._loops.drafting.calls_to_write() if self._has_sections else ("writer",)
 
     async def _answer(self) -> StopReason:
         """Check the graph, prepare, and walk from node to node until an exit."""
@@ -162,7 +156,7 @@ class GraphResearch(ResearchHandlers):
         state, walk, definition = self.research.state, self._walk, self._definition
         at_exit = definition.is_exit(walk.at)
         if at_exit and state.findings:
-            return write(self._results.overall_stop(), "every section has been researched")
+            return write(self._loops.results.overall_stop(), "every section has been researched")
         stop = must_stop(state.loop)
         if stop is None and at_exit:
             judged = enough(self.research.context.profile, state.loop.judged, state.loop.gained)
@@ -310,7 +304,7 @@ class GraphResearch(ResearchHandlers):
                 return f"{new} new hypotheses of {len(state.hypotheses)}"
             case "analyse":
                 if self._has_sections:
-                    self._results.rank_relevant()
+                    self._loops.results.rank_relevant()
                 return await research.analyse_now()
             case "writer" | "synthesizer":
                 raise AssertionError(f"{name} is an exit: `_conclude` executes it")

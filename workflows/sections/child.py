@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from temporalio import workflow
 from temporalio.exceptions import FailureError
@@ -31,7 +31,6 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.iterations import current_record
 from workflows.rules.budget import worst_cost
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import (
@@ -43,7 +42,6 @@ from workflows.rules.payload_limits import (
     within,
     without_history,
 )
-from workflows.sections.signals import send_signal
 from workflows.steps.writing import judgements_of
 
 LEASE_FACTOR = 4
@@ -233,7 +231,7 @@ class ParentLink:
     def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:
         """The iterations that the parent does not know yet; `ended`: with the last one."""
         state = self.context.state
-        last = current_record(state, self.context.timestamp()) if ended else None
+        last = state.current_iteration(self.context.timestamp()) if ended else None
         records = (*state.memory.records[state.memory.reported :], *([last] if last else []))
         state.memory.reported = len(state.memory.records)
         return records
@@ -249,3 +247,19 @@ class ParentLink:
             self.events.emit_event("error", message, kind="parent_gone")
             return False
         return True
+
+
+async def send_signal(handle: workflow.ExternalWorkflowHandle[Any], name: str, *payload: object) -> None:
+    """Signal another workflow. Raises FailureError when it cannot be reached.
+
+    The SDK absorbs a cancel that meets a signal under way, and the task would go on as if nobody had
+    cancelled it. Here the signal is delivered by a task of its own, and the cancel is raised.
+    """
+    sending = asyncio.create_task(_send(handle, name, payload))
+    # what nobody awaits any more may fail: the receiver has ended
+    sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.shield(sending)
+
+
+async def _send(handle: workflow.ExternalWorkflowHandle[Any], name: str, payload: tuple[object, ...]) -> None:
+    await handle.signal(name, *payload)

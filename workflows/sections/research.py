@@ -9,11 +9,13 @@ with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
     from activities.steps import PlanInput
     from activities.stop_reasons import STOPS, StopReason
-    from activities.types import ReportPlan, ReportPlanSection
+    from activities.types import Mode, ReportPlan, ReportPlanSection
     from workflows.types import Outcome, SectionProgress
 
 from workflows.run import Run
+from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting
+from workflows.sections.results import SectionResults
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.writing import run_all
 
@@ -21,11 +23,22 @@ from workflows.steps.writing import run_all
 class SectionResearch:
     """Plans the sections of a run, researches them in parallel, and publishes what they found."""
 
-    def __init__(self, run: Run, drafting: SectionDrafting) -> None:
+    def __init__(
+        self, run: Run, child_workflow: str = "IterativeResearch", child_mode: Mode = "iterative"
+    ) -> None:
+        """`child_workflow` researches a section, as a run of the mode `child_mode`."""
         self.run = run
-        self.drafting = drafting
-        self.sections = drafting.coordinator
-        self.results = drafting.results
+        self.sections = SectionCoordinator(run, child_workflow, child_mode)
+        self.results = SectionResults(run.context, run.events)
+        self.drafting = SectionDrafting(run, self.results, self.sections)
+
+    async def answer(self) -> StopReason:
+        """Outline the report, wait for approval of the plan if requested, and research every section."""
+        await self.run.preparation.initialize()
+        await self.make_plan()
+        if not await self.run.gates.approval_gate("plan", "the plan waits for approval"):
+            return "rejected_by_reviewer"
+        return await self.research_all()
 
     async def make_plan(self) -> None:
         """Outline the report: sections with a key question each."""

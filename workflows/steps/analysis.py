@@ -5,7 +5,7 @@ which a worker runs in a sandbox; what that returns are numbers, and code makes 
 """
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.analyse import AnalysisActivities
@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.steps import policy
-from workflows.steps.failures import cause_of, message_of
+from workflows.steps.failures import reason_of
 from workflows.steps.model import ModelSteps
 
 
@@ -54,9 +54,7 @@ class AnalysisSteps:
             if use_model and done.not_pooled:
                 done = await self._with_program(done)
         except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            done = Analysed(failed=message_of(cause_of(error)))
+            done = Analysed(failed=reason_of(error))
         state.analysed = done.model_copy(update={"works": len(table.rows), "not_pooled": ()})
         if done.failed:
             self.events.add_limitation("not_analysed", reason=done.failed)

@@ -1,15 +1,34 @@
-"""Reads what failed in an activity from Temporal's errors, as `activities.errors` wrote them."""
+"""What failed in an activity, read from Temporal's errors as `activities.errors` wrote them, and the retry of
+what no failure of a source or a model explains.
 
-from typing import get_args
+An activity has few attempts, because each failure means one of a source or a model. The death of a worker
+uses up an attempt too, although it says nothing about either, so a step whose last attempt was lost that way
+is scheduled again.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, get_args
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, FailureError, RetryState
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    FailureError,
+    RetryState,
+    TimeoutType,
+    is_cancelled_exception,
+)
 from temporalio.exceptions import TimeoutError as StepTimedOut
 
 with workflow.unsafe.imports_passed_through():
     from activities.types import SearchStatus, StopReason, Usage
 
 from workflows.steps import policy
+
+T = TypeVar("T")
+
+MAX_EXECUTIONS = 6
+"""How often a step is executed at most, so that one that kills its worker ends."""
 
 
 class OutOfBudget(Exception):
@@ -50,6 +69,13 @@ def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
     return status, message_of(cause), policy.SEARCH_ATTEMPTS if exhausted else 1
 
 
+def reason_of(error: ActivityError) -> str:
+    """Why a step failed, as one line. Raises the error where it was cancelled: that is no failure."""
+    if is_cancelled_exception(error):
+        raise error
+    return message_of(cause_of(error))
+
+
 def cause_of(error: ActivityError) -> FailureError | None:
     """The error that the activity itself raised."""
     cause = error.cause
@@ -75,3 +101,21 @@ def first_detail(error: FailureError | None) -> dict[str, object]:
 def message_of(error: FailureError | None) -> str:
     """The error's message as one line."""
     return " ".join(str(error.message if error else "no error was given").split())[:300]
+
+
+async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:
+    """Retry an activity whose last attempt was lost to a dead worker. Raises ActivityError."""
+    for _ in range(MAX_EXECUTIONS - 1):
+        try:
+            return await step()
+        except ActivityError as error:
+            if not worker_was_lost(error):
+                raise
+    return await step()
+
+
+def worker_was_lost(error: ActivityError) -> bool:
+    """Whether the last attempt ended because its worker stopped sending heartbeats."""
+    cause = error.cause
+    lost = isinstance(cause, StepTimedOut) and cause.type == TimeoutType.HEARTBEAT
+    return lost and error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED

@@ -6,7 +6,7 @@ A run that searches only this machine asks nobody; one whose sources were named 
 from collections.abc import Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.full_text import FullTextActivities, FullTexts, ReadInFull, Way
@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.steps import policy
-from workflows.steps.failures import cause_of, message_of
+from workflows.steps.failures import reason_of
 from workflows.steps.model import ModelSteps
 from workflows.steps.search import SearchSteps
 
@@ -54,9 +54,7 @@ class FullTextSteps:
                 **policy.full_texts(left, f"read {len(wanted)} works in full"),
             )
         except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            reason = message_of(cause_of(error))
+            reason = reason_of(error)
             self.events.emit_event("error", f"full texts: {reason}", kind="step_failed", role="full texts")
             return tuple(evidence)
         read = {ref.evidence_id: ref for ref in done.evidence}

@@ -14,7 +14,6 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.iterations import current_record
 from workflows.rules.stopping import NextStep, decide_next
 from workflows.sections.child import ParentLink
 from workflows.steps.failures import OutOfBudget
@@ -76,7 +75,7 @@ class ResearchLoop:
             await context.continue_as_new()
         await self.events.store_older_events()
         now = context.timestamp()
-        context.state.memory.begin(current_record(context.state, now), now, context.budget.used)
+        context.state.memory.begin(context.state.current_iteration(now), now, context.budget.used)
         loop.last, loop.iteration = "start", loop.iteration + 1
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         context.budget.iterations = loop.iteration

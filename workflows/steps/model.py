@@ -26,8 +26,7 @@ from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance, worst_cost
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget, StepFailed, model_failure
-from workflows.steps.retry import retry_on_worker_loss
+from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
 
 # `Step` is quoted where it is used: pydantic hides the type variable of `Charged` at run time.
 I = TypeVar("I", bound=StepContext)  # noqa: E741 - input

@@ -1,7 +1,7 @@
 """Steps that installed packages add: a role that asks a model, and code without one."""
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.own_steps import OwnStepActivities, OwnStepInput, OwnStepOutput
@@ -11,7 +11,7 @@ from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.payload_limits import shown, within
 from workflows.steps import policy
-from workflows.steps.failures import cause_of, message_of
+from workflows.steps.failures import reason_of
 from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
 from workflows.steps.model import ModelSteps
 
@@ -49,9 +49,7 @@ class OwnSteps:
                 OwnStepActivities.run_code_step, self._input(name), **policy.internal_step(name)
             )
         except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            reason = message_of(cause_of(error))
+            reason = reason_of(error)
             self.events.emit_event("error", f"{name}: {reason}", kind="step_failed", role=name)
             self.events.add_limitation("step_failed", step=name, reason=reason)
             return "failed"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.follow_up import FollowUpActivities
@@ -19,7 +19,7 @@ from workflows.events import EventLog
 from workflows.modes import Available, offered, refusal
 from workflows.rules.dedup import merge
 from workflows.steps import policy
-from workflows.steps.failures import OutOfBudget, cause_of, message_of
+from workflows.steps.failures import OutOfBudget, reason_of
 from workflows.steps.model import ModelSteps
 
 
@@ -99,9 +99,7 @@ class Preparation:
                 **policy.internal_step(f"evidence of {policy.shorten(earlier.run_id, 60)}"),
             )
         except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            reason = message_of(cause_of(error))
+            reason = reason_of(error)
             self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
             return None
         state.continues = Continued(run_id=earlier.run_id, question=found.question)

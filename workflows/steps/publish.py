@@ -6,12 +6,11 @@ Publishing is never clipped by a deadline: every run ends with a report.
 from collections.abc import Collection
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.judgements import Table, WorkJudgement
     from activities.publication import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
-    from activities.publish import CHECK_PUBMED, PublishActivities, pubmed_check, reaches_out
+    from activities.publish import PublishActivities, pubmed_check, reaches_out
     from activities.report.schema import Published
     from activities.roles.assessment import MIN_ANSWERS
     from activities.stop_reasons import STOPS, StopReason
@@ -23,8 +22,8 @@ from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.payload_limits import fit_document, rows, within
 from workflows.steps import policy
-from workflows.steps.failures import search_failure
 from workflows.steps.judging import best_first
+from workflows.steps.search import ask_pubmed
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
 PUBMED_SECONDS = 120.0
@@ -106,25 +105,14 @@ class Publisher:
         return self.published
 
     async def _check_pubmed(self, document: PublishInput) -> PubMedSaid | None:
-        """The current standing of the cited works at PubMed, asked on the queue where NCBI's rate is kept;
-        None when there is nothing to ask or the run was cancelled. The report states an outage."""
+        """The current standing of the cited works at PubMed; None when there is nothing to ask or the run was
+        cancelled. The report states an outage."""
         prepared = self.context.state.prepared
         queue = prepared.pubmed_queue if prepared else None
         check = pubmed_check(document, library=reaches_out(document))
         if queue is None or check is None or self.context.state.control.cancelled:
             return None
-        try:
-            answer: PubMedSaid = await workflow.execute_activity(
-                CHECK_PUBMED,
-                check,
-                result_type=PubMedSaid,
-                **policy.source_call(PUBMED_SECONDS, f"pubmed: standing of {len(check.pmids)} works", queue),
-            )
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            return PubMedSaid(asked=check.pmids, failure=search_failure(error)[1])
-        return answer
+        return await ask_pubmed(check, queue, PUBMED_SECONDS)
 
     def _sample_only(self) -> tuple[Statement, ...]:
         """The statement that only the bundled sample library was searched, where that is so."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.iterations import IterationRecord
@@ -29,9 +29,8 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.iterations import iterations_of
 from workflows.rules.payload_limits import rows, shown, within
-from workflows.steps.failures import cause_of, message_of
+from workflows.steps.failures import reason_of
 from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
 from workflows.steps.model import ModelSteps
 from workflows.steps.prepare import Preparation
@@ -293,7 +292,7 @@ class ResearchSteps:
 
     def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
         """The latest iterations before one: also the one under way, where its successor is observed ahead."""
-        before = (r for r in iterations_of(self.context.state) if r.iteration < iteration)
+        before = (r for r in self.context.state.iterations if r.iteration < iteration)
         return tuple(r for r in before if r.section == self.context.section_id)[-EARLIER_SHOWN:]
 
     async def _prepare_added_sources(self) -> None:
@@ -305,10 +304,8 @@ class ResearchSteps:
                 try:
                     more = await self.preparation.prepare(self.context.profile.name, [name])
                 except ActivityError as error:
-                    if is_cancelled_exception(error):
-                        raise
+                    reason = reason_of(error)
                     added.remove(name)
-                    reason = message_of(cause_of(error))
                     self.events.add_limitation("source_not_searchable", source=name, reason=reason)
                     continue
                 new = tuple(s for s in more.sources if not self._source(s.info.name))

@@ -11,6 +11,8 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.publication import PubMedCheck, PubMedSaid
+    from activities.publish import CHECK_PUBMED
     from activities.search import TOGETHER, activity_name
     from activities.steps import AgentTask, Hits, HitsOfAll, SearchTask, SearchTasks
     from activities.types import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
@@ -19,8 +21,7 @@ from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.steps import policy
-from workflows.steps.failures import search_failure
-from workflows.steps.retry import retry_on_worker_loss
+from workflows.steps.failures import reason_of, retry_on_worker_loss, search_failure
 
 Answer = tuple[SearchRecord, list[EvidenceRef]]
 """The row of a search, and what it found."""
@@ -261,6 +262,21 @@ class SearchSteps:
             wanted = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
         only = self.context.tools
         return tuple(enabled[name] for name in dict.fromkeys(wanted) if not only or name in only)
+
+
+async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSaid:
+    """What PubMed says now of works, asked on the queue where NCBI's rate is kept, within so many seconds,
+    retries included. An outage is part of the answer."""
+    try:
+        answer: PubMedSaid = await workflow.execute_activity(
+            CHECK_PUBMED,
+            check,
+            result_type=PubMedSaid,
+            **policy.source_call(seconds, f"pubmed: standing of {len(check.pmids)} works", queue),
+        )
+    except ActivityError as error:
+        return PubMedSaid(asked=check.pmids, failure=reason_of(error))
+    return answer
 
 
 def with_page(row: SearchRecord, hits: Hits, kept: int) -> SearchRecord:

@@ -1,5 +1,4 @@
-"""Writing: the draft of a section with its checks, the table of works, the editor's pass, and the candidates
-that a profile asks for.
+"""Writing: the draft of a section with its checks, the table of works, and the editor's pass.
 
 A section is written, what code could not verify is asked of the verifier in one call, and what failed is
 written once more in one call; the quote stands in place of what fails again. The editor sees what stands.
@@ -13,7 +12,6 @@ from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.analysis.cells import EFFECT_COLUMNS
-    from activities.candidates.types import Candidate
     from activities.drafts import (
         DraftClaim,
         DraftParagraph,
@@ -32,18 +30,13 @@ with workflow.unsafe.imports_passed_through():
     from activities.report.claims import draft_answer, draft_claims
     from activities.role_activities import ThinkActivities
     from activities.roles.assessment import MIN_ANSWERS
-    from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
-    from activities.stop_reasons import STOPS
     from activities.types import EvidenceRef, ReportPlanSection
     from activities.verification import verdicts
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.gates import Gates
 from workflows.rules.payload_limits import ROOM, shown, size, within
-from workflows.rules.stopping import enough
 from workflows.steps.judging import best_first
-from workflows.steps.look_up import LookUpSteps
 from workflows.steps.model import ModelSteps
 
 MAX_WRITER_ITEMS = 30
@@ -353,116 +346,3 @@ def _names(text: str, names: Iterable[str]) -> bool:
 
 def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
-
-
-class CandidateSteps:
-    """Names candidates with their mechanisms, and lets a reviewer choose among them."""
-
-    def __init__(self, writing: WritingSteps, gates: Gates, look_ups: LookUpSteps) -> None:
-        self.context = writing.context
-        self.events = writing.events
-        self.models = writing.models
-        self.writing = writing
-        self.gates = gates
-        self.look_ups = look_ups
-
-    async def settle(self, use_model: bool) -> None:
-        """Name candidates where the profile has them, look them up, and let the reviewer choose if
-        requested."""
-        state = self.context.state
-        if use_model:
-            await self.gates.checkpoint()
-        await self._propose(use_model)
-        if not state.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
-            return
-        await self.look_ups.look_up_candidates()
-        if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
-            state.control.left_out += [c.name for c in state.candidates]
-            state.candidates, state.hypotheses = [], []
-            self.events.add_limitation("candidates_rejected")
-        if use_model:
-            await self.gates.checkpoint()
-
-    async def guide_searches(self) -> None:
-        """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
-        test them. Nothing without a profile that has candidates, or without budget for it."""
-        context, state, loop = self.context, self.context.state, self.context.state.loop
-        if not context.profile.candidates or state.guided or not state.relevant or loop.judge_failures:
-            return
-        last = loop.iteration >= loop.max_iterations or state.control.finish
-        if last or enough(context.profile, loop.judged, loop.gained):
-            return
-        if self.models.refusal("hypothesis_generator") is None:
-            state.guided = True
-            await self.form_hypotheses()
-
-    async def form_hypotheses(self) -> int:
-        """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
-        name a drug that none named before. Raises OutOfBudget."""
-        state = self.context.state
-        evidence = shown(self.writing.citable(), MAX_WRITER_ITEMS)
-        self.events.set_phase("hypothesising", "forming hypotheses")
-        self.events.emit_event("hypothesizing", "forming hypotheses", items=len(evidence))
-        step = HypothesisInput(
-            **self.context.step_inputs(), evidence=evidence, chosen=tuple(state.control.chosen)
-        )
-        hypothesize = ThinkActivities.generate_hypotheses
-        found = await self.models.execute("hypothesis_generator", hypothesize, step, Hypotheses())
-        known = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
-        state.hypotheses = list(found.hypotheses) or state.hypotheses
-        searches = [text for hypothesis in found.hypotheses for text in hypothesis.search_suggestions]
-        state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
-        self._emit_formed(found)
-        return len([h for h in found.hypotheses if h.drug.casefold() not in known])
-
-    async def _propose(self, use_model: bool) -> None:
-        state = self.context.state
-        if not state.prepared or not self.context.profile.candidates or not state.evidence:
-            return
-        if state.named or state.stop_reason == "rejected_by_reviewer":
-            return
-        self.events.set_phase("hypothesising", "naming candidates")
-        self.events.emit_event("hypothesizing", "naming candidates", items=len(self.writing.citable()))
-        step = HypothesisInput(
-            **self.context.step_inputs(),
-            evidence=shown(self.writing.citable(), MAX_WRITER_ITEMS),
-            chosen=tuple(state.control.chosen),
-        )
-        found = await self.models.execute(
-            "hypothesis_generator",
-            ThinkActivities.generate_hypotheses,
-            step,
-            Hypotheses(),
-            writing=True,
-            use_model=use_model,
-        )
-        state.named = True
-        state.hypotheses = list(found.hypotheses)
-        state.candidates = [as_candidate(h) for h in found.hypotheses if h.supporting_evidence]
-        self._emit_formed(found)
-
-    def _emit_formed(self, found: Hypotheses) -> None:
-        names = ", ".join(hypothesis.drug for hypothesis in found.hypotheses)
-        searches = sum(len(hypothesis.search_suggestions) for hypothesis in found.hypotheses)
-        message = f"{len(found.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
-        self.events.emit_event("hypotheses", message, candidates=names, searches=searches)
-
-
-def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
-    """A hypothesis as a row of the candidates table. Publishing grades the quality of its evidence."""
-    # what the effect says itself is not said before it
-    named = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
-    chain = " -> ".join(filter(None, (*named, hypothesis.effect)))
-    return Candidate(
-        name=hypothesis.drug,
-        generic_name=hypothesis.generic_name,
-        mechanism=hypothesis.target,
-        proposed_mechanism=chain,
-        current_indications=hypothesis.current_indications,
-        regulatory_status=hypothesis.regulatory_status,
-        trial_status=hypothesis.trial_status,
-        support=hypothesis.supporting_evidence,
-        against=hypothesis.contradicting_evidence,
-        records=hypothesis.records,
-        search_suggestions=hypothesis.search_suggestions,
-    )

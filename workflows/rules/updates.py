@@ -1,0 +1,87 @@
+"""What is wrong with an update that a person sends: a sentence, empty when it may be carried out. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from activities.types import ReportPlan, StopReason
+from workflows.types import (
+    MAX_COST_MICROUSD,
+    MAX_ITERATIONS,
+    MAX_SECONDS,
+    MAX_TOKENS,
+    QUESTION_CHARS,
+    ChooseCandidates,
+    ExtendBudget,
+    Limits,
+)
+
+TITLE_CHARS = 300
+BACKGROUND_CHARS = 8_000
+SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+"""An id becomes part of a child workflow's id."""
+
+
+def plan_fault(plan: ReportPlan, most: int, *, waits: bool) -> str:
+    """Of a plan that is to replace the one that `waits` for approval; `most` sections are allowed."""
+    if not waits:
+        return "the plan can only be edited while it waits for approval"
+    outline = plan.report_outline
+    if not 1 <= len(outline) <= most:
+        wanted = "1 section" if most == 1 else f"1 to {most} sections"
+        return f"the plan of this run has {wanted}, this one has {len(outline)}"
+    if any(not s.title.strip() or not s.key_question.strip() for s in outline):
+        return "every section needs a title and a key question"
+    titles = (plan.report_title, *(s.title for s in outline))
+    if (
+        any(len(title) > TITLE_CHARS for title in titles)
+        or any(len(s.key_question) > QUESTION_CHARS for s in outline)
+        or len(plan.background_context) > BACKGROUND_CHARS
+    ):
+        return (
+            f"a title has at most {TITLE_CHARS} characters, a key question {QUESTION_CHARS}, "
+            f"the background {BACKGROUND_CHARS}"
+        )
+    ids = [s.id for s in outline if s.id]
+    if len(ids) != len(set(ids)):
+        return "two sections have the same id"
+    if any(not SECTION_ID.fullmatch(name) for name in ids):
+        return "a section's id has letters, digits, - and _ only; leave it out to have one given"
+    return ""
+
+
+def extension_fault(more: ExtendBudget, limits: Limits, stopped: StopReason | None) -> str:
+    """Of amounts that are to be added to the limits."""
+    if not (more.tokens or more.cost_microusd or more.seconds or more.iterations):
+        return "nothing to add: give tokens, cost, seconds or iterations"
+    sums = (
+        (limits.max_iterations + more.iterations, MAX_ITERATIONS, "iterations"),
+        ((limits.max_tokens or 0) + more.tokens, MAX_TOKENS, "tokens"),
+        ((limits.max_cost_microusd or 0) + more.cost_microusd, MAX_COST_MICROUSD, "microdollars"),
+        ((limits.max_seconds or 0.0) + more.seconds, MAX_SECONDS, "seconds"),
+    )
+    over = next((f"{most:,.0f} {kind}" for total, most, kind in sums if not total <= most), "")
+    if over:
+        return f"a run may have at most {over}, extensions included"
+    return f"the run has stopped searching ({stopped})" if stopped is not None else ""
+
+
+def choice_fault(choice: ChooseCandidates, names: Sequence[str], *, waits: bool) -> str:
+    """Of names that are to be kept of the candidates that `waits` for a choice."""
+    if not waits:
+        return "no candidates wait to be chosen"
+    known = {name.casefold() for name in names}
+    unknown = [name for name in choice.names if name.casefold() not in known]
+    if choice.names and not unknown:
+        return ""
+    return f"not among the candidates: {', '.join(unknown) or 'no name given'}; there are {', '.join(names)}"
+
+
+def described(more: ExtendBudget) -> str:
+    """An extension in words."""
+    parts = {
+        "tokens": f"{more.tokens:,}" if more.tokens else "",
+        "US dollars": f"{more.cost_microusd / 1e6:.2f}" if more.cost_microusd else "",
+        "seconds": f"{more.seconds:g}" if more.seconds else "",
+        "iterations": str(more.iterations) if more.iterations else "",
+    }
+    return "budget extended by " + ", ".join(f"{v} {k}" for k, v in parts.items() if v)

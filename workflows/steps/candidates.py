@@ -1,0 +1,250 @@
+"""The candidates that a profile asks for: named with their mechanisms, looked up, and chosen by a reviewer.
+
+They are looked up at the same time, within the time that research has left. A candidate that cannot be
+looked up stays in the report, and its page says which sources did not answer. A run that searches only what
+is on this machine looks nothing up; one for which sources were named uses no other.
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.candidates.fields import SOURCES, unanswered
+    from activities.candidates.types import Candidate, CandidateLookUp, LookedUp
+    from activities.look_up_candidate import CandidateActivities
+    from activities.role_activities import ThinkActivities
+    from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
+    from activities.stop_reasons import STOPS
+    from activities.types import SourceOption
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.gates import Gates
+from workflows.rules.payload_limits import shown
+from workflows.rules.stopping import enough
+from workflows.steps import policy
+from workflows.steps.failures import reason_of
+from workflows.steps.search import SearchSteps
+from workflows.steps.writing import MAX_WRITER_ITEMS, WritingSteps
+
+
+class LookUpSteps:
+    """Looks up the candidates of a run."""
+
+    def __init__(self, context: RunContext, events: EventLog, searches: SearchSteps) -> None:
+        self.context = context
+        self.events = events
+        self.searches = searches
+
+    async def look_up_candidates(self) -> None:
+        """Look up every candidate that has not been, unless the run is limited to this machine."""
+        state = self.context.state
+        waiting = [c for c in state.candidates if not c.looked_up and not c.fields]
+        sources = self._sources()
+        if not waiting or not sources:
+            return
+        left = self.context.research_seconds()
+        if self._must_finish() or (left is not None and left <= 0):
+            self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
+            return
+        self.events.set_phase("hypothesising", f"looking up {len(waiting)} candidates")
+        self.events.emit_event("hypothesizing", f"looking up {len(waiting)} candidates", items=len(waiting))
+        running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
+        try:
+            await workflow.wait_condition(lambda: self._must_finish() or all(t.done() for t in running))
+            for task in running:
+                task.cancel()  # a reviewer who asked to finish does not wait for what is left
+            await workflow.wait(running)
+        except asyncio.CancelledError:
+            for task in running:
+                task.cancel()
+            await workflow.wait(running)
+            raise
+        finally:
+            done = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
+            by_name = {candidate.name: candidate for candidate in done}
+            state.candidates = [by_name.get(c.name, c) for c in state.candidates]
+        for task in running:
+            if not (self._must_finish() and _was_cancelled(task)):
+                task.result()
+
+    def _must_finish(self) -> bool:
+        """Whether a reviewer asked to finish now."""
+        return self.context.state.control.finish
+
+    def _sources(self) -> tuple[str, ...]:
+        prepared = self.context.state.prepared
+        if prepared is None:
+            return ()
+        added = self.context.state.control.added_sources
+        return permitted_sources(
+            prepared.sources,
+            self.searches.sources(),
+            (*self.context.request.sources, *added) if self.context.request.sources else (),
+            self.context.profile.look_up,
+        )
+
+    async def _look_up(self, candidate: Candidate, sources: tuple[str, ...]) -> Candidate:
+        """The candidate with the key of its findings, or with what did not answer."""
+        context = self.context
+        try:
+            answer: LookedUp = await workflow.execute_activity_method(
+                CandidateActivities.look_up_candidate,
+                CandidateLookUp(
+                    run_id=context.run_id,
+                    name=candidate.name,
+                    generic_name=candidate.generic_name,
+                    question=context.whole_question,
+                    sources=sources,
+                ),
+                **policy.look_up(context.research_seconds(), policy.shorten(f"look up {candidate.name}")),
+            )
+        except ActivityError as error:
+            reason = reason_of(error)
+            self.events.add_limitation("candidate_not_looked_up", name=candidate.name, reason=reason)
+            return candidate.model_copy(update={"fields": unanswered(sources)})
+        return candidate.model_copy(update={"looked_up": answer.blob})
+
+
+class CandidateSteps:
+    """Names candidates with their mechanisms, and lets a reviewer choose among them."""
+
+    def __init__(self, writing: WritingSteps, gates: Gates, look_ups: LookUpSteps) -> None:
+        self.context = writing.context
+        self.events = writing.events
+        self.models = writing.models
+        self.writing = writing
+        self.gates = gates
+        self.look_ups = look_ups
+
+    async def settle(self, use_model: bool) -> None:
+        """Name candidates where the profile has them, look them up, and let the reviewer choose if
+        requested."""
+        state = self.context.state
+        if use_model:
+            await self.gates.checkpoint()
+        await self._propose(use_model)
+        if not state.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
+            return
+        await self.look_ups.look_up_candidates()
+        if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
+            state.control.left_out += [c.name for c in state.candidates]
+            state.candidates, state.hypotheses = [], []
+            self.events.add_limitation("candidates_rejected")
+        if use_model:
+            await self.gates.checkpoint()
+
+    async def guide_searches(self) -> None:
+        """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
+        test them. Nothing without a profile that has candidates, or without budget for it."""
+        context, state, loop = self.context, self.context.state, self.context.state.loop
+        if not context.profile.candidates or state.guided or not state.relevant or loop.judge_failures:
+            return
+        last = loop.iteration >= loop.max_iterations or state.control.finish
+        if last or enough(context.profile, loop.judged, loop.gained):
+            return
+        if self.models.refusal("hypothesis_generator") is None:
+            state.guided = True
+            await self.form_hypotheses()
+
+    async def form_hypotheses(self) -> int:
+        """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
+        name a drug that none named before. Raises OutOfBudget."""
+        state = self.context.state
+        evidence = shown(self.writing.citable(), MAX_WRITER_ITEMS)
+        self.events.set_phase("hypothesising", "forming hypotheses")
+        self.events.emit_event("hypothesizing", "forming hypotheses", items=len(evidence))
+        step = HypothesisInput(
+            **self.context.step_inputs(), evidence=evidence, chosen=tuple(state.control.chosen)
+        )
+        hypothesize = ThinkActivities.generate_hypotheses
+        found = await self.models.execute("hypothesis_generator", hypothesize, step, Hypotheses())
+        known = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
+        state.hypotheses = list(found.hypotheses) or state.hypotheses
+        searches = [text for hypothesis in found.hypotheses for text in hypothesis.search_suggestions]
+        state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
+        self._emit_formed(found)
+        return len([h for h in found.hypotheses if h.drug.casefold() not in known])
+
+    async def _propose(self, use_model: bool) -> None:
+        state = self.context.state
+        if not state.prepared or not self.context.profile.candidates or not state.evidence:
+            return
+        if state.named or state.stop_reason == "rejected_by_reviewer":
+            return
+        self.events.set_phase("hypothesising", "naming candidates")
+        self.events.emit_event("hypothesizing", "naming candidates", items=len(self.writing.citable()))
+        step = HypothesisInput(
+            **self.context.step_inputs(),
+            evidence=shown(self.writing.citable(), MAX_WRITER_ITEMS),
+            chosen=tuple(state.control.chosen),
+        )
+        found = await self.models.execute(
+            "hypothesis_generator",
+            ThinkActivities.generate_hypotheses,
+            step,
+            Hypotheses(),
+            writing=True,
+            use_model=use_model,
+        )
+        state.named = True
+        state.hypotheses = list(found.hypotheses)
+        state.candidates = [as_candidate(h) for h in found.hypotheses if h.supporting_evidence]
+        self._emit_formed(found)
+
+    def _emit_formed(self, found: Hypotheses) -> None:
+        names = ", ".join(hypothesis.drug for hypothesis in found.hypotheses)
+        searches = sum(len(hypothesis.search_suggestions) for hypothesis in found.hypotheses)
+        message = f"{len(found.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
+        self.events.emit_event("hypotheses", message, candidates=names, searches=searches)
+
+
+def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
+    """A hypothesis as a row of the candidates table. Publishing grades the quality of its evidence."""
+    # what the effect says itself is not said before it
+    named = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
+    chain = " -> ".join(filter(None, (*named, hypothesis.effect)))
+    return Candidate(
+        name=hypothesis.drug,
+        generic_name=hypothesis.generic_name,
+        mechanism=hypothesis.target,
+        proposed_mechanism=chain,
+        current_indications=hypothesis.current_indications,
+        regulatory_status=hypothesis.regulatory_status,
+        trial_status=hypothesis.trial_status,
+        support=hypothesis.supporting_evidence,
+        against=hypothesis.contradicting_evidence,
+        records=hypothesis.records,
+        search_suggestions=hypothesis.search_suggestions,
+    )
+
+
+def _was_cancelled(task: "asyncio.Task[Candidate]") -> bool:
+    """Whether a look-up ended by being cancelled."""
+    if task.cancelled():
+        return True
+    error = task.exception()
+    return error is not None and is_cancelled_exception(error)
+
+
+def permitted_sources(
+    offered: Sequence[SourceOption],
+    searched: Sequence[SourceOption],
+    named: Collection[str],
+    by_profile: Collection[str],
+) -> tuple[str, ...]:
+    """Names of the sources to ask, in the order of `SOURCES`.
+
+    `offered`: what the worker has; `searched`: what the run searches; `named`: the sources that the request
+    names, if any; `by_profile`: what the profile adds for candidates.
+    """
+    if all("local" in option.info.domains for option in searched):
+        return ()
+    allowed = {option.info.name for option in searched}
+    if not named:
+        allowed |= set(by_profile)
+    enabled = {option.info.name for option in offered if option.enabled}
+    return tuple(name for name in SOURCES if name in allowed and name in enabled)
