@@ -3,7 +3,6 @@ blob."""
 
 import asyncio
 
-import structlog
 from temporalio import activity
 
 from activities.analysis.types import (
@@ -15,12 +14,9 @@ from activities.analysis.types import (
     NotPooledReason,
     RunProgramInput,
 )
-from activities.errors import DeterminatorError, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.extras import NotInstalled
-from activities.heartbeat import heartbeating
-
-log = structlog.get_logger()
+from activities.heartbeat import reporting_errors
 
 USABLE: frozenset[NotPooledReason] = frozenset({"only_one_study", "same_study", "no_uncertainty"})
 """Reasons for which an effect was listed although its numbers are sound."""
@@ -36,14 +32,11 @@ class AnalysisActivities:
     async def analyse_effects(self, step: AnalyseInput) -> Analysed:
         """Check the numbers of the table against the works, pool what can be pooled, and store the analysis.
         A missing library is no failure of the run: the answer says what to install."""
-        async with heartbeating():
+        async with reporting_errors("analysis_failed", run_id=step.run_id):
             try:
                 return await self.analyse(step)
             except NotInstalled as error:
                 return Analysed(failed=str(error))
-            except DeterminatorError as error:
-                log.warning("analysis_failed", run_id=step.run_id, error=str(error))
-                raise to_application_error(error) from error
 
     async def analyse(self, step: AnalyseInput) -> Analysed:
         """The pointer to the stored analysis. Raises NotInstalled without statsmodels, StoreError."""
@@ -60,14 +53,11 @@ class AnalysisActivities:
     async def run_program(self, step: RunProgramInput) -> Analysed:
         """Run a generated program over the effects of a stored analysis, and store the analysis with what it
         returned. Where no sandbox can be made the answer says why, and the analysis stays as it is."""
-        async with heartbeating():
+        async with reporting_errors("program_failed", run_id=step.run_id):
             try:
                 return await self.run_generated(step)
             except NotInstalled as error:
                 return Analysed(blob=step.blob, no_programs=str(error))
-            except DeterminatorError as error:
-                log.warning("program_failed", run_id=step.run_id, error=str(error))
-                raise to_application_error(error) from error
 
     async def run_generated(self, step: RunProgramInput) -> Analysed:
         """The pointer to the analysis with the program's numbers. Raises NotInstalled without bubblewrap,

@@ -7,19 +7,15 @@ the other authorities say.
 
 from collections.abc import Mapping, Sequence
 
-import structlog
 from temporalio import activity
 
-from activities.errors import DeterminatorError, to_application_error
-from activities.heartbeat import heartbeating
+from activities.heartbeat import reporting_errors
 from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import CHECK_PUBMED, pubmed_name
 from activities.retractions.lookup import StandingLookup, StandingVerdict, combine
 from activities.retractions.rules import standing_of
 from activities.sources.ncbi import MAX_IDS
 from activities.types import EvidenceRef, StandingNotice
-
-log = structlog.get_logger()
 
 
 class PubMedStanding:
@@ -32,13 +28,9 @@ class PubMedStanding:
     async def check(self, step: PubMedCheck) -> PubMedSaid:
         """Ask about all works at once, 200 a request. Fails like a search, and is retried like one."""
         notices: dict[str, tuple[StandingNotice, ...]] = {}
-        async with heartbeating():
-            try:
-                for start in range(0, len(step.pmids), MAX_IDS):
-                    notices |= await self._lookup.ask_pubmed(step.pmids[start : start + MAX_IDS])
-            except DeterminatorError as error:
-                log.warning("standing_not_checked", run_id=step.run_id, authority="pubmed", error=str(error))
-                raise to_application_error(error) from error
+        async with reporting_errors("standing_not_checked", run_id=step.run_id, authority="pubmed"):
+            for start in range(0, len(step.pmids), MAX_IDS):
+                notices |= await self._lookup.ask_pubmed(step.pmids[start : start + MAX_IDS])
         return PubMedSaid(asked=step.pmids, notices=notices)
 
 

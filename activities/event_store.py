@@ -8,9 +8,8 @@ import json
 from pydantic import JsonValue
 from temporalio import activity
 
-from activities.errors import DeterminatorError, to_application_error
 from activities.evidence_store import EvidenceStore
-from activities.heartbeat import heartbeating
+from activities.heartbeat import reporting_errors
 from activities.types import Frozen
 
 
@@ -31,8 +30,5 @@ class EventActivities:
     async def store_events(self, batch: EventBatch) -> str:
         """Store the events, one JSON object a line; returns the key of the blob."""
         lines = "".join(f"{json.dumps(event, ensure_ascii=False)}\n" for event in batch.events)
-        async with heartbeating():
-            try:
-                return await self._store.put_bytes(lines.encode(), "jsonl")
-            except DeterminatorError as error:
-                raise to_application_error(error) from error
+        async with reporting_errors("events_not_stored", run_id=batch.run_id):
+            return await self._store.put_bytes(lines.encode(), "jsonl")

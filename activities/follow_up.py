@@ -6,11 +6,11 @@ import json
 import structlog
 from temporalio import activity
 
-from activities.errors import DeterminatorError, StoreError, to_application_error
+from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
-from activities.heartbeat import heartbeating
+from activities.heartbeat import reporting_errors
+from activities.preparation import FollowUp, Imported
 from activities.report.stored import report_name
-from activities.steps import FollowUp, Imported
 from activities.types import EvidenceRef
 
 log = structlog.get_logger()
@@ -35,12 +35,8 @@ class FollowUpActivities:
     async def import_evidence(self, earlier: FollowUp) -> Imported:
         """Read the earlier report and its list of evidence, and check that each text is here; retracted work
         is left out."""
-        async with heartbeating():
-            try:
-                return await self.read(earlier)
-            except DeterminatorError as error:
-                log.warning("evidence_not_imported", run_id=earlier.run_id, error=str(error))
-                raise to_application_error(error) from error
+        async with reporting_errors("evidence_not_imported", run_id=earlier.run_id):
+            return await self.read(earlier)
 
     async def read(self, earlier: FollowUp) -> Imported:
         """See `import_evidence`. Raises StoreError."""

@@ -4,7 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
+import structlog
 from temporalio import activity
+
+from activities.errors import DeterminatorError, to_application_error
+
+log = structlog.get_logger()
 
 FIRST_SECONDS = 1.0
 """Seconds until the first heartbeat. Steps that take less time send none, which spares the server a
@@ -38,3 +43,15 @@ async def heartbeating(details: Callable[[], object | None] | None = None) -> As
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+@asynccontextmanager
+async def reporting_errors(event: str, **about: object) -> AsyncIterator[None]:
+    """The body of an activity: heartbeats, and what it raises as an error of Temporal, logged as `event` with
+    what is said `about` it."""
+    async with heartbeating():
+        try:
+            yield
+        except DeterminatorError as error:
+            log.warning(event, **about, error=str(error))
+            raise to_application_error(error) from error

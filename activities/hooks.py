@@ -27,8 +27,9 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 
 from activities.errors import DeterminatorError, SourceError, to_application_error
 from activities.search import activity_name
+from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.settings import Settings
-from activities.steps import Charged, Hits, HitsOfAll, SearchTask, SearchTasks, StepContext
+from activities.steps import Charged, StepContext
 from activities.types import SearchStatus, Usage
 
 log = structlog.get_logger()

@@ -6,18 +6,14 @@ returns what there is, and the fields without an answer say so.
 
 from collections.abc import Mapping
 
-import structlog
 from temporalio import activity
 
 from activities.candidates.lookup import Answered, look_up
 from activities.candidates.types import LOOK_UP_ATTEMPTS, CandidateLookUp, LookedUp
-from activities.errors import DeterminatorError, to_application_error
 from activities.evidence_store import EvidenceStore
-from activities.heartbeat import heartbeating
+from activities.heartbeat import reporting_errors
 from activities.sources.base import Source
 from activities.sources.http.freshness import forgotten_when_malformed
-
-log = structlog.get_logger()
 
 
 class CandidateActivities:
@@ -30,17 +26,13 @@ class CandidateActivities:
     @activity.defn
     async def look_up_candidate(self, step: CandidateLookUp) -> LookedUp:
         """Ask the permitted sources and store what they say; see `activities.candidates.lookup`."""
-        async with heartbeating():
-            try:
-                async with forgotten_when_malformed():
-                    answered = await look_up(step, self._sources)
-                    passing = answered.passing
-                    if passing is not None and activity.info().attempt < LOOK_UP_ATTEMPTS:
-                        raise passing
-                return await self.store(answered)
-            except DeterminatorError as error:
-                log.warning("look_up_failed", run_id=step.run_id, name=step.name, error=str(error))
-                raise to_application_error(error) from error
+        async with reporting_errors("look_up_failed", run_id=step.run_id, name=step.name):
+            async with forgotten_when_malformed():
+                answered = await look_up(step, self._sources)
+                passing = answered.passing
+                if passing is not None and activity.info().attempt < LOOK_UP_ATTEMPTS:
+                    raise passing
+            return await self.store(answered)
 
     async def store(self, answered: Answered) -> LookedUp:
         """Store the findings and return the pointer to them. Raises StoreError."""

@@ -10,13 +10,14 @@ from activities.errors import DeterminatorError, to_application_error
 from activities.models.prices import price_of
 from activities.models.sizing import effort_of
 from activities.permits import Permits
+from activities.preparation import Prepared, PrepareInput
 from activities.profiles.loader import load_profile, profile_names
+from activities.profiles.types import Profile
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.reachability import unreachable
 from activities.sources.registry import options, why_closed
-from activities.steps import Prepared, PrepareInput
-from activities.types import ModelChoice, Profile, SourceOption
+from activities.types import ModelChoice, SourceOption
 
 
 class PrepareError(DeterminatorError):

@@ -12,16 +12,16 @@ Invariants:
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 from temporalio import activity
 
 from activities.analysis.types import Analysis
 from activities.candidates.types import CandidateFindings
-from activities.errors import DeterminatorError, StoreError, to_application_error
+from activities.errors import DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
-from activities.heartbeat import heartbeating
+from activities.heartbeat import reporting_errors
 from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
 from activities.publication import PublishInput, PubMedCheck, PubMedSaid
@@ -30,7 +30,10 @@ from activities.report.formats import render
 from activities.report.schema import Published, Report
 from activities.report.stored import report_name
 from activities.retractions.rules import worst
-from activities.types import Evidence, EvidenceRef, Standing, StandingNotice, Statement
+from activities.types import Evidence, EvidenceRef, Statement
+
+if TYPE_CHECKING:  # workflows import this module, and no HTTP client
+    from activities.retractions.lookup import StandingVerdict
 
 log = structlog.get_logger()
 
@@ -40,27 +43,12 @@ GIVE_UP_ATTEMPT = 3
 """From this attempt on an item that cannot be read no longer delays the report."""
 
 
-class StandingVerdict(Protocol):
-    """What is known of an item's standing now."""
-
-    @property
-    def standing(self) -> Standing: ...
-
-    @property
-    def notices(self) -> Sequence[StandingNotice]: ...
-
-    @property
-    def failures(self) -> Sequence[str]:
-        """Why an authority that was asked did not answer."""
-        ...
-
-
 class StandingChecker(Protocol):
     """Looks up whether works have been retracted or corrected."""
 
     async def check_many(
         self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
-    ) -> Mapping[str, StandingVerdict]:
+    ) -> "Mapping[str, StandingVerdict]":
         """Verdicts by evidence id; an item without one could not be looked up. `pubmed` is what PubMed said
         of them: only the process that holds NCBI's gate may ask it. `library`: ask about the user's own
         documents too."""
@@ -88,13 +76,9 @@ class PublishActivities:
     async def publish_report(self, step: PublishInput) -> Published:
         """Check, number, render and store the report; see `activities.report.assemble`. A workflow publishes
         under its own id only."""
-        async with heartbeating():
-            try:
-                refuse_another_run(step.run_id, activity.info().workflow_id)
-                return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)
-            except DeterminatorError as error:
-                log.warning("publish_failed", run_id=step.run_id, error=str(error))
-                raise to_application_error(error) from error
+        async with reporting_errors("publish_failed", run_id=step.run_id):
+            refuse_another_run(step.run_id, activity.info().workflow_id)
+            return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)
 
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
@@ -247,28 +231,23 @@ def leave_copy(folder: Path, report: Report, form: str) -> None:
 def read_refs(step: PublishInput) -> list[EvidenceRef]:
     """References of the items whose text the checks need, in the order of the evidence: what is cited, and
     what was judged."""
-    ids = {*cited_ids(step), *(judgement.evidence_id for judgement in step.judgements)}
-    refs = {ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}
-    return list(refs.values())
+    return _refs(step, {*cited_ids(step), *(judgement.evidence_id for judgement in step.judgements)})
 
 
 def cited_ids(step: PublishInput) -> set[str]:
     """Ids of the items that a draft, a candidate or the table cites."""
-    ids: set[str] = set()
-    for planned in step.sections:
-        draft = planned.draft
-        for claim in (*draft.answer, *(c for paragraph in draft.paragraphs for c in paragraph.claims)):
-            ids |= {support.evidence_id for support in claim.support}
-        ids |= {passage.evidence_id for passage in (*draft.passages, *draft.related)}
+    ids = {name for planned in step.sections for name in planned.draft.cited}
     ids |= {support.evidence_id for candidate in step.candidates for support in candidate.quotes}
     return ids | {row.evidence_id for row in step.table.rows}
 
 
 def cited_refs(step: PublishInput) -> list[EvidenceRef]:
     """References of the items that a draft, a candidate or the table cites, in the order of the evidence."""
-    ids = cited_ids(step)
-    refs = {ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}
-    return list(refs.values())
+    return _refs(step, cited_ids(step))
+
+
+def _refs(step: PublishInput, ids: set[str]) -> list[EvidenceRef]:
+    return list({ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}.values())
 
 
 def reaches_out(step: PublishInput) -> bool:

@@ -8,25 +8,22 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-import structlog
 from temporalio import activity
 
 from activities.check_pubmed import ReleaseStanding
-from activities.errors import DeterminatorError, StoreError, to_application_error
+from activities.errors import DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
-from activities.heartbeat import heartbeating
+from activities.heartbeat import reporting_errors
 from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import pubmed_name
 from activities.report.archive import Archive, Change, NewWork, newest
 from activities.report.schema import Reference, Report
 from activities.retractions.lookup import StandingVerdict
+from activities.searches import SearchTask
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.registry import options, why_closed
-from activities.steps import SearchTask
 from activities.types import Evidence, EvidenceRef, Frozen, Query, SearchRecord
-
-log = structlog.get_logger()
 
 MAX_SEARCHES = 60
 """Searches of a report that are repeated: the first ones."""
@@ -120,21 +117,14 @@ class RefreshActivities:
     @activity.defn
     async def plan_refresh(self, request: RefreshRequest) -> RefreshPlan:
         """Read the report: its searches, the items that are known, the works to ask PubMed about."""
-        async with heartbeating():
-            try:
-                return await self.plan(request)
-            except DeterminatorError as error:
-                raise to_application_error(error) from error
+        async with reporting_errors("refresh_not_planned", run_id=request.run_id):
+            return await self.plan(request)
 
     @activity.defn
     async def keep_refresh(self, found: RefreshFindings) -> RefreshOutcome:
         """Look up the standing of the references, and keep what is not known yet as a new version."""
-        async with heartbeating():
-            try:
-                return await self.keep(found)
-            except DeterminatorError as error:
-                log.warning("refresh_not_kept", run_id=found.request.run_id, error=str(error))
-                raise to_application_error(error) from error
+        async with reporting_errors("refresh_not_kept", run_id=found.request.run_id):
+            return await self.keep(found)
 
     async def plan(self, request: RefreshRequest) -> RefreshPlan:
         """See `plan_refresh`. Raises DeterminatorError."""

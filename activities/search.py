@@ -19,11 +19,11 @@ from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.permits import NotPermitted, Permits
 from activities.retractions.marks import read_marks
+from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.sources.base import Source
 from activities.sources.http.clock import source_clock
 from activities.sources.http.freshness import forgotten_when_malformed, no_older_than
 from activities.sources.progress import Reading, reporting
-from activities.steps import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.types import Evidence, Filters, Query
 
 log = structlog.get_logger()

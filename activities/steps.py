@@ -11,17 +11,14 @@ from pydantic import Field
 
 from activities.iterations import IterationRecord, Recommendation
 from activities.judgements import Refused, WorkJudgement
+from activities.profiles.types import Profile
 from activities.types import (
     Allowance,
     EvidenceRef,
     Frozen,
     Mode,
     ModelChoice,
-    Price,
-    Profile,
-    Query,
     SearchRecord,
-    SearchStatus,
     SourceOption,
     Statement,
     Support,
@@ -92,75 +89,6 @@ class StepContext(Frozen):
     """Identifies the run through continuing as new and rewinding: what was paid for is found again."""
     seconds: float | None = None
     """Seconds this attempt may last; set by the activity, not by the caller. None: no limit."""
-
-
-# prepare: resolve what only the worker knows
-
-
-class PrepareInput(Frozen):
-    """Ask the worker what it has: sources, profile, models and prices."""
-
-    profile: str
-    profile_path: str | None = None
-    sources: tuple[str, ...] = ()
-    library: str | None = None
-    models: dict[str, ModelChoice] = Field(default_factory=dict)
-    """Per role; the key `default` serves every role that is not named. Empty: the worker's setting."""
-    fallbacks: tuple[ModelChoice, ...] = ()
-    """Empty: the worker's setting."""
-    signatures: dict[str, str] = Field(default_factory=dict)
-    """By `library` and `profile_path`; see `activities.permits`."""
-    chooses_profile: bool = False
-    """Whether the question will choose the profile; `profile` serves until then."""
-
-
-class Prepared(Frozen):
-    profile: Profile
-    sources: tuple[SourceOption, ...]
-    models: dict[str, ModelChoice]
-    """Has an entry for `default`."""
-    fallbacks: tuple[ModelChoice, ...] = ()
-    prices: dict[str, Price | None] = Field(default_factory=dict)
-    """By model name; None where no price is known."""
-    profiles: dict[str, str] = Field(default_factory=dict)
-    """Every profile that may be chosen, with its description."""
-    preferences: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Profile -> the sources it prefers, best first."""
-    own_library: bool = False
-    """Whether the library holds the user's own documents and not the bundled sample."""
-    unpaywall: bool = False
-    """Whether Unpaywall may be asked for open full texts: it wants an e-mail address."""
-    pubmed_queue: str | None = None
-    """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
-    alternatives: dict[str, Profile] = Field(default_factory=dict)
-    """The other profiles by name, where the question is to choose among them: a run that chooses one need not
-    prepare again. Empty once one is chosen."""
-
-
-# following up an earlier run
-
-
-class FollowUp(Frozen):
-    """The finished run that another one builds on."""
-
-    run_id: str
-    blob: str
-    """Key of a blob with references to its items, one JSON object a line, the best first."""
-
-
-class Imported(Frozen):
-    """What was imported."""
-
-    items: tuple[EvidenceRef, ...] = ()
-    unreadable: int = 0
-    """Items of the list whose text is not in this worker's store."""
-    question: str = ""
-    """What the earlier run answered; empty where its report is not in this worker's store."""
-    answer: tuple[str, ...] = ()
-    """Its answer, else its first claims or passages, sentence by sentence, in at most 2,000 characters."""
-
-
-# thinking
 
 
 class ParseQueryInput(StepContext):
@@ -318,11 +246,6 @@ class JudgeBatch(Frozen):
     model: str = ""
 
 
-CODE_SHARE = 0.7
-"""Of a profile's threshold for code that judges alone. A model states 0.8 and more freely; code's confidence
-estimates how often such an answer is right, which 0.8 would be reached by few answers of any kind."""
-
-
 class JudgeAssessment(Frozen):
     """Scores and advice: whether they suffice is decided by code (`workflows.rules.stopping`)."""
 
@@ -354,11 +277,6 @@ class JudgeAssessment(Frozen):
     reasoning: str = ""
     shown: int = 0
     """How many items the judge saw."""
-
-    @property
-    def reported_confidence(self) -> float | None:
-        """What people are shown; None where no model judged."""
-        return self.confidence
 
 
 class ReflectInput(StepContext):
@@ -455,56 +373,3 @@ class TeamLedger(Frozen):
     next_speaker: Member | Literal[""] = ""
     """Empty when it named no member of the team."""
     instruction: str = ""
-
-
-# searching
-
-
-class SearchTask(Frozen):
-    """One exchange with one source. `cursor` is what the exchange before it returned."""
-
-    run_id: str
-    source: str
-    query: Query
-    cursor: dict[str, str] | None = None
-    library: str | None = None
-    library_signature: str = ""
-    """See `activities.permits`."""
-    as_given: bool = False
-    """The query is narrowed already: what the worker's configuration sets for the source is not added."""
-    max_age: float | None = None
-    """Seconds that an answer from the cache may be old; None: as old as the cache keeps it."""
-    seconds: float | None = None
-    """How long the search may still wait for answers of its source; waiting for a turn does not count. None:
-    no limit."""
-
-
-class Hits(Frozen):
-    """The answer of one exchange. With `cursor` set the search goes on with another exchange."""
-
-    source: str
-    query: str
-    """As it was sent."""
-    status: SearchStatus
-    hits: int = 0
-    kept: tuple[EvidenceRef, ...] = ()
-    set_aside: int = 0
-    detail: str = ""
-    attempts: int = 1
-    seconds: float = 0.0
-    waited: float = 0.0
-    """Of these, the seconds until the source answered."""
-    cursor: dict[str, str] | None = None
-
-
-class SearchTasks(Frozen):
-    """Several exchanges with one source that costs neither money nor a rate: one step for all of them."""
-
-    run_id: str
-    tasks: tuple[SearchTask, ...]
-
-
-class HitsOfAll(Frozen):
-    """The answers of several exchanges, in the order of their tasks."""
-
-    answers: tuple[Hits, ...]

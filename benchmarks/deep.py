@@ -35,7 +35,8 @@ from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInp
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import Role, SearchTask, StepContext
+from activities.searches import SearchTask
+from activities.steps import Role, StepContext
 from activities.types import Evidence, Support, Usage
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.server import PACE

@@ -31,13 +31,14 @@ import httpx
 from activities import extractive
 from activities.drafts import WriteInput
 from activities.evidence_store import make_ref
+from activities.profiles.types import Criterion, Profile
 from activities.settings import Settings
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http
 from activities.sources.library import LibrarySource
 from activities.steps import GapsInput, JudgeInput, SelectInput
 from activities.text.sentences import sentences
-from activities.types import Criterion, Evidence, Filters, Profile, Query, SourceOption
+from activities.types import Evidence, Filters, Query, SourceOption
 
 SAMPLE = Path(__file__).parents[1] / "activities" / "sources" / "sample" / "documents" / "pubmedqa.jsonl.gz"
 SPLIT_SEED = 7

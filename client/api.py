@@ -33,11 +33,11 @@ from client.runs.listing import Filter, Row, list_runs
 
 # what a method needs is imported by it: a command calls one of them
 if TYPE_CHECKING:
+    from activities.preparation import FollowUp
     from activities.report.audit import EvidenceLine
     from activities.settings import Settings
     from activities.sources.base import SearchResult
     from activities.sources.http.client import Http
-    from activities.steps import FollowUp
     from activities.types import Filters, Gate, SourceOption
     from client.reports.finished import Finished
     from client.reports.run_report import RunReport
@@ -228,8 +228,8 @@ class Determinator:
     async def _followed_up(self, name: str) -> "FollowUp":
         """The evidence of a finished run as another one imports it: what its report cites first."""
         from activities.evidence_store import EvidenceStore
+        from activities.preparation import FollowUp
         from activities.report.archive import standings
-        from activities.steps import FollowUp
         from client.runs.refreshing import known_items
 
         found = await self.finished(name, whole=False)

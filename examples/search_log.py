@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from activities.hooks import Call, Outcome, Veto
-from activities.steps import SearchTask
+from activities.searches import SearchTask
 
 
 class SearchLog:

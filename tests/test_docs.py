@@ -17,12 +17,12 @@ from activities.errors import Malformed
 from activities.hooks import Call, Outcome, Veto
 from activities.profiles.loader import load_profile
 from activities.report.schema import UnusedReason
+from activities.searches import SearchTask
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.http.client import open_http
 from activities.sources.library import records
 from activities.sources.names import ENTRY_POINTS
-from activities.steps import SearchTask
 from activities.types import Query, Usage
 from client.cli.main import determinator
 from client.reports.use import UNUSED

@@ -15,7 +15,8 @@ from temporalio.runtime import PrometheusConfig, Runtime
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities.report.schema import Published
-from activities.steps import Charged, Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.steps import Charged
 from activities.types import Usage
 from worker.health import CannotListen
 from worker.logs import logging_runtime

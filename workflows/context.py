@@ -10,8 +10,10 @@ from typing import Any, NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Prepared, Role
-    from activities.types import Mode, Profile, ReportPlan, ReportPlanSection
+    from activities.preparation import Prepared
+    from activities.profiles.types import Profile
+    from activities.steps import Role
+    from activities.types import Mode, ReportPlan, ReportPlanSection
     from workflows.types import ResearchRequest
 
 from workflows.rules.budget import Budget

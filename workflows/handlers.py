@@ -20,6 +20,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.publication import Decision
     from activities.types import Frozen
     from workflows.event_types import AgentEvent
+    from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
     from workflows.types import (
         AddSource,
         Approval,
@@ -30,15 +31,12 @@ with workflow.unsafe.imports_passed_through():
         EventsAfter,
         EvidenceIndex,
         ExtendBudget,
-        Grant,
         ItemsAfter,
         IterationHistory,
-        LeaseRequest,
         PlanView,
         Progress,
         ReportView,
         SectionProgress,
-        SharedEvidence,
         Steer,
     )
 

@@ -19,7 +19,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.report.archive import NewWork
     from activities.search import activity_name
-    from activities.steps import Hits
+    from activities.searches import Hits
     from activities.types import EvidenceRef, SearchRecord
 
 from datetime import UTC

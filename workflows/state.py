@@ -10,8 +10,9 @@ from activities.candidates.types import Candidate
 from activities.drafts import Edited
 from activities.iterations import IterationRecord
 from activities.judgements import Refused, Table, WorkJudgement
+from activities.preparation import Prepared
 from activities.publication import Continued, Decision, PlannedSection
-from activities.steps import AgentTask, MechanismHypothesis, ParsedQuery, Prepared
+from activities.steps import AgentTask, MechanismHypothesis, ParsedQuery
 from activities.types import (
     EvidenceRef,
     Gate,
@@ -28,7 +29,8 @@ from workflows.memory import LoopMemory
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import Attempt, LoopState
 from workflows.rules.team import TeamState
-from workflows.types import Phase, SectionFindings, SectionJob, SectionProgress, StoredEvents
+from workflows.sections.types import SectionFindings, SectionJob
+from workflows.types import Phase, SectionProgress, StoredEvents
 
 EVENTS_KEPT = 400
 """Events in the state from which the older ones are moved to the evidence store at the next boundary."""

@@ -8,9 +8,8 @@ from pydantic import Field, field_validator
 from activities.analysis.types import Effect, Expected
 from activities.candidates.types import Candidate
 from activities.iterations import IterationRecord
-from activities.judgements import Refused, WorkJudgement
+from activities.preparation import FollowUp
 from activities.report.schema import Report
-from activities.steps import FollowUp
 from activities.types import (
     EvidenceRef,
     Filters,
@@ -19,14 +18,13 @@ from activities.types import (
     Mode,
     ModelChoice,
     ReportPlan,
-    ReportPlanSection,
     SearchRecord,
-    Statement,
     StopReason,
     Usage,
 )
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
+from workflows.sections.types import SectionFindings
 
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
@@ -221,52 +219,6 @@ class Progress(Frozen):
     last_seq: int = 0
 
 
-class SectionJob(Frozen):
-    """What makes an IterativeResearch a section of a deep run."""
-
-    section: ReportPlanSection
-    parent_id: str
-    background: str = ""
-    searches_run_question: bool = False
-    """Whether the section searches the question of the run beside its own: one section does."""
-    lineage: str = ""
-    """Of the parent; see `RunContext.lineage`."""
-
-
-class SectionFindings(Frozen):
-    """The findings that a section returns."""
-
-    section_id: str
-    status: Literal["complete", "partial", "failed", "cancelled"]
-    stop_reason: StopReason
-    evidence: tuple[EvidenceRef, ...] = ()
-    """Best first; only items worth showing a writer."""
-    works: tuple[str, ...] = ()
-    """Evidence ids of everything found: several sections may find one work."""
-    relevant: tuple[str, ...] = ()
-    """Ids of those among `evidence` that the section found itself and its judge found relevant."""
-    screened: int = 0
-    identified: int = 0
-    searches: tuple[SearchRecord, ...] = ()
-    iterations: int = 0
-    by_role: dict[str, Usage] = Field(default_factory=dict)
-    spent_microusd: int = 0
-    """What counts against the money limit, calls of unknown price included."""
-    confidence: float | None = None
-    """None where no model judged."""
-    scores: dict[str, int] = Field(default_factory=dict)
-    judgements: tuple[WorkJudgement, ...] = ()
-    """Of the works among `evidence`."""
-    refused: tuple[Refused, ...] = ()
-    events: tuple[AgentEvent, ...] = ()
-    """What happened since the last report of the section."""
-    history: tuple[IterationRecord, ...] = ()
-    """The iterations that have ended since its last report."""
-    models: tuple[str, ...] = ()
-    prompt_versions: tuple[str, ...] = ()
-    notes: tuple[Statement | str, ...] = ()
-
-
 class Outcome(Frozen):
     """The result of a research workflow: small; the report itself is in the store and in query `report`."""
 
@@ -391,36 +343,3 @@ class ReportView(Frozen):
     report: Report | None = None
     draft: bool = False
     blob: str = ""
-
-
-# between a deep run and its sections
-
-
-class LeaseRequest(Frozen):
-    """Signal `request_lease` to the parent: the section's next call does not fit into its lease."""
-
-    section_id: str
-    tokens: int
-    """The amount it requests."""
-    least_tokens: int
-    """What its next call needs."""
-    cost_microusd: int = 0
-    least_cost_microusd: int = 0
-
-
-class SharedEvidence(Frozen):
-    """Signal `offer_evidence` to a section: works that other sections found."""
-
-    items: tuple[EvidenceRef, ...] = ()
-    """References only, the best first."""
-
-
-class Grant(Frozen):
-    """Signal `grant` to a section."""
-
-    tokens: int = 0
-    cost_microusd: int = 0
-    seconds: float = 0.0
-    iterations: int = 0
-    final: bool = False
-    """Nothing is left: do not ask again."""

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from activities.drafts import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import aspect_of, searched
+from activities.profiles.types import Profile
 from activities.steps import JudgeBatch, JudgeInput
 from activities.text.coverage import Coverage, coverage
 from activities.text.ranking import RELEVANT, Item, Ranked, best_first, rank
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER
-from activities.types import Evidence, Profile
+from activities.types import Evidence
 from activities.verification.quote_check import normalise
 
 MAX_PASSAGES = 12

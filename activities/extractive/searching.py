@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from activities.extractive.passages import near_enough
 from activities.extractive.planning import aspect_of, searched
+from activities.profiles.types import Profile
 from activities.steps import (
     TEST_GAP,
     AgentSelectionPlan,
@@ -23,7 +24,7 @@ from activities.text.coverage import names
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.stand_alone import entities
 from activities.text.tokens import fold, phrases
-from activities.types import ANSWERED, Evidence, Profile, SourceInfo
+from activities.types import ANSWERED, Evidence, SourceInfo
 
 MAX_NAMES = 4
 """Names in one keyword query; more would find nothing."""

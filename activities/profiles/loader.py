@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ConfigDict, ValidationError
 
 from activities.errors import DeterminatorError
-from activities.types import Profile
+from activities.profiles.types import Profile
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 MAX_BYTES = 64 * 1024

@@ -20,7 +20,6 @@ from activities.report.claims import (
     of_role,
     with_contradictions,
 )
-from activities.report.contexts import contexts
 from activities.report.edited import CheckedEdit, check_edited
 from activities.report.formats.prose import Citations, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentences
@@ -38,7 +37,7 @@ from activities.report.schema import (
     ReportSection,
     Verification,
 )
-from activities.report.works import described, references, unused_works, with_strength
+from activities.report.works import contexts, described, references, unused_works, with_strength
 from activities.text.independence import studies
 from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.claim_check import numbers

@@ -1,10 +1,12 @@
-"""The works of a report: references with their numbers and pages, what records say of each, the strength of
-the claims that cite them, and why the others that were found are not cited."""
+"""The works of a report: references with their numbers and pages, the text around their quotes, what records
+say of each, the strength of the claims that cite them, and why the others that were found are not cited."""
 
+import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import get_args
 
-from activities.drafts import SectionDraft
 from activities.judgements import WorkJudgement
 from activities.publication import PublishInput
 from activities.report.formats.text import clean
@@ -20,6 +22,7 @@ from activities.text.evidence_strength import TYPE_NAMES, WEIGHT
 from activities.text.independence import independent
 from activities.text.study_design import own_design, participants
 from activities.types import FULL_TEXT_FROM, Claim, Evidence, EvidenceType, Grade, Support
+from activities.verification.quote_check import normalise
 
 STRONG_FROM = 0.9
 """Syntheses of trials, guidelines and randomized trials, by `activities.text.evidence_strength.WEIGHT`."""
@@ -29,6 +32,9 @@ UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_pag
 """Types that say nothing of how a work was done."""
 MIN_ANSWERS = 2
 """From this judgement on a work answers: in part, or directly."""
+MAX_AROUND_CHARS = 240
+"""Characters shown on each side of a quote at most."""
+_EDGE = re.compile(r"\A\S*\s")
 
 
 def references(
@@ -129,7 +135,7 @@ def unused_works(
     order = get_args(UnusedReason)
     retracted = {*retracted, *(ref.evidence_id for ref in step.evidence if ref.standing == "retracted")}
     refused = {name for item in dropped if item.kind != "judgement" for name in item.evidence_ids}
-    refused |= {name for planned in step.sections for name in _drafted(planned.draft)}
+    refused |= {name for planned in step.sections for name in planned.draft.cited}
     answers = {judgement.evidence_id: judgement.answers for judgement in judged}
 
     def why(name: str) -> UnusedReason:
@@ -145,8 +151,51 @@ def unused_works(
     return tuple(sorted(found, key=lambda work: (order.index(work.reason), work.evidence_id)))
 
 
-def _drafted(draft: SectionDraft) -> Iterable[str]:
-    """Each work that a sentence or a passage of a draft rests on."""
-    for claim in (*draft.answer, *(claim for paragraph in draft.paragraphs for claim in paragraph.claims)):
-        yield from (support.evidence_id for support in claim.support)
-    yield from (passage.evidence_id for passage in draft.passages)
+def contexts(quotes: Iterable[Support], documents: Mapping[str, Evidence]) -> tuple[QuoteContext, ...]:
+    """The surroundings of every quote, each once, in order of appearance. A quote that cannot be located has
+    none."""
+    texts = {name: normalise(item.text) for name, item in documents.items()}
+    pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
+    found: dict[tuple[str, str], QuoteContext] = {}
+    for support in quotes:
+        key = (support.evidence_id, support.quote)
+        text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
+        start = text.find(quote) if quote else -1
+        if key in found or start < 0:
+            continue
+        end = start + len(quote)
+        found[key] = QuoteContext(
+            evidence_id=support.evidence_id,
+            quote=support.quote,
+            before=_before(text[:start]),
+            after=_after(text[end:]),
+            page=bisect_right(pages.get(support.evidence_id, ()), start),
+        )
+    return tuple(found.values())
+
+
+def _page_starts(item: Evidence) -> list[int]:
+    """Where each page begins in the normal form of a text."""
+    starts: list[int] = []
+    length = 0
+    for start, end in pairwise((*item.pages, len(item.text))):
+        starts.append(length)
+        if words := normalise(item.text[start:end]):
+            length += len(words) + 1
+    return starts
+
+
+def _before(text: str) -> str:
+    """The end of a text, with the space before the quote where there is one."""
+    space = " " if text.endswith(" ") else ""
+    if len(text) > MAX_AROUND_CHARS:
+        text = "\u2026 " + _EDGE.sub("", text[-MAX_AROUND_CHARS:], count=1)
+    return clean(text) + space
+
+
+def _after(text: str) -> str:
+    """The beginning of a text, with the space after the quote where there is one."""
+    space = " " if text.startswith(" ") else ""
+    if len(text) > MAX_AROUND_CHARS:
+        text = text[:MAX_AROUND_CHARS].rsplit(" ", 1)[0] + " \u2026"
+    return space + clean(text)

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.iterations import Recommendation
 from activities.judgements import WorkJudgement
+from activities.profiles.types import Profile
 from activities.steps import JudgeAssessment, JudgeBatch
-from activities.types import EvidenceRef, EvidenceType, Profile, Statement
+from activities.types import EvidenceRef, EvidenceType, Statement
 
 DEFINITE = 0.89
 """Share of the 600 questions of PubMedQA's labelled set whose answer is yes or no: the others read as one of

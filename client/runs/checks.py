@@ -10,8 +10,8 @@ from client.configuration import source_names
 from client.failures import BadInput, unknown
 
 if TYPE_CHECKING:
+    from activities.profiles.types import Profile
     from activities.settings import Settings
-    from activities.types import Profile
 
 EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
 MIN_LETTERS = 3

@@ -19,9 +19,9 @@ from activities.evidence_store import EvidenceStore
 from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import CHECK_PUBMED
 from activities.search import activity_name
+from activities.searches import Hits, SearchTask
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.steps import Hits, SearchTask
 from activities.types import Frozen, Query, SourceInfo
 from client.connection import Say, configured, open_client, quiet
 from client.embedded.fingerprint import access_of, address_variable

@@ -22,8 +22,9 @@ from temporalio.worker import (
 from activities.errors import ModelRefused, to_application_error
 from activities.hooks import Call, Hook, HookError, HookInterceptor, LogHook, Outcome, Veto, load_hooks
 from activities.profiles.loader import load_profile
+from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.settings import Settings
-from activities.steps import Charged, Hits, HitsOfAll, JudgeAssessment, JudgeInput, SearchTask, SearchTasks
+from activities.steps import Charged, JudgeAssessment, JudgeInput
 from activities.types import Query, Usage
 
 SEARCH = SearchTask(run_id="ask-1", source="stub", query=Query(text="metformin"))

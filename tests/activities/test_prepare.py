@@ -8,10 +8,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.permits import Kind, request_key, sign
+from activities.preparation import Prepared, PrepareInput
 from activities.prepare import PrepareActivities
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.steps import Prepared, PrepareInput
 from activities.types import Effort, ModelChoice, Query, SourceInfo
 
 

@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,8 @@ from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.schema import Published, Report
 from activities.report.stored import report_name
-from activities.types import EvidenceRef, Standing, StandingNotice, Statement
+from activities.retractions.lookup import StandingVerdict
+from activities.types import EvidenceRef, StandingNotice, Statement
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -30,23 +31,16 @@ from tests.activities.cases import (
 )
 
 
-@dataclass(frozen=True)
-class Verdict:
-    standing: Standing
-    notices: Sequence[StandingNotice] = ()
-    failures: Sequence[str] = ()
-
-
 class Standings:
     """Gives scripted answers and records the requests."""
 
-    def __init__(self, answers: Mapping[str, Verdict] | Exception) -> None:
+    def __init__(self, answers: Mapping[str, StandingVerdict] | Exception) -> None:
         self._answers = answers
         self.asked: list[str] = []
 
     async def check_many(
         self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
-    ) -> Mapping[str, Verdict]:
+    ) -> Mapping[str, StandingVerdict]:
         self.asked += [ref.evidence_id for ref in refs]
         if isinstance(self._answers, Exception):
             raise self._answers
@@ -113,7 +107,7 @@ async def test_only_what_is_cited_is_read_and_looked_up(store: EvidenceStore) ->
 
 
 async def test_work_retracted_since_it_was_found_supports_nothing(store: EvidenceStore) -> None:
-    standings = Standings({"pmid:1": Verdict("retracted")})
+    standings = Standings({"pmid:1": StandingVerdict(standing="retracted")})
     report = (await PublishActivities(store, standings).publish(await stored(store))).report
     assert [r.evidence_id for r in report.references] == ["pmid:2"]
     assert report.candidates == ()
@@ -123,7 +117,7 @@ async def test_work_retracted_since_it_was_found_supports_nothing(store: Evidenc
 async def test_a_reference_that_was_found_retracted_stays_so(store: EvidenceStore) -> None:
     step = await stored(store)
     refs = tuple(r.model_copy(update={"standing": "retracted"}) for r in step.evidence)
-    standings = Standings({"pmid:1": Verdict("none")})
+    standings = Standings({"pmid:1": StandingVerdict(standing="none")})
     published = await PublishActivities(store, standings).publish(step.model_copy(update={"evidence": refs}))
     assert not published.answered
 
@@ -131,7 +125,9 @@ async def test_a_reference_that_was_found_retracted_stays_so(store: EvidenceStor
 async def test_a_reinstated_work_may_be_cited_again(store: EvidenceStore) -> None:
     step = await stored(store)
     refs = tuple(r.model_copy(update={"standing": "retracted"}) for r in step.evidence)
-    standings = Standings({"pmid:1": Verdict("none", (StandingNotice(kind="reinstatement"),))})
+    standings = Standings(
+        {"pmid:1": StandingVerdict(standing="none", notices=(StandingNotice(kind="reinstatement"),))}
+    )
     published = await PublishActivities(store, standings).publish(step.model_copy(update={"evidence": refs}))
     assert [r.evidence_id for r in published.report.references] == ["pmid:1"]
 
@@ -144,8 +140,8 @@ async def test_a_standing_that_cannot_be_looked_up_is_stated_and_delays_nothing(
 
 
 async def test_an_authority_that_did_not_answer_is_stated(store: EvidenceStore) -> None:
-    silent = Verdict("none", failures=("Crossref is down",))
-    standings = Standings({"pmid:1": silent, "pmid:2": Verdict("concern")})
+    silent = StandingVerdict(standing="none", failures=("Crossref is down",))
+    standings = Standings({"pmid:1": silent, "pmid:2": StandingVerdict(standing="concern")})
     report = (await PublishActivities(store, standings).publish(await stored(store))).report
     assert Statement(code="authority_silent", values={"works": 1, "of": 2}) in report.statements
 

@@ -15,11 +15,11 @@ from temporalio.testing import ActivityEnvironment
 from activities.errors import RateLimited, SourceError, TooSlow, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.search import SearchActivities
+from activities.searches import Hits, SearchTask
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.clock import source_clock
 from activities.sources.library.records import read_record
-from activities.steps import Hits, SearchTask
 from activities.types import Evidence, Query, SourceInfo
 
 ABSTRACT = "Forty patients took the drug for a year. Their pain was lower than that of the controls."

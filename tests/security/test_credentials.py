@@ -12,9 +12,9 @@ from activities.credentials import carried_by, redacted, without_credentials
 from activities.errors import StoreError, Unavailable, to_application_error
 from activities.evidence_store import EvidenceStore
 from activities.search import SearchActivities
+from activities.searches import SearchTask
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.steps import SearchTask
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from client.secrets import known_secrets
 from tests.client.harness import determinator

@@ -12,12 +12,13 @@ from temporalio.testing import ActivityEnvironment
 from activities.errors import Refused
 from activities.evidence_store import EvidenceStore
 from activities.permits import Kind, NotPermitted, Permits, request_key, sign
+from activities.preparation import PrepareInput
 from activities.prepare import PrepareActivities
 from activities.private_files import WeakKey
 from activities.search import SearchActivities
+from activities.searches import SearchTask
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
-from activities.steps import PrepareInput, SearchTask
 from activities.types import Allowance, Filters, ModelChoice, Query
 from client.connect import connect
 from client.runs.start import run_id_of, signed, signing_key, start

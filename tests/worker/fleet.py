@@ -27,7 +27,7 @@ from temporalio.common import RetryPolicy
 from temporalio.service import RPCError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Hits, SearchTask
+    from activities.searches import Hits, SearchTask
     from activities.types import Query
     from tests.replay import Asked, ReplayServer, Reply
 

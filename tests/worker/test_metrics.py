@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.evidence_store import EvidenceStore
-from activities.steps import SearchTask
+from activities.searches import SearchTask
 from activities.types import Query
 from client.connection import open_client
 from client.embedded.binary import free_port

@@ -37,18 +37,18 @@ from activities.full_text import FullTexts, ReadInFull
 from activities.judgements import Table, TableRow, WorkJudgement
 from activities.look_up_candidate import CandidateActivities
 from activities.own_steps import OwnStepActivities, OwnStepInput, OwnStepOutput
+from activities.preparation import Prepared, PrepareInput
 from activities.publication import PublishInput
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
 from activities.search import TOGETHER, activity_name
+from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.steps import (
     AgentSelectionPlan,
     AgentTask,
     Charged,
     GapsInput,
-    Hits,
-    HitsOfAll,
     Hypotheses,
     HypothesisInput,
     JudgeBatch,
@@ -63,13 +63,9 @@ from activities.steps import (
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
-    Prepared,
-    PrepareInput,
     ReflectInput,
     Reflection,
     Role,
-    SearchTask,
-    SearchTasks,
     SelectInput,
     StepContext,
     TeamLedger,

@@ -14,9 +14,7 @@ from temporalio.worker import Worker
 
 from activities.drafts import SentenceVerdict, Verdicts
 from activities.errors import RateLimited
-from activities.steps import (
-    SearchTask,
-)
+from activities.searches import SearchTask
 from activities.types import Evidence, ModelChoice, SourceInfo, SourceOption
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.namespace import register_attributes

@@ -6,13 +6,9 @@ from datetime import timedelta
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 
 from activities.errors import Unavailable
+from activities.preparation import FollowUp
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import (
-    FollowUp,
-    KnowledgeGapOutput,
-    Role,
-    StepContext,
-)
+from activities.steps import KnowledgeGapOutput, Role, StepContext
 from activities.types import ReportPlan, ReportPlanSection, Usage
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Stage, a_request

@@ -17,22 +17,17 @@ from activities.errors import (
     to_application_error,
 )
 from activities.full_text import ReadInFull
+from activities.profiles.types import Criterion, Profile
 from activities.publication import PublishInput
+from activities.searches import Hits, SearchTask
 from activities.sources.base import Source
-from activities.steps import (
-    Hits,
-    Role,
-    SearchTask,
-    StepContext,
-)
+from activities.steps import Role, StepContext
 from activities.types import (
     Allowance,
-    Criterion,
     Evidence,
     Identifiers,
     ModelChoice,
     Price,
-    Profile,
     Provenance,
     SourceInfo,
     SourceOption,

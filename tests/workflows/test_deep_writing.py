@@ -18,8 +18,9 @@ from activities.drafts import (
     Verdicts,
     WriteInput,
 )
+from activities.profiles.types import Criterion
 from activities.steps import HypothesisInput, PlanInput
-from activities.types import Criterion, Identifiers, ReportPlan, ReportPlanSection, Support
+from activities.types import Identifiers, ReportPlan, ReportPlanSection, Support
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, takes

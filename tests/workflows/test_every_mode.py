@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.steps import JudgeBatch, JudgeInput, Role, SearchTask
+from activities.searches import SearchTask
+from activities.steps import JudgeBatch, JudgeInput, Role
 from activities.stop_reasons import STOPS, StopReason
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import down, outage, takes

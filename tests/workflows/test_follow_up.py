@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from activities.steps import FollowUp, ParsedQuery, ParseQueryInput
+from activities.preparation import FollowUp
+from activities.steps import ParsedQuery, ParseQueryInput
 from activities.types import EvidenceRef
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Run, Stage, a_request, limitations

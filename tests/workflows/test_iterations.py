@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from activities.iterations import IterationRecord
+from activities.searches import Hits, SearchTask
 from activities.steps import (
     GapsInput,
-    Hits,
     Hypotheses,
     JudgeAssessment,
     JudgeInput,
@@ -16,7 +16,6 @@ from activities.steps import (
     ObserveInput,
     ReflectInput,
     Reflection,
-    SearchTask,
     SelectInput,
 )
 from activities.types import EvidenceRef, SearchRecord, SearchStatus, Support, Usage
@@ -25,8 +24,8 @@ from tests.workflows.conftest import QUESTION, Run, Stage, a_request
 from tests.workflows.script import PROFILE, document
 from workflows.memory import RECORDS_KEPT, TEXT_CHARS, LoopMemory
 from workflows.rules.payload_limits import rows
+from workflows.sections.types import SharedEvidence
 from workflows.steps.research import suggested_searches
-from workflows.types import SharedEvidence
 
 
 def a_search(iteration: int, status: SearchStatus = "ok", **more: Any) -> SearchRecord:

@@ -441,7 +441,7 @@ async def test_answers_stay_under_the_payload_limit(stage: Stage) -> None:
 
 
 async def test_a_value_that_is_too_large_is_named_and_not_paid_for_again(stage: Stage) -> None:
-    from activities.steps import Hits
+    from activities.searches import Hits
 
     def search(task: Any) -> Hits:
         if task.source == "beta":

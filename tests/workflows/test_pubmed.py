@@ -9,7 +9,7 @@ from temporalio.worker import Worker
 from activities.errors import Refused, Unavailable, to_application_error
 from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import CHECK_PUBMED
-from activities.steps import SearchTask
+from activities.searches import SearchTask
 from activities.types import Evidence, Identifiers, SourceInfo, SourceOption, StandingNotice
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import document

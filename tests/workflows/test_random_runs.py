@@ -14,7 +14,8 @@ import pytest
 
 from activities.errors import Malformed, RateLimited, Refused, Unavailable
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, SearchTask, StepContext
+from activities.searches import SearchTask
+from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, StepContext
 from activities.types import Evidence, Usage
 from tests.workflows.conftest import Run, Stage, a_request, a_stage
 from tests.workflows.script import document, down, outage, refused, takes

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from temporalio.worker import UnsandboxedWorkflowRunner
 
-from activities.steps import JudgeBatch, JudgeInput, ParsedQuery, SearchTask
+from activities.searches import SearchTask
+from activities.steps import JudgeBatch, JudgeInput, ParsedQuery
 from activities.types import Evidence
 from tests.workflows.conftest import QUESTION, Stage, a_request, a_worker
 from tests.workflows.script import document

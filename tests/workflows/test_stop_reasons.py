@@ -7,15 +7,8 @@ from temporalio.client import WorkflowFailureError
 
 from activities.errors import RateLimited
 from activities.publication import Decision
-from activities.steps import (
-    AgentSelectionPlan,
-    AgentTask,
-    JudgeInput,
-    KnowledgeGapOutput,
-    ReflectInput,
-    Role,
-    SearchTask,
-)
+from activities.searches import SearchTask
+from activities.steps import AgentSelectionPlan, AgentTask, JudgeInput, KnowledgeGapOutput, ReflectInput, Role
 from activities.stop_reasons import STOPS
 from activities.types import Evidence, ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request, limitations, said_of_steps

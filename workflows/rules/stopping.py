@@ -8,9 +8,10 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from activities.profiles.types import Profile
 from activities.steps import JudgeAssessment
 from activities.stop_reasons import StopReason
-from activities.types import ANSWERED, Frozen, Profile, SearchStatus
+from activities.types import ANSWERED, Frozen, SearchStatus
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
 Last = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]

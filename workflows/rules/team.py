@@ -10,8 +10,9 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from activities.profiles.types import Profile
 from activities.steps import Member, TeamLedger, TeamTurn
-from activities.types import Frozen, Profile
+from activities.types import Frozen
 from workflows.rules.stopping import LoopState, NextStep, all_failed, enough, must_stop, write
 
 MAX_STALLS = 3

@@ -20,14 +20,8 @@ with workflow.unsafe.imports_passed_through():
     from activities.iterations import IterationRecord
     from activities.stop_reasons import STOPS, StopReason
     from activities.types import Allowance, EvidenceRef, Price
-    from workflows.types import (
-        Grant,
-        LeaseRequest,
-        Outcome,
-        SectionFindings,
-        SectionProgress,
-        SharedEvidence,
-    )
+    from workflows.sections.types import Grant, LeaseRequest, SectionFindings, SharedEvidence
+    from workflows.types import Outcome, SectionProgress
 
 from workflows.context import RunContext
 from workflows.events import EventLog

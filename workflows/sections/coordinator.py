@@ -22,17 +22,8 @@ from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from activities.types import EvidenceRef, Mode, ReportPlanSection
-    from workflows.types import (
-        AddSource,
-        ExtendBudget,
-        Grant,
-        LeaseRequest,
-        Outcome,
-        SectionJob,
-        SectionProgress,
-        SharedEvidence,
-        Steer,
-    )
+    from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
+    from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
 
 from workflows.rules.budget import Budget, Lease
 from workflows.run import Run

@@ -13,7 +13,8 @@ with workflow.unsafe.imports_passed_through():
     from activities.publication import PlannedSection
     from activities.stop_reasons import StopReason, worst
     from activities.types import EvidenceRef, ReportPlanSection
-    from workflows.types import Outcome, SectionFindings
+    from workflows.sections.types import SectionFindings
+    from workflows.types import Outcome
 
 from workflows.context import RunContext
 from workflows.events import EventLog

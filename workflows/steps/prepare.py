@@ -7,11 +7,13 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.follow_up import FollowUpActivities
+    from activities.preparation import Imported, Prepared, PrepareInput
     from activities.prepare import PrepareActivities
+    from activities.profiles.types import Profile
     from activities.publication import Continued
     from activities.role_activities import ThinkActivities
-    from activities.steps import Imported, ParsedQuery, ParseQueryInput, Prepared, PrepareInput
-    from activities.types import Mode, Profile
+    from activities.steps import ParsedQuery, ParseQueryInput
+    from activities.types import Mode
     from workflows.types import QUESTION_CHARS, ResearchRequest
 
 from workflows.context import RunContext

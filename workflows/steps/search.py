@@ -14,7 +14,8 @@ with workflow.unsafe.imports_passed_through():
     from activities.publication import PubMedCheck, PubMedSaid
     from activities.publish import CHECK_PUBMED
     from activities.search import TOGETHER, activity_name
-    from activities.steps import AgentTask, Hits, HitsOfAll, SearchTask, SearchTasks
+    from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
+    from activities.steps import AgentTask
     from activities.types import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
 
 from workflows.context import RunContext

@@ -6,17 +6,9 @@ from typing import Any
 from activities import extractive
 from activities.drafts import SectionDraft, WriteInput
 from activities.evidence_store import make_ref
+from activities.profiles.types import Aspect, Criterion, Profile
 from activities.steps import JudgeBatch, JudgeInput
-from activities.types import (
-    Aspect,
-    Criterion,
-    Evidence,
-    EvidenceRef,
-    EvidenceType,
-    Profile,
-    SourceInfo,
-    SourceOption,
-)
+from activities.types import Evidence, EvidenceRef, EvidenceType, SourceInfo, SourceOption
 
 PROFILE = Profile(
     name="biomedical",

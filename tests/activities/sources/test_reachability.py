@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from temporalio.testing import ActivityEnvironment
 
+from activities.preparation import PrepareInput
 from activities.prepare import PrepareActivities
 from activities.settings import Settings
 from activities.sources.http.client import open_http
 from activities.sources.reachability import unreachable
 from activities.sources.registry import build_sources
-from activities.steps import PrepareInput
 from tests.replay import ReplayServer
 
 
