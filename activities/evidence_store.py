@@ -25,6 +25,8 @@ MAX_REMEMBERED_BYTES = 8 * 2**20
 """Bytes that are remembered in all: some five thousand abstracts."""
 MAX_BLOB_BYTES = 256 * 2**10
 """Bytes of a blob that is remembered: an article, and no report with its evidence."""
+AT_ONCE = 16
+"""Documents read at the same time where there may be many."""
 NO_SPACE = ("no space left", "quota exceeded", "os error 28", "os error 122")
 """Error texts of a full disk or an exhausted quota."""
 
@@ -181,6 +183,17 @@ class EvidenceStore:
         if all(ref.blob in self._memory for ref in refs):
             return [await self.get(ref) for ref in refs]
         return list(await asyncio.gather(*(self.get(ref) for ref in refs)))
+
+    async def read_all(self, refs: Sequence[EvidenceRef]) -> list[Evidence | StoreError | ValueError]:
+        """Read documents, a few at once, in the order of the references: each, or why it cannot be read."""
+        found: list[Evidence | StoreError | ValueError] = []
+        for start in range(0, len(refs), AT_ONCE):
+            part = map(self.get, refs[start : start + AT_ONCE])
+            for answer in await asyncio.gather(*part, return_exceptions=True):
+                if not isinstance(answer, Evidence | StoreError | ValueError):
+                    raise answer
+                found.append(answer)
+        return found
 
     def _not_written(self, name: str, error: Exception) -> StoreError:
         if any(mark in str(error).lower() for mark in NO_SPACE):

@@ -1,6 +1,5 @@
 """Question, answer and evidence of an earlier run, imported into the run that follows it up."""
 
-import asyncio
 import json
 
 import structlog
@@ -11,7 +10,7 @@ from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
 from activities.preparation import FollowUp, Imported
 from activities.report.stored import report_name
-from activities.types import EvidenceRef
+from activities.types import Evidence, EvidenceRef
 
 log = structlog.get_logger()
 
@@ -21,8 +20,6 @@ MAX_BYTES = 180 * 1024
 """Largest JSON of the references that is sent to the workflow."""
 MAX_ANSWER_CHARS = 2_000
 """Of the earlier answer: what a prompt has room for."""
-AT_ONCE = 16
-"""Documents read at the same time."""
 
 
 class FollowUpActivities:
@@ -46,7 +43,8 @@ class FollowUpActivities:
         except ValueError as error:
             raise StoreError(f"{earlier.blob} in the evidence store is no list of references") from error
         usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
-        readable = [ref for ref, here in zip(usable, await self._are_here(usable), strict=True) if here]
+        texts = await self._store.read_all(usable)
+        readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
         room, kept = MAX_BYTES, list[EvidenceRef]()
         for ref in readable:
             ref = ref.model_copy(update={"sections": (), "from_run": ref.from_run or earlier.run_id})
@@ -79,15 +77,3 @@ class FollowUpActivities:
                 break
             answer.append(claim.text)
         return report.question, tuple(answer)
-
-    async def _are_here(self, refs: list[EvidenceRef]) -> list[bool]:
-        """Whether the text of each item can be read."""
-        found: list[bool] = []
-        for start in range(0, len(refs), AT_ONCE):
-            part = refs[start : start + AT_ONCE]
-            answers = await asyncio.gather(*map(self._store.get, part), return_exceptions=True)
-            for answer in answers:
-                if isinstance(answer, BaseException) and not isinstance(answer, StoreError | ValueError):
-                    raise answer
-                found.append(not isinstance(answer, BaseException))
-        return found

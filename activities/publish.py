@@ -136,17 +136,16 @@ class PublishActivities:
         self, refs: Sequence[EvidenceRef], *, patient: bool
     ) -> tuple[dict[str, Evidence], list[Statement]]:
         """The bodies of the cited items, and what to state of those that cannot be read."""
-        answers = await asyncio.gather(*(self._read(ref) for ref in refs), return_exceptions=True)
         documents: dict[str, Evidence] = {}
         lost: list[str] = []
-        for ref, answer in zip(refs, answers, strict=True):
+        for ref, answer in zip(refs, await self._store.read_all(refs), strict=True):
             if isinstance(answer, Evidence):
                 documents[ref.evidence_id] = answer
-            elif isinstance(answer, StoreError) and not patient:
+            elif patient:
+                raise StoreError(f"{ref.blob} in the evidence store cannot be read: {answer}") from answer
+            else:
                 log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
                 lost.append(ref.evidence_id)
-            else:
-                raise answer
         if not lost:
             return documents, []
         return documents, [Statement(code="item_unreadable", values={"evidence_ids": tuple(lost)})]
@@ -170,14 +169,6 @@ class PublishActivities:
                 values = {"name": candidate.name, "reason": "what was found cannot be read from the store"}
                 notes.append(Statement(code="candidate_not_looked_up", values=dict(values)))
         return found, notes
-
-    async def _read(self, ref: EvidenceRef) -> Evidence:
-        try:
-            item = await self._store.get(ref)
-        except (FileNotFoundError, ValueError) as error:
-            raise StoreError(f"{ref.blob} in the evidence store is no document: {error}") from error
-        # The reference's id is the run's: after merging, one work may be stored under another of its names.
-        return item.model_copy(update={"evidence_id": ref.evidence_id})
 
     async def _with_standing(
         self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence], step: PublishInput

@@ -4,7 +4,6 @@ Between the two the workflow repeats the searches through the sources' own activ
 NCBI's queue (`workflows.refresh`). Nothing that a run published is ever overwritten.
 """
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -29,8 +28,6 @@ MAX_SEARCHES = 60
 """Searches of a report that are repeated: the first ones."""
 KNOWN_BYTES = 150 * 1024
 """Largest JSON of the known items that is sent to the workflow, in bytes."""
-AT_ONCE = 16
-"""Documents read at the same time."""
 
 
 class NoReportToRefresh(DeterminatorError):
@@ -271,12 +268,7 @@ async def _cited_documents(archive: Archive, first: Report, request: RefreshRequ
     """The stored texts of what the report cites, by id; those that cannot be read are missing."""
     listed = {ref.evidence_id: ref for ref in await _listed(archive.store, request.known_blob)}
     refs = [listed[r.evidence_id] for r in first.references if r.evidence_id in listed]
-    documents: dict[str, Evidence] = {}
-    for start in range(0, len(refs), AT_ONCE):
-        part = refs[start : start + AT_ONCE]
-        answers = await asyncio.gather(*map(archive.store.get, part), return_exceptions=True)
-        for ref, answer in zip(part, answers, strict=True):
-            if isinstance(answer, Evidence):
-                documents[ref.evidence_id] = answer
+    texts = zip(refs, await archive.store.read_all(refs), strict=True)
+    documents = {ref.evidence_id: text for ref, text in texts if isinstance(text, Evidence)}
     missing = [r for r in first.references if r.evidence_id not in documents]
     return documents | {ref.evidence_id: item for ref, item in await archive.cited(first, missing)}

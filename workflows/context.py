@@ -123,6 +123,12 @@ class RunContext:
         return self.budget.research_seconds(self.now())
 
     @property
+    def must_end(self) -> bool:
+        """Whether a reviewer asked to finish or the time for research is used up."""
+        left = self.research_seconds()
+        return self.state.control.finish or (left is not None and left <= 0)
+
+    @property
     def prepared(self) -> Prepared:
         """What the worker offers. `Preparation.initialize` must have run."""
         assert self.state.prepared is not None

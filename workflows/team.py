@@ -66,7 +66,7 @@ class Team:
             self.run.events.emit_event("replanning", message, resets=state.team.resets)
             return
         await self.run.gates.checkpoint()
-        if self._must_end():
+        if self.run.context.must_end:
             return
         self._announce(turn, turn.member)
         result, new = await self._execute_turn(turn.member, turn.instruction)
@@ -111,11 +111,6 @@ class Team:
             instruction=ledger.instruction,
         )
         return ledger
-
-    def _must_end(self) -> bool:
-        """Whether a reviewer asked to finish or the time was used up while the manager was asked."""
-        left = self.run.context.research_seconds()
-        return self.run.state.control.finish or (left is not None and left <= 0)
 
     def _announce(self, turn: Turn, member: Member) -> None:
         self.run.events.emit_event(

@@ -3,14 +3,14 @@
 `examine` needs nothing but a report and the lines: no store, no server, no trust in the run.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, TypedDict
 
 from activities.candidates.types import Candidate
 from activities.report.candidates import fields_not_said
 from activities.report.formats.prose import Citations, paragraphs_of, section_text, summary_text
 from activities.report.schema import Report, UnusedReason
-from activities.types import Evidence, EvidenceRef, Frozen, Support
+from activities.types import Claim, Evidence, EvidenceRef, Frozen, Support
 from activities.verification.normal_form import MIN_QUOTE_CHARS
 from activities.verification.quote_check import normalise, verbatim
 
@@ -78,11 +78,14 @@ class CheckedQuote(Frozen):
     """A sentence on what is wrong; empty when the quote holds."""
 
 
+BearerKind = Literal["claim", "candidate", "related", "cell", "judgement"]
+"""`related`: a passage of a work that does not mention all that is asked."""
+
+
 class CheckedBearer(Frozen):
     """What quotes, with the results for its quotes."""
 
-    kind: Literal["claim", "candidate", "related", "cell", "judgement"]
-    """`related`: a passage of a work that does not mention all that is asked."""
+    kind: BearerKind
     name: str
     """The claim's id, the candidate's name, or the id of the work."""
     text: str = ""
@@ -141,82 +144,59 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             problem = f"{bearer} cites {name}, which is not among the references"
         return CheckedQuote(evidence_id=name, number=numbers.get(name), quote=support.quote, problem=problem)
 
+    def bearer(
+        kind: BearerKind,
+        name: str,
+        text: str,
+        supports: Iterable[Support],
+        problems: Iterable[str] = (),
+        *,
+        said: str = "",
+        cited: bool = True,
+    ) -> CheckedBearer:
+        quotes = tuple(checked(said or f"{kind} {name}", support, cited=cited) for support in supports)
+        return CheckedBearer(kind=kind, name=name, text=text, quotes=quotes, problems=tuple(problems))
+
     known = {claim.id for claim in report.sentences() if not claim.rests_on}
     bearers = [
-        CheckedBearer(
-            kind="claim",
-            name=claim.id,
-            text=claim.text,
-            quotes=tuple(checked(f"claim {claim.id}", support) for support in claim.support),
-            problems=(
-                *(() if claim.support else (f"claim {claim.id} has no support",)),
-                *(
-                    f"claim {claim.id} rests on claim {other}, which is not in the report"
-                    for other in claim.rests_on
-                    if other not in known
-                ),
-            ),
-        )
+        bearer("claim", claim.id, claim.text, claim.support, _claim_problems(claim, known))
         for claim in report.sentences()
     ]
-    bearers += [
-        CheckedBearer(
-            kind="candidate",
-            name=candidate.name,
-            text=candidate.proposed_mechanism or candidate.mechanism,
-            quotes=tuple(checked(f"candidate {candidate.name}", s) for s in candidate.quotes),
-            problems=_candidate_problems(candidate, items),
-        )
-        for candidate in report.candidates
-    ]
-    bearers += [
-        CheckedBearer(
-            kind="related",
-            name=passage.evidence_id,
-            quotes=tuple(
-                checked(
-                    f"passage of {passage.evidence_id}", Support(evidence_id=passage.evidence_id, quote=q)
-                )
-                for q in passage.quotes
-            ),
-        )
-        for section in report.sections
-        for passage in section.related
-        for name in (passage.evidence_id,)
-    ]
-    bearers += [
-        CheckedBearer(
-            kind="cell",
-            name=row.evidence_id,
-            text=cell.text,
-            quotes=(checked(f"{column} of {row.evidence_id}", cell.support),) if cell.support else (),
-            problems=()
-            if cell.support is not None and cell.support.evidence_id == row.evidence_id
-            else (f"{column} of {row.evidence_id} has no sentence of that work",),
-        )
-        for row in report.table.rows
-        for column, cell in row.cells.items()
-    ]
-    bearers += [
-        CheckedBearer(
-            kind="judgement",
-            name=work.evidence_id,
-            text=work.finding,
-            quotes=tuple(
-                checked(f"judgement of {work.evidence_id}", support, cited=False) for support in work.support
-            ),
-            problems=(f"the finding of {work.evidence_id} has no quote",)
-            if work.finding and not work.support
-            else (),
-        )
-        for work in report.judgements
-        if work.finding or work.support
-    ]
+    for candidate in report.candidates:
+        text = candidate.proposed_mechanism or candidate.mechanism
+        problems = _candidate_problems(candidate, items)
+        bearers.append(bearer("candidate", candidate.name, text, candidate.quotes, problems))
+    for passage in (passage for section in report.sections for passage in section.related):
+        name = passage.evidence_id
+        quotes = [Support(evidence_id=name, quote=quote) for quote in passage.quotes]
+        bearers.append(bearer("related", name, "", quotes, said=f"passage of {name}"))
+    for row in report.table.rows:
+        for column, cell in row.cells.items():
+            said, own = f"{column} of {row.evidence_id}", cell.support
+            fits = own is not None and own.evidence_id == row.evidence_id
+            wrong = () if fits else (f"{said} has no sentence of that work",)
+            bearers.append(bearer("cell", row.evidence_id, cell.text, [own] if own else (), wrong, said=said))
+    for work in report.judgements:
+        if work.finding or work.support:
+            name = work.evidence_id
+            wrong = () if work.support else (f"the finding of {name} has no quote",)
+            said = f"judgement of {name}"
+            bearers.append(
+                bearer("judgement", name, work.finding, work.support, wrong, said=said, cited=False)
+            )
     return Examination(
         run_id=report.run_id,
         bearers=tuple(bearers),
         problems=(*_numbering(report), *_prose(report)),
     )
+
+
+def _claim_problems(claim: Claim, known: Collection[str]) -> Iterator[str]:
+    if not claim.support:
+        yield f"claim {claim.id} has no support"
+    for other in claim.rests_on:
+        if other not in known:
+            yield f"claim {claim.id} rests on claim {other}, which is not in the report"
 
 
 def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:

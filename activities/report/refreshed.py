@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from activities.credentials import without_credentials
 from activities.errors import StoreError
 from activities.report.archive import Archive, Change, NewWork, Version, newest
-from activities.report.revise import changes, claims_of, restate, with_claims
+from activities.report.revise import changes, restate, with_claims
 from activities.report.schema import Report
 from activities.retractions.lookup import StandingVerdict
 from activities.types import Evidence, SearchRecord
@@ -65,13 +65,13 @@ async def keep(
         number = len(versions) + 2
         later = restate(report, documents, changed, at, number, fresh)
         changed = with_claims(changed, report, later)
-        left = {claim.id for claim in claims_of(later)}
+        left = {claim.id for claim in later.claims()}
         version = Version(
             number=number,
             made_at=at,
             of=first.generated_at,
             changes=changed,
-            claims_lost=tuple(claim.id for claim in claims_of(report) if claim.id not in left),
+            claims_lost=tuple(claim.id for claim in report.claims() if claim.id not in left),
             new=fresh,
             searches=tuple(searches),
         )

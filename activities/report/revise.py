@@ -54,13 +54,13 @@ def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Ch
 
 def with_claims(changed: Sequence[Change], before: Report, later: Report) -> tuple[Change, ...]:
     """The changes with the claims that cite each work, and whether each is still in the later version."""
-    left = {claim.id for claim in claims_of(later)}
+    left = {claim.id for claim in later.claims()}
     return tuple(
         change.model_copy(
             update={
                 "claims": tuple(
                     TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
-                    for claim in claims_of(before)
+                    for claim in before.claims()
                     if any(support.evidence_id == change.evidence_id for support in claim.support)
                 )
             }
@@ -94,7 +94,7 @@ def restate(
         for was, section in zip(report.sections, made.sections, strict=True)
     )
     left = {claim.id for section in sections for claim in section.claims}
-    gone = [claim for claim in claims_of(report) if claim.id not in left]
+    gone = [claim for claim in report.claims() if claim.id not in left]
     check, method = report.verification, report.methodology
     dropped = (*check.dropped, *made.verification.dropped)
     statements = (
@@ -165,11 +165,6 @@ def _limitations(
     recounted = Statement(code="claims_refused", values={"claims": refused})
     kept = [s for s in report.statements if s not in stale]
     return [*fresh, *(recounted if s.code == "claims_refused" else s for s in kept)]
-
-
-def claims_of(report: Report) -> list[Claim]:
-    """A report's claims in its order."""
-    return list(report.claims())
 
 
 def notice_line(notice: StandingNotice) -> str:

@@ -84,31 +84,6 @@ class Checked:
     def kept(self) -> bool:
         return not self.reasons
 
-    @property
-    def reason(self) -> str:
-        """The reasons in words; empty when the claim is kept."""
-        return worded(self.reasons)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedClaims:
-    """The results of checking a list of claims, in its order."""
-
-    claims: tuple[Checked, ...]
-
-    @property
-    def kept(self) -> tuple[Checked, ...]:
-        return tuple(claim for claim in self.claims if claim.kept)
-
-    @property
-    def dropped(self) -> tuple[Checked, ...]:
-        return tuple(claim for claim in self.claims if not claim.kept)
-
-    @property
-    def repaired(self) -> int:
-        """Claims kept with at least one repaired quote."""
-        return sum(claim.repaired for claim in self.kept)
-
 
 class QuoteChecker:
     """Checks claims against documents; normalises each document once."""
@@ -199,12 +174,6 @@ class QuoteChecker:
         if key not in self._texts:
             self._texts[key] = normalise(document.text)
         return self._texts[key]
-
-
-def check(claims: Iterable[DraftClaim], documents: Mapping[str, Evidence]) -> CheckedClaims:
-    """Check every claim against the documents, by evidence id."""
-    checker = QuoteChecker(documents)
-    return CheckedClaims(tuple(checker.check(claim) for claim in claims))
 
 
 def worded(reasons: Iterable[Statement]) -> str:

@@ -67,30 +67,25 @@ class SectionCoordinator:
         self._share = Lease()
         self.drafting = 0
         """Sections that are drafted while others are researched: what they leave is not known yet."""
-        self._granted: dict[str, int] = {}
-        """Tokens that each running section has been leased."""
-        self._granted_cost: dict[str, int] = {}
-        """Microdollars that each running section has been leased."""
 
     def divide_budget(self, sections: int) -> None:
         """Set the first lease of each section still to be run: a part of its equal share of what is free. The
         rest is given on request, so that none waits while another holds what it does not use."""
         budget = self.context.budget
-        tokens, cost = budget.free_tokens(), budget.free_cost()
-        self._share = Lease(
-            tokens=self._at_most(int((tokens or 0) // max(sections, 1) * FIRST_SHARE)),
-            cost_microusd=self._cost_at_most(int((cost or 0) // max(sections, 1) * FIRST_SHARE)),
+        tokens, cost = (
+            int((free or 0) // max(sections, 1) * FIRST_SHARE)
+            for free in (budget.free_tokens(), budget.free_cost())
         )
+        self._share = self._within_limits(Lease(tokens=tokens, cost_microusd=cost), Lease())
 
-    def _at_most(self, tokens: int, granted: int = 0) -> int:
-        """Tokens within the limit of one section, of which it has been granted some."""
-        most = self.context.request.limits.max_section_tokens
-        return tokens if most is None else min(tokens, max(most - granted, 0))
-
-    def _cost_at_most(self, cost: int, granted: int = 0) -> int:
-        """Microdollars within the limit of one section, of which it has been granted some."""
-        most = self.context.request.limits.max_section_cost_microusd
-        return cost if most is None else min(cost, max(most - granted, 0))
+    def _within_limits(self, wanted: Lease, granted: Lease) -> Lease:
+        """What a section that has been granted some may still get of what it wants."""
+        limits = self.context.request.limits
+        tokens, cost = limits.max_section_tokens, limits.max_section_cost_microusd
+        return Lease(
+            tokens=_capped(wanted.tokens, tokens, granted.tokens),
+            cost_microusd=_capped(wanted.cost_microusd, cost, granted.cost_microusd),
+        )
 
     def _section_cost_limit(self, lease: Lease) -> int | None:
         """What a section may spend: its lease, where the run has a limit; else the limit of one section."""
@@ -167,8 +162,6 @@ class SectionCoordinator:
         context, state = self.context, self.context.state
         limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
-        self._granted[section.id] = lease.tokens
-        self._granted_cost[section.id] = lease.cost_microusd
         limits = limits.model_copy(
             update={
                 "max_tokens": limits.max_section_tokens if limits.max_tokens is None else lease.tokens,
@@ -221,9 +214,10 @@ class SectionCoordinator:
     def _decide_grants(self) -> None:
         budget = self.context.budget
         for section, request in list(self._requests.items()):
-            granted, granted_cost = self._granted.get(section, 0), self._granted_cost.get(section, 0)
-            tokens = self._at_most(request.tokens, granted)
-            cost = self._cost_at_most(request.cost_microusd, granted_cost)
+            granted = budget.leases.get(section, Lease())
+            wanted = Lease(tokens=request.tokens, cost_microusd=request.cost_microusd)
+            allowed = self._within_limits(wanted, granted)
+            tokens, cost = allowed.tokens, allowed.cost_microusd
             if tokens < request.least_tokens or cost < request.least_cost_microusd:
                 del self._requests[section]
                 self._grants.append((section, Grant(final=True)))
@@ -235,8 +229,6 @@ class SectionCoordinator:
             tokens = max(request.least_tokens, min(tokens, free // parts))
             cost = max(request.least_cost_microusd, min(cost, money // parts))
             lease = budget.lease(section, tokens, cost)
-            self._granted[section] = granted + lease.tokens
-            self._granted_cost[section] = granted_cost + lease.cost_microusd
             del self._requests[section]
             self._grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
         if self._requests and len(self._requests) == len(self._running) and not self.drafting:
@@ -313,3 +305,8 @@ class SectionCoordinator:
             self.run.events.emit_event(
                 "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section
             )
+
+
+def _capped(amount: int, most: int | None, granted: int) -> int:
+    """An amount within a limit of which some has been granted; None is no limit."""
+    return amount if most is None else min(amount, max(most - granted, 0))

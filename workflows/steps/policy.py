@@ -36,33 +36,23 @@ HEARTBEAT = timedelta(seconds=12)
 MINIMUM = timedelta(seconds=1)
 """Time-out of a step that is started when hardly any time is left."""
 
-_MODEL_RETRIES = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    backoff_coefficient=2.0,
-    maximum_interval=timedelta(seconds=60),
-    maximum_attempts=5,
-)
-_SINGLE_ATTEMPT = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=1)
 SEARCH_ATTEMPTS = 4
 
-_SOURCE_RETRIES = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    backoff_coefficient=2.0,
-    maximum_interval=timedelta(seconds=30),
-    maximum_attempts=SEARCH_ATTEMPTS,
-)
-_LOOK_UP_RETRIES = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    backoff_coefficient=2.0,
-    maximum_interval=timedelta(seconds=30),
-    maximum_attempts=LOOK_UP_ATTEMPTS,
-)
-_INTERNAL_RETRIES = RetryPolicy(
-    initial_interval=timedelta(milliseconds=500),
-    backoff_coefficient=2.0,
-    maximum_interval=timedelta(seconds=15),
-    maximum_attempts=8,
-)
+
+def _retries(attempts: int, longest: float = 30.0, first: float = 1.0) -> RetryPolicy:
+    """So many attempts, the second after `first` seconds, each of the others within `longest` seconds."""
+    return RetryPolicy(
+        initial_interval=timedelta(seconds=first),
+        backoff_coefficient=2.0,
+        maximum_interval=timedelta(seconds=longest),
+        maximum_attempts=attempts,
+    )
+
+
+_MODEL_RETRIES = _retries(5, longest=60.0)
+_SOURCE_RETRIES = _retries(SEARCH_ATTEMPTS)
+_LOOK_UP_RETRIES = _retries(LOOK_UP_ATTEMPTS)
+_INTERNAL_RETRIES = _retries(8, longest=15.0, first=0.5)
 
 
 def model_call(
@@ -70,7 +60,7 @@ def model_call(
 ) -> Options:
     """A call to a model: minutes long, expensive, retried after the delay the server asks for. While the
     model is known to be down, a single attempt checks whether it is back."""
-    policy = _SINGLE_ATTEMPT if model_down else _MODEL_RETRIES
+    policy = _retries(1) if model_down else _MODEL_RETRIES
     return _clip(
         Options(
             start_to_close_timeout=LONGEST_CALL if streams else timedelta(minutes=5),

@@ -262,7 +262,7 @@ class ResearchSteps:
         self.events.emit_event("searching", message, searches=len(state.tasks), sources=sources)
         statuses, new, known = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence}
         for first in range(0, len(state.tasks), size):
-            if first and self._must_end():
+            if first and self.context.must_end:
                 break
             ended, brought = await self.searches.execute(state.tasks[first : first + size])
             statuses, new = statuses + ended, new + brought
@@ -284,11 +284,6 @@ class ResearchSteps:
         if new >= answered or self.context.state.loop.iteration >= self.context.state.loop.max_iterations:
             return False
         return self.models.refusal("reflector") is None  # the step must not end a run
-
-    def _must_end(self) -> bool:
-        """Whether a reviewer asked to finish or the time is used up."""
-        left = self.context.research_seconds()
-        return self.context.state.control.finish or (left is not None and left <= 0)
 
     def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
         """The latest iterations before one: also the one under way, where its successor is observed ahead."""

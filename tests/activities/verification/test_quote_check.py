@@ -1,12 +1,15 @@
 import string
 import unicodedata
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from activities.drafts import DraftClaim
+from activities.types import Evidence
 from activities.verification.normal_form import MIN_QUOTE_CHARS
-from activities.verification.quote_check import check, normalise, verbatim
+from activities.verification.quote_check import Checked, QuoteChecker, normalise, verbatim, worded
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, REGISTRY, TRIAL, quoting
 
 FINDINGS = (
@@ -16,9 +19,13 @@ FINDINGS = (
 WORDS = TRIAL.text.split()
 
 
+def check(claim: DraftClaim, documents: Mapping[str, Evidence] = DOCUMENTS) -> Checked:
+    return QuoteChecker(documents).check(claim)
+
+
 def outcome(text: str, *quotes: tuple[str, str]) -> str:
     """Why the claim was dropped; empty when it was kept."""
-    return check([quoting(text, *quotes)], DOCUMENTS).claims[0].reason
+    return worded(check(quoting(text, *quotes)).reasons)
 
 
 @given(st.text())
@@ -100,7 +107,8 @@ def test_no_kept_quote_is_foreign_to_its_item(data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(words) - 5))
     quote = " ".join(words[start : start + data.draw(st.integers(1, 15))])
     named = data.draw(st.sampled_from(["pmid:1", "pmid:2", "pmid:9"]))
-    for kept in check([quoting(quote, (named, quote))], DOCUMENTS).kept:
+    kept = check(quoting(quote, (named, quote)))
+    if kept.kept:
         assert all(verbatim(s.quote, DOCUMENTS[s.evidence_id].text) for s in kept.support)
         assert kept.support[0].evidence_id == named == source.evidence_id
 
@@ -110,16 +118,15 @@ def test_an_unknown_item_is_no_support() -> None:
 
 
 def test_a_claim_without_support_is_dropped_and_counted() -> None:
-    checked = check([quoting("Metformin works."), quoting("Mortality fell.", ("pmid:1", REDUCED))], DOCUMENTS)
-    assert [c.reason for c in checked.dropped] == ["it cites nothing"]
-    assert len(checked.kept) == 1
+    assert worded(check(quoting("Metformin works.")).reasons) == "it cites nothing"
+    assert check(quoting("Mortality fell.", ("pmid:1", REDUCED))).kept
 
 
 def test_one_bad_quote_of_a_work_does_not_void_the_good_one_beside_it() -> None:
     claim = quoting(
         "Metformin reduced mortality.", ("pmid:1", REDUCED), ("pmid:1", "it did not say any such thing")
     )
-    kept = check([claim], DOCUMENTS).claims[0]
+    kept = check(claim)
     assert [s.evidence_id for s in kept.support] == ["pmid:1"]
     assert [refusal.code for refusal in kept.refused] == ["quote_not_in_text"]
 
@@ -128,7 +135,7 @@ def test_a_claim_on_several_works_needs_every_quote() -> None:
     claim = quoting(
         "Metformin reduced mortality.", ("pmid:1", REDUCED), ("pmid:2", "it did not say any such thing")
     )
-    checked = check([claim], DOCUMENTS).claims[0]
+    checked = check(claim)
     assert not checked.kept
     assert [reason.code for reason in checked.reasons] == ["quote_not_in_text"]
 
@@ -157,35 +164,35 @@ def test_a_journals_citation_line_is_no_quote(quote: str, reason: str) -> None:
 def test_a_reference_line_is_no_quote(line: str) -> None:
     item = TRIAL.model_copy(update={"text": f"Some text. {line} More text."})
     assert verbatim(line, item.text)
-    checked = check([quoting("Metformin lowers mortality.", ("pmid:1", line))], {"pmid:1": item})
+    checked = check(quoting("Metformin lowers mortality.", ("pmid:1", line)), {"pmid:1": item})
     assert not checked.kept
 
 
 def test_the_title_is_no_quote() -> None:
     item = TRIAL.model_copy(update={"text": f"{TRIAL.title}. {TRIAL.text}"})
-    checked = check([quoting("Metformin was tried.", ("pmid:1", TRIAL.title))], {"pmid:1": item})
-    assert checked.claims[0].reason == "its quote is merely the title"
+    checked = check(quoting("Metformin was tried.", ("pmid:1", TRIAL.title)), {"pmid:1": item})
+    assert worded(checked.reasons) == "its quote is merely the title"
 
 
 def test_retracted_work_supports_nothing() -> None:
     quote = "Metformin abolished all mortality in every patient"
-    checked = check([quoting("Metformin abolished mortality.", ("pmid:3", quote))], DOCUMENTS).claims[0]
-    assert checked.reason == "it rests on retracted work"
+    checked = check(quoting("Metformin abolished mortality.", ("pmid:3", quote)))
+    assert worded(checked.reasons) == "it rests on retracted work"
     assert checked.retracted == ("pmid:3",)
 
 
 @pytest.mark.parametrize("quote", [f"\u201c{REDUCED}\u201d", f"Quote: {REDUCED}", f"{REDUCED}\u2026"])
 def test_marks_around_a_quote_come_off(quote: str) -> None:
-    checked = check([quoting("Metformin reduced mortality by 30%.", ("pmid:1", quote))], DOCUMENTS)
-    assert [s.quote for s in checked.claims[0].support] == [REDUCED]
+    checked = check(quoting("Metformin reduced mortality by 30%.", ("pmid:1", quote)))
+    assert [s.quote for s in checked.support] == [REDUCED]
     assert checked.repaired == 1
 
 
 def test_both_parts_around_an_ellipsis_are_quotes_of_their_own() -> None:
     quote = "Metformin is a first-line drug. RESULTS ... Metformin reduced all-cause mortality"
     item = TRIAL.model_copy(update={"text": TRIAL.text.replace("RESULTS:", "RESULTS")})
-    kept = check([quoting("Metformin reduced mortality.", ("pmid:1", quote))], {"pmid:1": item}).kept
-    assert [s.quote for s in kept[0].support] == [
+    checked = check(quoting("Metformin reduced mortality.", ("pmid:1", quote)), {"pmid:1": item})
+    assert [s.quote for s in checked.support] == [
         "Metformin is a first-line drug. RESULTS",
         "Metformin reduced all-cause mortality",
     ]
@@ -282,5 +289,6 @@ def test_a_claim_that_is_its_quote_is_never_called_a_contradiction(start: int, l
 @given(st.text(), st.text(), st.text())
 def test_whatever_a_model_writes_the_check_ends(text: str, quote: str, evidence_id: str) -> None:
     assume(not any(unicodedata.category(c) == "Cs" for c in text + quote + evidence_id))
-    checked = check([quoting(text, (evidence_id, quote), ("pmid:1", quote))], DOCUMENTS)
-    assert len(checked.kept) + len(checked.dropped) == 1
+    checked = check(quoting(text, (evidence_id, quote), ("pmid:1", quote)))
+    assert checked.kept != bool(checked.reasons)
+    assert bool(checked.support) == checked.kept

@@ -8,7 +8,7 @@ import pytest
 
 from activities.report.assemble import build_report
 from activities.report.audit import evidence_line, verify
-from activities.report.revise import changes, claims_of, restate
+from activities.report.revise import changes, restate
 from activities.report.schema import Report
 from activities.retractions.lookup import StandingVerdict
 from activities.types import Evidence, Standing, StandingNotice
@@ -185,11 +185,11 @@ def test_a_revised_report_passes_the_same_check_and_keeps_its_ids() -> None:
         }
     )
     report = build_report(step, DOCUMENTS)
-    assert [claim.id for claim in claims_of(report)] == ["s1c2", "s1c3", "s1c4"]
+    assert [claim.id for claim in report.claims()] == ["s1c2", "s1c3", "s1c4"]
     later = told_again(report, {"pmid:1": verdict("retracted", "retraction")})
-    assert [claim.id for claim in claims_of(later)] == ["s1c3", "s1c4"]
-    assert [len(claim.support) for claim in claims_of(later)] == [1, 1]
-    assert claims_of(later)[1].contradicts == ()
+    assert [claim.id for claim in later.claims()] == ["s1c3", "s1c4"]
+    assert [len(claim.support) for claim in later.claims()] == [1, 1]
+    assert list(later.claims())[1].contradicts == ()
     assert later.candidates == ()
     assert verify(later, lines_of(later)) == []
     check = later.verification
@@ -209,7 +209,7 @@ def test_a_report_that_loses_every_claim_says_that_the_question_is_not_answered(
     alone = {"sections": FULL.sections[:1], "candidates": (), "confidence": 0.8}
     step = FULL.model_copy(update=alone)
     later = told_again(build_report(step, DOCUMENTS), {"pmid:1": verdict("retracted", "retraction")})
-    assert claims_of(later) == []
+    assert list(later.claims()) == []
     assert later.references == ()
     assert later.confidence == 0.0
     assert later.unanswered is not None
@@ -228,10 +228,10 @@ def test_limitations_that_no_longer_hold_are_removed_and_the_others_stay() -> No
     assert "standing_unknown" not in {s.code for s in later.statements}
     assert [s.number("number") for s in later.statements if s.code == "concern"] == [2]
     assert "The reviewer was in a hurry." in later.limitations
-    assert [(c.id, c.text, c.support) for c in claims_of(later)] == [
-        (c.id, c.text, c.support) for c in claims_of(report)
+    assert [(c.id, c.text, c.support) for c in later.claims()] == [
+        (c.id, c.text, c.support) for c in report.claims()
     ]
-    assert [c.strength for c in claims_of(later)] == ["strong", "weak"]
+    assert [c.strength for c in later.claims()] == ["strong", "weak"]
     assert later.sections[2] == report.sections[2]
     assert "the source was down" in later.sections[2].markdown
 
