@@ -5,7 +5,8 @@ NCBI's queue (`workflows.refresh`). Nothing that a run published is ever overwri
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from temporalio import activity
 
@@ -23,6 +24,9 @@ from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.registry import options, why_closed
 from activities.types import Evidence, EvidenceRef, Frozen, Query, SearchRecord
+
+if TYPE_CHECKING:
+    from activities.report.refreshed import Refreshed
 
 MAX_SEARCHES = 60
 """Searches of a report that are repeated: the first ones."""
@@ -182,31 +186,37 @@ class RefreshActivities:
         kept = await keep(
             archive, first, documents, verdicts, at=found.at, new=found.new, searches=found.searches
         )
-        return RefreshOutcome(
-            run_id=request.run_id,
-            since=before.generated_at,
-            references=len(cited),
-            asked=tuple(sorted(verdicts)),
-            authorities=authorities_of(verdicts.values()),
-            unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
-            failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
-            changes=kept.changes,
-            claims_lost=kept.version.claims_lost if kept.version else (),
-            new=kept.new,
-            searches=found.searches,
-            version=kept.latest,
-            made=kept.version is not None,
-        )
+        return outcome_of(request.run_id, before, verdicts, kept, found.searches)
+
+
+def outcome_of(
+    run_id: str,
+    before: Report,
+    verdicts: Mapping[str, StandingVerdict],
+    kept: "Refreshed",
+    searches: Sequence[SearchRecord] = (),
+) -> RefreshOutcome:
+    """What a refresh of the version `before` came to."""
+    return RefreshOutcome(
+        run_id=run_id,
+        since=before.generated_at,
+        references=len(before.references),
+        asked=tuple(sorted(verdicts)),
+        authorities=tuple(sorted({name for verdict in verdicts.values() for name in verdict.asked})),
+        unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
+        failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
+        changes=kept.changes,
+        claims_lost=kept.version.claims_lost if kept.version else (),
+        new=kept.new,
+        searches=tuple(searches),
+        version=kept.latest,
+        made=kept.version is not None,
+    )
 
 
 def unanswered(verdict: StandingVerdict) -> bool:
     """Whether no authority that was asked about a work answered."""
     return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
-
-
-def authorities_of(verdicts: Iterable[StandingVerdict]) -> tuple[str, ...]:
-    """The names of the authorities that were asked, each once."""
-    return tuple(sorted({name for verdict in verdicts for name in verdict.asked}))
 
 
 def references_of(report: Report) -> list[EvidenceRef]:

@@ -90,7 +90,7 @@ def restate(
     step, old_id = _draft(report, at)
     made, once = build_report(step, after), build_report(step, before)
     sections = tuple(
-        _renamed(section, old_id) if was.claims or section.claims else _empty(was, section)
+        _section(section, old_id) if was.claims or section.claims else _empty(was, section)
         for was, section in zip(report.sections, made.sections, strict=True)
     )
     left = {claim.id for section in sections for claim in section.claims}
@@ -103,7 +103,7 @@ def restate(
     )
     later = report.model_copy(
         update={
-            **{name: _restated(getattr(made, name), old_id) for name in ("answer", "summary", "mechanism")},
+            **{name: _renamed(getattr(made, name), old_id) for name in ("answer", "summary", "mechanism")},
             "unanswered": made.unanswered,
             "sections": sections,
             "candidates": made.candidates,
@@ -143,12 +143,18 @@ def _empty(was: ReportSection, made: ReportSection) -> ReportSection:
     return made.model_copy(update=kept)
 
 
-def _restated(claims: Sequence[Claim], old_id: Mapping[str, str]) -> tuple[Claim, ...]:
+def _renamed(claims: Sequence[Claim], old_id: Mapping[str, str]) -> tuple[Claim, ...]:
+    """Claims under their present ids."""
+
+    def names(given: Sequence[str]) -> tuple[str, ...]:
+        return tuple(old_id.get(name, name) for name in given)
+
     return tuple(
         claim.model_copy(
             update={
                 "id": old_id.get(claim.id, claim.id),
-                "rests_on": tuple(old_id.get(name, name) for name in claim.rests_on),
+                "rests_on": names(claim.rests_on),
+                "contradicts": names(claim.contradicts),
             }
         )
         for claim in claims
@@ -273,19 +279,13 @@ def _in_order(section: ReportSection) -> list[Claim]:
     return [claim for paragraph in paragraphs_of(section) for claim in paragraph]
 
 
-def _renamed(section: ReportSection, old_id: Mapping[str, str]) -> ReportSection:
-    claims = tuple(
-        claim.model_copy(
-            update={
-                "id": old_id.get(claim.id, claim.id),
-                "contradicts": tuple(old_id.get(other, other) for other in claim.contradicts),
-            }
-        )
-        for claim in section.claims
-    )
-    paragraphs = tuple(tuple(old_id.get(name, name) for name in p) for p in section.paragraphs)
-    answer = _restated(section.answer, old_id)
-    return section.model_copy(update={"claims": claims, "paragraphs": paragraphs, "answer": answer})
+def _section(section: ReportSection, old_id: Mapping[str, str]) -> ReportSection:
+    update = {
+        "claims": _renamed(section.claims, old_id),
+        "paragraphs": tuple(tuple(old_id.get(name, name) for name in p) for p in section.paragraphs),
+        "answer": _renamed(section.answer, old_id),
+    }
+    return section.model_copy(update=update)
 
 
 def _opening(

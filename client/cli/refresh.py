@@ -81,7 +81,7 @@ def refresh(run: str, search: bool, every: float | None, as_json: bool, address:
 
 async def from_here(settings: "Settings", run: "Finished", address: str | None) -> "RefreshOutcome":
     """Look up the standing of the references and keep what has changed. Raises StoreError."""
-    from activities.refresh import RefreshOutcome, authorities_of, unanswered
+    from activities.refresh import outcome_of
     from activities.report.archive import Archive
     from activities.report.refreshed import keep
 
@@ -89,19 +89,7 @@ async def from_here(settings: "Settings", run: "Finished", address: str | None) 
     documents = {ref.evidence_id: item for ref, item in run.items}
     at = datetime.now(UTC).isoformat(timespec="seconds")
     kept = await keep(Archive(settings.evidence_url), run.first, documents, verdicts, at=at)
-    return RefreshOutcome(
-        run_id=run.run_id,
-        since=run.report.generated_at,
-        references=len(run.report.references),
-        asked=tuple(sorted(verdicts)),
-        authorities=authorities_of(verdicts.values()),
-        unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
-        failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
-        changes=kept.changes,
-        claims_lost=kept.version.claims_lost if kept.version else (),
-        version=kept.latest,
-        made=kept.version is not None,
-    )
+    return outcome_of(run.run_id, run.report, verdicts, kept)
 
 
 async def ask_again(

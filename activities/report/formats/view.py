@@ -1,6 +1,6 @@
 """From a report to what every format shows (`activities.report.formats.model`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from activities.report.formats import candidate_words as candidates
 from activities.report.formats import figures, words
@@ -179,14 +179,21 @@ def _works(report: Report, shown: Quotes) -> WorksTable:
         cells.append(Cell(refs.STANDINGS[reference.standing]))
         table.append(cells)
     standings = {cells[-1].text for cells in table}
-    shared = len(standings) == 1 and not any(standing.isupper() for standing in standings)
-    used = [place for place in range(len(columns)) if any(cells[place].text for cells in table)]
-    used = used[:-1] if shared and used and used[-1] == len(columns) - 1 else used
+    if len(standings) == 1 and not any(standing.isupper() for standing in standings):
+        columns, table = columns[:-1], [cells[:-1] for cells in table]
+    return _used_columns("Works", WORKS_NOTE, columns, table, places)
+
+
+def _used_columns(
+    title: str, note: str, head: Sequence[str], rows: Sequence[Sequence[Cell]], places: Sequence[Quote]
+) -> WorksTable:
+    """A table without columns that are empty in every row."""
+    used = [place for place in range(len(head)) if any(cells[place].text for cells in rows)]
     return WorksTable(
-        "Works",
-        WORKS_NOTE,
-        tuple(columns[place] for place in used),
-        tuple(tuple(cells[place] for place in used) for cells in table),
+        title,
+        note,
+        tuple(head[place] for place in used),
+        tuple(tuple(cells[place] for place in used) for cells in rows),
         tuple(places),
     )
 
@@ -204,14 +211,7 @@ def _judgements(report: Report, shown: Quotes) -> WorksTable:
         if quotes:
             cells[finding] = Cell(texts[finding] or f"\u201c{quotes[0].text}\u201d", quotes[0].anchor)
         table.append([_judged_name(work, shown), *cells])
-    used = [place for place in range(len(JUDGEMENT_HEAD)) if any(cells[place].text for cells in table)]
-    return WorksTable(
-        "Judgements of works",
-        JUDGEMENTS_NOTE,
-        tuple(JUDGEMENT_HEAD[place] for place in used),
-        tuple(tuple(cells[place] for place in used) for cells in table),
-        tuple(places),
-    )
+    return _used_columns("Judgements of works", JUDGEMENTS_NOTE, JUDGEMENT_HEAD, table, places)
 
 
 def _judged_name(work: JudgedWork, shown: Quotes) -> Cell:
