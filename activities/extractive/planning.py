@@ -5,3 +5,141 @@ from collections.abc import Sequence
 
 from activities.profiles.types import Aspect, Profile
 from activities.steps import ManagerInput, Member, ParsedQuery, ParseQueryInput, PlanInput, TeamLedger
+from activities.text.entities import Kind, of_kind
+from activities.text.stand_alone import entities, stand_alone
+from activities.text.tokens import biomedical_cues, terms, weak_stems
+from activities.types import ReportPlan, ReportPlanSection, SourceInfo, SourceOption
+
+MAX_TITLE = 160
+"""Characters of a report's title."""
+MIN_SHARED = 2
+"""Words that a question and a description share at least, so that the description fits: one alone may mean
+something else (`error correction`, `corrections` of records)."""
+ASPECT_MARK = " \u00b7 "
+"""Between the question and an aspect of it, in the key question of a section."""
+ROTATION: tuple[Member, ...] = ("searcher", "hypothesizer", "judge")
+"""Who works after whom; the reporter writes when the research has ended."""
+MAX_FACTS = 10
+_BUILT_IN = ("general", "biomedical", "drug_repurposing")
+
+
+def parse_query(step: ParseQueryInput) -> ParsedQuery:
+    """Mode, profile, sources and names of a question.
+
+    The mode is the one asked for, else `iterative`: without a model one search for the question itself finds
+    what there is to quote."""
+    question = stand_alone(" ".join(step.question.split()), step.earlier_question)
+    profile, why = choose_profile(question, step.profiles, step.profile.name)
+    mode = step.mode or ("iterative" if not step.modes or "iterative" in step.modes else min(step.modes))
+    reason = "you asked for it" if step.mode else "without a model one search finds what there is to quote"
+    return ParsedQuery(
+        original_query=step.question,
+        improved_query=question,
+        research_mode=mode,
+        profile=profile,
+        sources=choose_sources(question, step.sources, step.preferred(profile)),
+        key_entities=entities(question),
+        research_questions=(question,),
+        rationale=f"Mode {mode}: {reason}; profile {profile}: {why}.",
+    )
+
+
+def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple[str, str]:
+    """A profile among those on offer (`given` where none are), and the reason: one whose name the question
+    has (`drugs to repurpose`), a user's own whose description fits, else by the vocabularies of medicine."""
+    if not profiles:
+        return given, "you asked for it"
+    held = set(terms(question))
+    for name in sorted(profiles):
+        words = set(terms(name.replace("_", " ").replace("-", " ")))
+        if words and words <= held and name != "general":
+            return name, "the question has its name"
+    asked = held - weak_stems()
+    own = {name: text for name, text in sorted(profiles.items()) if name not in _BUILT_IN}
+    shared = {name: len(asked & set(terms(text))) for name, text in own.items()}
+    best = max(shared, key=lambda name: shared[name], default="")
+    if best and shared[best] >= MIN_SHARED:
+        return best, "its description fits the question"
+    kinds: tuple[Kind, ...] = ("drug", "drug_class", "disease", "phenotype", "protein")
+    if "biomedical" in profiles and (biomedical_cues(question) or of_kind(question, kinds)):
+        return "biomedical", "the vocabularies of medicine hold what the question names"
+    if "general" in profiles:
+        return "general", "nothing in the question points to a special field"
+    return (given if given in profiles else min(profiles)), "nothing in the question points to another"
+
+
+def choose_sources(
+    question: str, offered: Sequence[SourceOption], preferred: Sequence[str]
+) -> tuple[str, ...]:
+    """The enabled sources for a question: those it names, then those whose description shares words with it,
+    else in the profile's order. Sources that the profile does not prefer are among them only for one of these
+    reasons."""
+    infos = {o.info.name: o.info for o in offered if o.enabled and o.info.role == "search"}
+    named = {name for name, info in infos.items() if _names(question, info)}
+    asked = set(terms(question)) - weak_stems()
+    found = {name: len(asked & set(terms(info.covers))) for name, info in infos.items()}
+    shared = {name: count if count >= MIN_SHARED else 0 for name, count in found.items()}
+    own = [name for name in preferred if name in infos]
+    wanted = [*own, *(n for n in infos if n not in own and (n in named or shared[n]))]
+    return tuple(sorted(wanted, key=lambda name: (name not in named, -shared[name], wanted.index(name))))
+
+
+def _names(question: str, info: SourceInfo) -> bool:
+    return any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
+        for name in {info.name, info.title}
+        if name != "library"
+    )
+
+
+def plan(step: PlanInput) -> ReportPlan:
+    """The question itself, then the profile's aspects of it, as far as sections go."""
+    question = step.parsed.improved_query or step.question
+    sections = [ReportPlanSection(title="The question itself", key_question=question)]
+    sections += [
+        ReportPlanSection(title=aspect.title, key_question=f"{question}{ASPECT_MARK}{aspect.title}")
+        for aspect in step.profile.aspects
+    ]
+    return ReportPlan(
+        report_title=headline(question), report_outline=tuple(sections[: max(1, step.max_sections)])
+    )
+
+
+def aspect_of(question: str, profile: Profile) -> tuple[str, Aspect | None]:
+    """The question of a section without its aspect, and the aspect; None for the question itself."""
+    whole, mark, title = question.rpartition(ASPECT_MARK)
+    if mark:
+        for aspect in profile.aspects:
+            if aspect.title == title:
+                return whole, aspect
+    return question, None
+
+
+def searched(question: str, profile: Profile) -> str:
+    """What is searched for: the question itself and the search words of its aspect."""
+    whole, aspect = aspect_of(question, profile)
+    return f"{whole} {aspect.search}" if aspect else whole
+
+
+def headline(question: str) -> str:
+    """The report's title: the question itself, its first letter a capital, at most `MAX_TITLE` characters."""
+    text = " ".join(question.split())
+    text = text[:1].upper() + text[1:]
+    return text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " ..."
+
+
+def manage(step: ManagerInput) -> TeamLedger:
+    """The next member of a team by the rotation; a hypothesizer has a turn only where the profile names
+    candidates."""
+    rotation = [m for m in ROTATION if m != "hypothesizer" or step.profile.candidates]
+    last = step.turns[-1] if step.turns else None
+    place = rotation.index(last.member) + 1 if last and last.member in rotation else 0
+    facts = (*step.facts, *((f"{last.member}: {last.result}",) if last else ()))
+    wanted = step.steering[::-1] or step.judged_gaps or (step.question,)
+    return TeamLedger(
+        facts=tuple(dict.fromkeys(facts))[-MAX_FACTS:],
+        plan=step.plan or (f"search for evidence on: {step.question}", "judge it", "report"),
+        progress=last is None or last.new,
+        next_speaker=rotation[place % len(rotation)],
+        instruction=wanted[step.round % len(wanted)] if step.replan else wanted[0],
+    )
