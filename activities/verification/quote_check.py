@@ -69,7 +69,6 @@ _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved
 class Checked:
     """The result of checking one claim."""
 
-    draft: DraftClaim
     support: tuple[Support, ...] = ()
     """The quotes that passed; empty when the claim is dropped."""
     reasons: tuple[Statement, ...] = ()
@@ -109,7 +108,6 @@ class QuoteChecker:
             problem = wording_problem(draft.text, sources_of(stood.support, self._documents))
             reasons = (problem,) if problem else ()
         return Checked(
-            draft,
             () if reasons else stood.support,
             reasons,
             stood.repaired and not reasons,
@@ -140,7 +138,6 @@ class QuoteChecker:
                         key = (support.evidence_id, normalise(part))
                         kept.setdefault(key, Support(evidence_id=support.evidence_id, quote=part))
         return Checked(
-            DraftClaim(text="", support=()),
             tuple(kept.values()),
             repaired=repaired,
             refused=tuple(refused),

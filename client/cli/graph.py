@@ -57,7 +57,7 @@ def show(name: str, as_: str) -> None:
     """Draw a graph: a built-in one or a file."""
     definition = read_graph(name)
     if as_ == "mermaid":
-        from workflows.graph.mermaid import mermaid
+        from workflows.graph.validation import mermaid
 
         click.echo(mermaid(definition))
     elif as_ == "json":

@@ -1,13 +1,15 @@
-"""Whether a definition is a graph that a run can walk: pure, over the definition alone.
+"""Whether a definition is a graph that a run can walk, and how it is drawn: pure, over the definition alone.
 
 A valid graph ends: from each node an exit can be reached, and each cycle passes a decision with a budget.
 `networkx` (BSD-3-Clause) finds paths and cycles; it is imported when a graph is checked.
 """
 
+import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from workflows.graph.conditions import in_words
 from workflows.graph.definition import (
     AgentNode,
     AgentStep,
@@ -281,3 +283,29 @@ def title_of(node: Node) -> str:
             return f"decision{budget}"
         case ParallelNode():
             return f"parallel: {node.run}"
+
+
+def mermaid(definition: GraphDefinition) -> str:
+    """The graph as a Mermaid flowchart. Names of nodes follow a strict pattern and conditions come from
+    closed sets, so that only the name of the graph is escaped."""
+    number = {name: f"n{place}" for place, name in enumerate(definition.nodes)}
+    lines = ["---", f"title: {json.dumps(definition.name)}", "---", "flowchart TD"]
+    for name, node in definition.nodes.items():
+        text = f'"{name}<br/>{title_of(node)}"'
+        match node:
+            case DecisionNode():
+                shape = f"{{{text}}}"
+            case ParallelNode():
+                shape = f"[[{text}]]"
+            case StateNode():
+                shape = f"[/{text}/]"
+            case _:
+                shape = f"([{text}])" if definition.is_exit(name) else f"[{text}]"
+        lines.append(f"    {number[name]}{shape}")
+    for edge in definition.edges:
+        if edge.type == "conditional":
+            arrow = f'-- "{" and ".join(map(in_words, edge.when))}" -->'
+        else:
+            arrow = "==>" if edge.type == "parallel" else "-->"
+        lines.append(f"    {number[edge.source]} {arrow} {number[edge.target]}")
+    return "\n".join(lines)

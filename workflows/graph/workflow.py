@@ -214,24 +214,20 @@ class GraphResearch(ResearchHandlers):
         node, definition = self._definition.nodes[name], self._definition
         self._walk.running.append(name)
         try:
+            if isinstance(node, DecisionNode):
+                return self._decide(name)
+            self._announce(name)
             match node:
-                case DecisionNode():
-                    return self._decide(name)
                 case StateNode():
-                    self._announce(name)
                     result = await self._change_state(node.action)
                 case AgentNode():
-                    self._announce(name)
                     self.research.context.prompts[ROLES[node.step]] = node.prompt
                     result = await self._execute_step(name, node)
                 case RoleNode():
-                    self._announce(name)
                     result = await self.research.own.ask_role(node.role, node.prompt)
                 case CodeNode():
-                    self._announce(name)
                     result = await self.research.own.run_code(node.step)
                 case ParallelNode():
-                    self._announce(name)
                     result = await self._execute_parallel(name, node)
         finally:
             self._walk.running.remove(name)

@@ -4,6 +4,7 @@ A run that searches only this machine asks nobody; one whose sources were named 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -24,16 +25,14 @@ MIN_SECONDS = 60.0
 """Time left for research below which nothing is read in full."""
 
 
+@dataclass(eq=False)
 class FullTextSteps:
     """Reads works in full."""
 
-    def __init__(
-        self, context: RunContext, events: EventLog, models: ModelSteps, searches: SearchSteps
-    ) -> None:
-        self.context = context
-        self.events = events
-        self.models = models
-        self.searches = searches
+    context: RunContext
+    events: EventLog
+    models: ModelSteps
+    searches: SearchSteps
 
     async def read(self, evidence: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
         """The works of a section, best first, with the full texts of those that answer and have an open one.

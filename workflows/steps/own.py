@@ -1,5 +1,7 @@
 """Steps that installed packages add: a role that asks a model, and code without one."""
 
+from dataclasses import dataclass
+
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
@@ -21,16 +23,14 @@ MAX_FACTS = 12
 """Facts that are kept: the latest."""
 
 
+@dataclass(eq=False)
 class OwnSteps:
     """Executes steps by the names of their entry points and applies what they answer to the state."""
 
-    def __init__(
-        self, context: RunContext, events: EventLog, models: ModelSteps, judging: JudgeSteps
-    ) -> None:
-        self.context = context
-        self.events = events
-        self.models = models
-        self.judging = judging
+    context: RunContext
+    events: EventLog
+    models: ModelSteps
+    judging: JudgeSteps
 
     async def ask_role(self, name: str, prompt: str = "") -> str:
         """Ask a role; its result in a few words. Without a model it does nothing. Raises OutOfBudget."""

@@ -3,6 +3,7 @@ into the state; the order of the steps is up to the mode that holds them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from temporalio import workflow
@@ -48,24 +49,16 @@ EARLIER_SHOWN = 3
 """Iterations before the present one that prompts are shown: the latest."""
 
 
+@dataclass(eq=False)
 class ResearchSteps:
     """Observe, evaluate gaps, select tools, search, reflect."""
 
-    def __init__(
-        self,
-        context: RunContext,
-        events: EventLog,
-        models: ModelSteps,
-        searches: SearchSteps,
-        preparation: Preparation,
-        judging: JudgeSteps,
-    ) -> None:
-        self.context = context
-        self.events = events
-        self.models = models
-        self.searches = searches
-        self.preparation = preparation
-        self.judging = judging
+    context: RunContext
+    events: EventLog
+    models: ModelSteps
+    searches: SearchSteps
+    preparation: Preparation
+    judging: JudgeSteps
 
     async def pass_on(self) -> bool:
         """Choose the searches of an iteration without a call, where they are known: in the first one those of

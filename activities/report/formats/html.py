@@ -10,16 +10,9 @@ import hashlib
 
 from markupsafe import Markup
 
-from activities.report.formats.analysis import TITLE, listed, plots, program_lines, verdict_line
+from activities.report.formats import analysis as statistics
+from activities.report.formats import model as names
 from activities.report.formats.figures import FOLDER, templates
-from activities.report.formats.model import (
-    CHECK_HEAD,
-    LONG,
-    REFUSED_HEAD,
-    REFUSED_NOTE,
-    REFUSED_TITLE,
-    SEARCH_HEAD,
-)
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
 
@@ -40,23 +33,14 @@ def html(report: Report) -> bytes:
         .render(
             view=view,
             analysis=report.analysis,
-            analysis_title=TITLE,
-            analysis_verdict=verdict_line(report.analysis) if report.analysis else "",
-            analysis_program=program_lines(report.analysis) if report.analysis else (),
-            analysis_listed=listed(report.analysis) if report.analysis else (),
-            plots=plots(report.analysis),
+            statistics=statistics,
+            plots=statistics.plots(report.analysis),
+            names=names,
             css=css,
             script=script,
             policy=_policy(css, script),
             numeric=NUMERIC,
             fixed=FIXED,
-            long=LONG,
-            candidate_head=view.candidate_head,
-            check_head=CHECK_HEAD,
-            search_head=SEARCH_HEAD,
-            refused_head=REFUSED_HEAD,
-            refused_note=REFUSED_NOTE,
-            refused_title=REFUSED_TITLE,
         )
     )
     return page.encode()

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.workflows.graph.graphs import SPOILED, valid_graphs
 from workflows.graph.definition import NODES, Comparison, DecisionNode, Edge, GraphDefinition, ParallelNode
 from workflows.graph.library import FILE_BYTES, builtin, builtin_names, load, read_definition
-from workflows.graph.mermaid import mermaid
-from workflows.graph.validation import Code, GraphError, problems
+from workflows.graph.validation import Code, GraphError, mermaid, problems
 
 LINE = """
 name = "line"
