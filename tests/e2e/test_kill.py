@@ -296,8 +296,8 @@ def killed_and_undisturbed(
 
 
 ROUNDS = 7
-"""Two works a round: the 14 that are recorded. A mode that searches for its question first has one less, since
-a judge reads of twelve works judged before."""
+"""Two works a round: the 14 that are recorded. A mode that searches for its question first has one less,
+since a judge reads of twelve works judged before."""
 EVERY_TARGET: list[Target] = ["model call", "both", "search call", "server", "supervisor"]
 ONE_OF_EACH: list[Target] = ["search call", "server", "supervisor"]
 """What the other modes' test does not kill."""
