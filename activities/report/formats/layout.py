@@ -77,6 +77,8 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
+    cites: int | None = None
+    """Place of the column whose cells cite references, in a row; the others hold text of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +138,14 @@ def layout(view: View, analysis: Analysis | None, figures: Mapping[str, str]) ->
     if view.candidates:
         yield Heading(1, "Candidates")
         rows = tuple(candidate.cells for candidate in view.candidates)
-        yield Table(view.candidate_head, rows, view.candidate_note)
+        yield Table(view.candidate_head, rows, view.candidate_note, cites=len(view.candidate_head) - 1)
         for candidate in view.candidates:
             yield from _candidate_page(candidate)
     if analysis is not None:
         yield from _statistics(analysis, drawn=bool(figures))
     for found in view.tables:
         yield Heading(1, found.title)
-        yield Table(found.head, tuple(map(tuple, found.texts)))
+        yield Table(found.head, tuple(map(tuple, found.texts)), cites=0)
     if view.contradictions:
         yield Heading(1, "Contradictions")
         yield Bullets(tuple((one, Run("Against it:", "bold"), other) for one, other in view.contradictions))

@@ -34,7 +34,7 @@ def _block(block: page.Block) -> str:
             return "\n".join(_field(label, lines) for label, lines in block.fields)
         case page.Table():
             caption = f"\n\n*{escape_markdown(block.caption, inline=True)}*" if block.caption else ""
-            return _table(block.head, block.rows) + caption
+            return _table(block) + caption
         case page.Figure():
             return escape_markdown(block.words)
         case page.Code():
@@ -109,16 +109,17 @@ def _link(text: str, url: str | None) -> str:
     return f"[{shown}]({url})" if url else shown
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A GitHub table; citations in its cells stay as they are."""
-    lines = [map(escape_markdown, head), ["---"] * len(head), *(map(_cell, row) for row in rows)]
+def _table(table: page.Table) -> str:
+    """A GitHub table."""
+    rows = ([_cell(text, cites=place == table.cites) for place, text in enumerate(row)] for row in table.rows)
+    lines = [map(escape_markdown, table.head), ["---"] * len(table.head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _cell(text: str) -> str:
-    """A cell, escaped but for citations that it consists of, or the number that it begins with."""
-    if _CITATIONS.fullmatch(text):
+def _cell(text: str, *, cites: bool) -> str:
+    """A cell, escaped; one that `cites` but for its citations, or the number that it begins with."""
+    if cites and _CITATIONS.fullmatch(text):
         return text
-    if numbered := _NUMBERED.fullmatch(text):
+    if cites and (numbered := _NUMBERED.fullmatch(text)):
         return numbered[1] + escape_markdown(numbered[2], inline=True)
     return escape_markdown(text)
