@@ -49,7 +49,8 @@ TOPICS = (
 """What the sub-teams of `hierarchical` research: a recorded work is on each, as on the other questions."""
 SECTIONS = (*TOPICS, "Does MEK inhibition improve survival in BRAF-mutated melanoma?")
 """What the sections of `deep` research, and the sub-teams where they are killed often. Each finds its work in
-its first round: what sections are offered later depends on which of them is faster, and so would the report."""
+its first round: what sections are offered later depends on which of them is faster, and so would the
+report."""
 PARTS = {"hierarchical": SECTIONS, "deep": SECTIONS}
 DELAY = 0.4
 """Seconds until a server answers, so that kills hit calls under way."""
