@@ -9,6 +9,8 @@ RUNTIME := $(VENV)/.runtime
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 PIP ?= $(if $(shell command -v uv),uv pip,$(BIN)/python -m pip)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# every process of a test would compile what it imports, which doubles its start
+unexport PYTHONDONTWRITEBYTECODE
 QUESTION ?= What is known about survival in lung cancer?
 
 # the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
@@ -40,10 +42,13 @@ lint: setup
 
 test: lint pytest
 
+# what only the other targets run; to import these takes seconds of each process
+OPT_IN := --ignore=tests/browser --ignore=tests/model --ignore=tests/security/test_long.py
+
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 pytest: setup
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not chaos and not model and not browser and not security and not speech and not npm"
+	$(BIN)/pytest -n 3 --dist loadgroup $(OPT_IN) -m "not chaos and not model and not browser and not security and not speech and not npm"
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library

@@ -68,6 +68,10 @@ COMMON: tuple[str, ...] = (
     ":",
 )
 COMMON += ("a ", "a.", "1,", "1.", "()", "[]", "((", " \n", "a-", "A.", "<a", "é", "a1", "., ")
+REPEATED = (" ", "a", "1", "-", "[[", "((", "a ")
+"""What a few strings repeat."""
+FEW = 10
+"""Characters at the beginning of a string that are repeated where a few strings are tried."""
 ENDS = ("", "!", "\x00", "\n")
 
 
@@ -206,10 +210,16 @@ def _called(node: ast.AST) -> Expression | None:
     return None
 
 
-def probes(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
+def probes(pattern: re.Pattern[str], *, few: bool = False) -> Iterator[tuple[str, str, str]]:
     """(prefix, repeated, end) of strings that are hard for an expression: what it may match with one of its
-    characters again and again, and runs of every class of character."""
+    characters again and again, and runs of every class of character. `few` are of one string that it may
+    match, and of the characters that expressions of the product repeat."""
     seen: set[tuple[str, str, str]] = set()
+    if few:
+        sample = _samples(pattern)[0]
+        seen = {(sample[:place], character, "\x00") for place, character in enumerate(sample[:FEW])}
+        yield from sorted(seen | {("", repeated, "\x00") for repeated in REPEATED})
+        return
     for sample in _samples(pattern):
         for place, character in enumerate(sample[:60]):
             for repeated in dict.fromkeys((character, sample[place : place + 2])):
@@ -306,9 +316,11 @@ def growth(apply: Callable[[str], object], prefix: str, repeated: str, end: str)
         took = seconds(apply, prefix + repeated * length + end, 1)
         if took > 20 * FLOOR:
             return [took]
-    longest = prefix + repeated * LONG[2] + end
-    if seconds(apply, longest, 1) < FLOOR:
+    longest = seconds(apply, prefix + repeated * LONG[2] + end, 1)
+    if longest < FLOOR:
         return []
+    if longest > 50 * FLOOR:
+        return [longest]
     times = [seconds(apply, prefix + repeated * length + end, REPEATS) for length in LONG[:3]]
     for length in LONG[3:]:
         if times[-1] > FLOOR and times[-1] > GROWTH * times[-2] and times[-2] > GROWTH * times[-3]:
@@ -325,17 +337,24 @@ def _apply(method: Callable[[str], Any], text: str) -> None:
         deque(found, maxlen=0)
 
 
-def main() -> None:
-    """Print what is found."""
-    held = expressions()
+def slow(held: dict[str, Expression], *, few: bool) -> Iterator[list[object]]:
+    """The place, the expression, the method, the string's kind and the times of each whose work is out of
+    proportion."""
     for place, one in held.items():
         for method in sorted(one.methods):
             apply = partial(_apply, getattr(one.pattern, method))
-            slow = ((probe, growth(apply, *probe)) for probe in probes(one.pattern))
-            for probe, times in (found for found in slow if found[1]):
-                sys.stdout.write(json.dumps([place, one.pattern.pattern, method, probe, times]) + "\n")
-                sys.stdout.flush()
+            tried = ((probe, growth(apply, *probe)) for probe in probes(one.pattern, few=few))
+            for probe, times in (found for found in tried if found[1]):
+                yield [place, one.pattern.pattern, method, probe, times]
                 break
+
+
+def main() -> None:
+    """Print what is found."""
+    held = expressions()
+    for found in slow(held, few=False):
+        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.flush()
     sys.stdout.write(json.dumps(["checked", len(held)]) + "\n")
 
 

@@ -1,9 +1,9 @@
 """Build workers from a client: which workflows, which activities, on which queue, with which limits.
 
-Workflow code runs without the sandbox here and in it in the tests (`tests/workflows/sandbox.py`), where it
-finds a clock, a random number or a file read in a workflow before a release. Every run would pay for it: 10
-ms of processor time for each workflow and a third of each task, and five sections that begin at once wait for
-each other.
+Workflow code runs without the sandbox here. The tests find a clock, a random number or a file read in a
+workflow before a release: every recorded history replays in the sandbox (`tests/workflows/sandbox.py`), and
+what workflow code imports and calls is read. Every run would pay for it: 10 ms of processor time for each
+workflow and a third of each task, and five sections that begin at once wait for each other.
 """
 
 import hashlib

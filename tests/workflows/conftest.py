@@ -1,5 +1,5 @@
-"""A stage for workflow tests: a real Temporal test server that skips time, a real worker with the sandbox,
-and scripted activities."""
+"""A stage for workflow tests: a real Temporal test server that skips time, a real worker that executes
+workflows as the product's does, and scripted activities."""
 
 import asyncio
 import sys
@@ -14,13 +14,12 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from tests.workflows.fakes import Fakes
-from tests.workflows.sandbox import SANDBOX
 from tests.workflows.script import Script
 from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
@@ -203,7 +202,7 @@ def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> W
         task_queue=queue,
         workflows=WORKFLOWS,
         workflow_failure_exception_types=[Exception],
-        **{"activities": fakes.activities, "workflow_runner": SANDBOX, **more},
+        **{"activities": fakes.activities, "workflow_runner": UnsandboxedWorkflowRunner(), **more},
     )
     if worker._workflow_worker is not None:
         worker._workflow_worker._deadlock_timeout_seconds = int(PATIENCE)

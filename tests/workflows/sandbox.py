@@ -1,4 +1,7 @@
-"""The sandbox workflow code is tested in: what orders steps is loaded again for each run and watched.
+"""The sandbox in which recorded histories replay: what orders steps is loaded again for each run and watched.
+
+Runs of the stage are executed without it, as by the product's workers: it is half of what such a test costs,
+and `test_replay` requires that every step and message of a run occurs in a history.
 
 Contracts, activities and what only holds data or computes pass through: they have no clock and no randomness
 (`test_sandbox` reads what they import), a model's class must be the same on both sides of the data converter,

@@ -4,12 +4,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from temporalio.worker import UnsandboxedWorkflowRunner
 
 from activities.searches import SearchTask
 from activities.steps import JudgeBatch, JudgeInput, ParsedQuery
 from activities.types import Evidence
-from tests.workflows.conftest import QUESTION, Stage, a_request, a_worker
+from tests.workflows.conftest import QUESTION, Stage, a_request
 from tests.workflows.script import document
 from workflows import simple
 
@@ -61,7 +60,7 @@ async def test_a_search_that_hangs_is_given_up_and_does_not_hold_the_run(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In real time, since the server does not skip while an activity runs; the seconds of a search are fewer
-    here, outside the sandbox, which would load the mode's own."""
+    here."""
     monkeypatch.setattr(simple, "TRAITS", replace(simple.TRAITS, search_seconds=2.0))
 
     async def hangs(task: SearchTask) -> list[Evidence]:
@@ -70,9 +69,7 @@ async def test_a_search_that_hangs_is_given_up_and_does_not_hold_the_run(
         return [document(task.source, task.query.text)]
 
     stage.script.slow_search = hangs
-    async with a_worker(stage.client, stage.fakes, "brief", workflow_runner=UnsandboxedWorkflowRunner()):
-        brief = Stage(stage.client, stage.fakes, stage.skipping, queue="brief")
-        outcome, report, _ = await brief.play(a_request("simple", limits={"max_seconds": 600}))
+    outcome, report, _ = await stage.play(a_request("simple", limits={"max_seconds": 600}))
     assert outcome.verified_claims > 0
     rows = {row.source: row for row in report.methodology.searches}
     assert (rows["alpha"].status, rows["beta"].status) == ("ok", "unavailable")
