@@ -13,6 +13,7 @@ PATIENCE = 900
 """Seconds for all expressions; ends a process that an expression holds for ever."""
 
 
+@pytest.mark.timeout(PATIENCE)
 def test_the_work_of_every_expression_is_in_proportion_to_the_length() -> None:
     """With a few strings for each expression; `make test-security` tries all."""
     held = expressions()
