@@ -119,7 +119,7 @@ BUILT: dict[str, Callable[[], object]] = {
         "What does PubMed say?", SourceInfo(name="pubmed", title="PubMed (NLM)", covers="")
     ),
     "activities/text/coverage.py _number": lambda: coverage.names.__wrapped__("hepatitis B, type 2 diabetes"),
-    "activities/text/coverage.py _designated": lambda: coverage.names(
+    "activities/text/coverage.py _designated": lambda: coverage.names.__wrapped__(
         "vitamin E, phase III, grade 2, stage X"
     ),
     "activities/text/drugs.py names_drug": lambda: drugs.names_drug("Aspirin helps.", "aspirin (oral)"),
