@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.client import forks
+
 COMMAND = [sys.executable, "-m", "client.cli.main"]
+PYTHONPATH = os.environ.get("PYTHONPATH")
 SECONDS = 120.0
 
 
@@ -35,14 +38,17 @@ class Ran:
 
 
 def determinator(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "") -> Ran:
-    """Run a command to its end."""
+    """Run a command to its end: a fork, except where its interpreter would import from elsewhere."""
+    environment = {**os.environ, **(env or {})}
+    if environment.get("PYTHONPATH") == PYTHONPATH:
+        return Ran(*forks.run(arguments, environment, stdin, SECONDS))
     done = subprocess.run(
         [*COMMAND, *arguments],
         input=stdin,
         capture_output=True,
         text=True,
         timeout=SECONDS,
-        env={**os.environ, **(env or {})},
+        env=environment,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 

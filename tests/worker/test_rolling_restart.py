@@ -1,8 +1,10 @@
 """A rolling restart: workers end and are replaced one after the other while runs go on."""
 
 import asyncio
+import operator
 import uuid
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,11 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from activities.evidence_store import EvidenceStore
 from client.runs.start import start
 from tests.conftest import client_of
-from tests.workflows.conftest import WORKFLOWS, a_request
+from tests.workflows.conftest import WORKFLOWS, a_request, until
 from tests.workflows.fakes import Fakes
 from worker.build import build_worker
 
-RUNS = 50
+RUNS = 24
 RESTARTS = 4
 
 
@@ -68,19 +70,21 @@ async def test_a_rolling_restart_of_two_workers_repeats_nothing_and_loses_no_run
         )
         started.append((await start(temporal_client, request, queue)).run_id)
     waiting = [asyncio.create_task(temporal_client.get_workflow_handle(run).result()) for run in started]
-    restarts = 0
-    while restarts < RESTARTS and not all(task.done() for task in waiting):
-        await asyncio.sleep(1)
+
+    async def completed() -> int:
+        return done.of.total()
+
+    for wanted in range(RUNS, (RESTARTS + 1) * RUNS, RUNS):  # a run has more steps than there are restarts
+        await until(completed, partial(operator.le, wanted))
         worker, running = workers.pop(0)
         workers.append(await begin())  # the new one comes before the old one goes
         await worker.shutdown()
         await running
-        restarts += 1
+    assert not all(task.done() for task in waiting)
     outcomes = await asyncio.gather(*waiting)
     for worker, running in workers:
         await worker.shutdown()
         await running
-    assert restarts >= 2, "the runs were over before the second restart"
     assert len(outcomes) == RUNS
     repeated = {step: times for step, times in done.of.items() if times > 1}
     assert repeated == {}

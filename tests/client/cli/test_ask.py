@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from client.embedded.home import look
-from tests.client.harness import Ran, begin, determinator, living, processes_of, wait_until
+from tests.client.harness import COMMAND, Ran, begin, determinator, living, processes_of, wait_until
 
 QUESTION = "Does metformin lower the risk of colorectal cancer?"
 DOCUMENTS = {
@@ -239,15 +239,16 @@ def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, l
     assert {row["status"] for row in listed} == {"completed"}
 
 
-def test_a_run_is_found_by_any_unambiguous_part_of_its_id(home: Path, library: Path) -> None:
-    one = ask(library, "--approve", "report", "--detach")
-    two = ask(library, "--approve", "report", "--max-iterations", "3", "--detach")
+def test_a_run_is_found_by_any_unambiguous_part_of_its_id(file_home: Path, library: Path) -> None:
+    question = "Does aspirin lower the risk of colorectal cancer?"
+    one = ask(library, "--approve", "report", "--detach", question=question)
+    two = ask(library, "--approve", "report", "--max-iterations", "3", "--detach", question=question)
     unique = determinator("status", one.run_id[:-2], "--json")
     assert unique.json()["run_id"] == one.run_id
     digest = one.run_id.rpartition("-")[2]
     assert determinator("status", digest, "--json").json()["run_id"] == one.run_id
     assert determinator("status", digest[1:6], "--json").json()["run_id"] == one.run_id
-    both = determinator("status", "ask-does-metformin")
+    both = determinator("status", "ask-does-aspirin")
     assert both.code == 2
     assert "matches several runs" in both.err
     assert one.run_id in both.err
@@ -255,7 +256,7 @@ def test_a_run_is_found_by_any_unambiguous_part_of_its_id(home: Path, library: P
     unknown = determinator("status", "ask-nothing")
     assert unknown.code == 2
     assert "no run is called ask-nothing" in unknown.err
-    middle = determinator("status", "metformin")
+    middle = determinator("status", "aspirin")
     assert middle.code == 2
     assert two.run_id in middle.err
 
@@ -324,7 +325,7 @@ def test_a_source_that_is_not_enabled_is_refused_with_how_to_enable_it(home: Pat
 
 def exit_codes(times: int) -> list[int]:
     determinator("list")
-    return [determinator("list").code for _ in range(times)]
+    return [subprocess.run([*COMMAND, "list"], stdout=subprocess.DEVNULL).returncode for _ in range(times)]
 
 
 def test_no_command_crashes_at_exit(file_home: Path) -> None:

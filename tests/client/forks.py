@@ -1,0 +1,122 @@
+"""Commands that fork from a process which has imported them: nine tenths of a short command are imports.
+
+Run as a program it serves requests on the socket that is its standard input: the arguments, the environment
+and the folder of a command, with its three streams and a pipe for what became of it.
+"""
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import NoReturn
+
+from client.cli.main import main
+
+IMPORTED = (
+    *("client.cli.ask", "client.cli.plan", "client.cli.results", "client.cli.runs", "client.cli.sources"),
+    *("client.cli.steering", "client.cli.watch", "client.reports.finished", "client.reports.run_report"),
+    *("client.runs.answer_panel", "client.runs.follow", "client.runs.start", "rich.table"),
+)
+"""What most commands import. None of it starts a thread, which a fork would not have."""
+NUMBER = struct.Struct("q")
+REQUEST_BYTES = 200_000
+ROOT = Path(__file__).parents[2]
+
+
+def run(
+    arguments: Sequence[str], environment: Mapping[str, str], stdin: str, seconds: float
+) -> tuple[int, str, str]:
+    """The exit code and the output of a command. Raises TimeoutError, and then has killed it."""
+    request = json.dumps([list(arguments), dict(environment), str(Path.cwd())]).encode()
+    came, reply = os.pipe()
+    with TemporaryFile("w+") as given, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        given.write(stdin)
+        given.seek(0)
+        try:
+            socket.send_fds(_server(), [request], [given.fileno(), out.fileno(), err.fileno(), reply])
+        finally:
+            os.close(reply)
+        with os.fdopen(came, "rb", buffering=0) as answer:
+            (pid,) = NUMBER.unpack(answer.read(NUMBER.size))
+            if not select.select([answer], [], [], seconds)[0]:
+                os.kill(pid, signal.SIGKILL)
+                raise TimeoutError(f"{' '.join(arguments)} took more than {seconds:.0f} s")
+            (code,) = NUMBER.unpack(answer.read(NUMBER.size))
+        for stream in (out, err):
+            stream.seek(0)
+        return code, out.read(), err.read()
+
+
+@cache
+def _server() -> socket.socket:
+    """The socket of the process that forks; it ends with this one."""
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, REQUEST_BYTES)
+    with its:
+        process = subprocess.Popen([sys.executable, "-m", __name__], cwd=ROOT, stdin=its.fileno())
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+def serve(requests: socket.socket) -> None:
+    """Fork for each request, until the other end is closed."""
+    for name in IMPORTED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    while True:
+        request, streams, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4, socket.MSG_CMSG_CLOEXEC)
+        if not request:
+            return
+        if os.fork() == 0:
+            _watch(request, streams)
+        for stream in streams:
+            os.close(stream)
+
+
+def _watch(request: bytes, streams: Sequence[int]) -> NoReturn:
+    """Fork the command, and say which process it is and how it ended."""
+    *three, reply = streams
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    pid = os.fork()
+    if pid == 0:
+        arguments, environment, folder = json.loads(request)
+        _become(arguments, environment, folder, three)
+    os.write(reply, NUMBER.pack(pid))
+    os.write(reply, NUMBER.pack(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
+    os._exit(0)
+
+
+def _become(
+    arguments: list[str], environment: dict[str, str], folder: str, streams: Sequence[int]
+) -> NoReturn:
+    """Be the command: `main` ends the process."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.path[0] = folder
+    sys.argv = [main.__module__, *arguments]
+    main()
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=os.dup(0)))
