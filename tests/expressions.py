@@ -29,6 +29,7 @@ from unittest.mock import patch
 
 from activities.analysis import cells
 from activities.extractive import planning
+from activities.models import response
 from activities.text import coverage, drugs
 from activities.types import SourceInfo
 from activities.verification import claim_check, wording
@@ -118,6 +119,7 @@ BUILT: dict[str, Callable[[], object]] = {
     "activities/extractive/planning.py _names": lambda: planning._names(
         "What does PubMed say?", SourceInfo(name="pubmed", title="PubMed (NLM)", covers="")
     ),
+    "activities/models/response.py shares": lambda: response.shares([], "answers", ["yes"]),
     "activities/text/coverage.py _number": lambda: coverage.names.__wrapped__("hepatitis B, type 2 diabetes"),
     "activities/text/coverage.py _designated": lambda: coverage.names.__wrapped__(
         "vitamin E, phase III, grade 2, stage X"
@@ -133,7 +135,10 @@ def builders(sources: Mapping[Path, str]) -> set[str]:
     """The functions with an expression that is no constant: `activities/text/drugs.py names_drug`."""
     found: set[str] = set()
     for path, source in sources.items():
-        for function in ast.walk(ast.parse(source)):
+        tree = ast.parse(source)
+        if not any(map(_is_dynamic, ast.walk(tree))):
+            continue
+        for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 dynamic = (node for node in ast.walk(function) if _is_dynamic(node))
                 if next(dynamic, None) is not None:
