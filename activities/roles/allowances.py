@@ -75,22 +75,29 @@ def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
     return table.get(role, Allowance(input_tokens=0, output_tokens=0))
 
 
-def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:
-    """Works in batches that one call of the judge reads whole: as many abstracts as its prompt holds, at most
-    `WORKS_A_BATCH`, of about the same number each; a small model reads one work a call."""
+def judge_batches(
+    evidence: Sequence[EvidenceRef], choice: ModelChoice, *, by_size: bool = True
+) -> list[tuple[EvidenceRef, ...]]:
+    """Works in batches that one call of the judge reads whole: at most `WORKS_A_BATCH`, and as few calls of
+    about the same size as their prompts hold; a small model reads one work a call. `by_size` False: of about
+    the same number of works, as runs that began on 0.1.0 go on."""
     most = WORKS_A_BATCH[choice.effort or "normal"]
-    calls = math.ceil(len(evidence) / most)
-    most = math.ceil(len(evidence) / max(calls, 1))
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
+    sizes = [math.ceil(min(r.chars, MAX_WORK_CHARS) / BYTES_PER_TOKEN) + HEADING_TOKENS for r in evidence]
+    calls = max(math.ceil(len(evidence) / most), math.ceil(sum(sizes) / room) if by_size else 1)
+    if not by_size:
+        most = math.ceil(len(evidence) / calls)
+    share = sum(sizes) / max(calls, 1)
     batches: list[list[EvidenceRef]] = []
-    used = 0
-    for ref in evidence:
-        tokens = math.ceil(min(ref.chars, MAX_WORK_CHARS) / BYTES_PER_TOKEN) + HEADING_TOKENS
-        if not batches or len(batches[-1]) >= most or used + tokens > room:
+    used = before = 0.0
+    for ref, tokens in zip(evidence, sizes, strict=True):
+        enough = by_size and before + tokens / 2 > share * len(batches)
+        if not batches or len(batches[-1]) >= most or used + tokens > room or enough:
             batches.append([])
             used = 0
         batches[-1].append(ref)
         used += tokens
+        before += tokens
     return [tuple(batch) for batch in batches]
 
 

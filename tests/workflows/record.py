@@ -17,6 +17,7 @@ from tests.workflows.test_replay import HISTORIES
 SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     scenes_of_loops.iterative,
     scenes_of_loops.analysed,
+    scenes_of_loops.many_works,
     scenes_of_loops.without_a_model,
     scenes_of_loops.steered,
     scenes_of_loops.long_log,

@@ -65,6 +65,16 @@ async def analysed(stage: Stage) -> None:
     await keep("iterative-analysed", run)
 
 
+async def many_works(stage: Stage) -> None:
+    """More works than one call of the judge reads."""
+    stage.script.search = lambda task: [
+        document(task.source, task.query.text, number) for number in range(1, 31)
+    ]
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-many-works", run)
+
+
 async def without_a_model(stage: Stage) -> None:
     """One search and one look."""
     stage.script.models = {"default": ModelChoice()}

@@ -121,6 +121,14 @@ def test_a_few_works_too_many_make_two_calls_of_the_same_size() -> None:
     assert max(map(len, batches)) - min(map(len, batches)) <= 1
 
 
+def test_works_make_no_more_calls_than_their_prompts_need() -> None:
+    """Twenty abstracts fit into two prompts, though not ten of them into the first."""
+    refs = [ref(f"w{n}", chars=1_900 if n < 10 else 1_500) for n in range(20)]
+    model = ModelChoice(backend="openai", model="m", effort="normal")
+    assert [len(batch) for batch in judge_batches(refs, model, by_size=False)] == [9, 10, 1]
+    assert [len(batch) for batch in judge_batches(refs, model)] == [9, 11]
+
+
 def evidence(name: str, text: str) -> Evidence:
     return Evidence(evidence_id=name, source="pubmed", title=name, text=text)
 
