@@ -1,6 +1,7 @@
 """Settings of questions: documents, sources, how a question is answered, and what it may cost."""
 
 import difflib
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -21,6 +22,10 @@ from activities.types import (
 
 Seconds = Annotated[float, BeforeValidator(seconds)]
 """A duration: a number of seconds, or text such as `30m`."""
+
+
+research = partial(Key, at="research", flag=True)
+budget = partial(Key, at="budget", flag=True)
 
 
 class SourceFilters(Filters):
@@ -81,20 +86,15 @@ class QuestionSettings(BaseSettings):
 
     mode: Annotated[
         Mode,
-        Key(
-            "A way of working that `determinator modes` lists; auto: what fits the question.",
-            at="research",
-            flag=True,
-            by_request=True,
+        research(
+            "A way of working that `determinator modes` lists; auto: what fits the question.", by_request=True
         ),
     ] = "auto"
     profile: Annotated[
         str,
-        Key(
+        research(
             "What counts as a good answer: auto, drug_repurposing, biomedical, general, or one of your own.",
-            at="research",
             also=("profiles.default",),
-            flag=True,
             by_request=True,
         ),
     ] = "auto"
@@ -109,188 +109,142 @@ class QuestionSettings(BaseSettings):
     ] = Field(default_factory=list)
     also_web: Annotated[
         bool,
-        Key(
-            "With a library: search the other enabled sources too.", at="research", flag=True, by_request=True
-        ),
+        research("With a library: search the other enabled sources too.", by_request=True),
     ] = False
     columns: Annotated[
         list[str],
-        Key(
+        research(
             "Columns of the table of works, which a model fills; default: the profile's.",
-            at="research",
             example='["population", "dose", "outcome"]',
-            flag=True,
             by_request=True,
         ),
     ] = Field(default_factory=list)
     max_iterations: Annotated[
         int | None,
         Field(ge=1, le=50),
-        Key(
+        research(
             "Rounds of searching and judging.",
-            at="research",
             also=("research.limits.max_iterations",),
-            flag=True,
             limit="max_iterations",
         ),
     ] = None
     judge_threshold: Annotated[
         float | None,
         Field(ge=0, le=1),
-        Key(
+        research(
             "Confidence from which the evidence may suffice; default: the profile's.",
-            at="research",
             also=("research.limits.judge_threshold",),
             example="0.8",
-            flag=True,
             by_request=True,
         ),
     ] = None
     max_sections: Annotated[
         int | None,
         Field(ge=1, le=20),
-        Key("Sections of a deep report.", at="research", flag=True, limit="max_sections"),
+        research("Sections of a deep report.", limit="max_sections"),
     ] = None
     parallel_sections: Annotated[
         int | None,
         Field(ge=1, le=20),
-        Key("Sections that are researched at once.", at="research", flag=True, limit="max_parallel_sections"),
+        research("Sections that are researched at once.", limit="max_parallel_sections"),
     ] = None
     max_gaps: Annotated[
         int | None,
         Field(ge=1, le=10),
-        Key("Gaps that one iteration pursues.", at="research", flag=True, limit="max_gaps"),
+        research("Gaps that one iteration pursues.", limit="max_gaps"),
     ] = None
     searches_per_gap: Annotated[
         int | None,
         Field(ge=1, le=10),
-        Key("Searches for each gap.", at="research", flag=True, limit="searches_per_gap"),
+        research("Searches for each gap.", limit="searches_per_gap"),
     ] = None
     results_per_search: Annotated[
         int | None,
         Field(ge=1, le=50),
-        Key("Works that each search is asked for.", at="research", flag=True, limit="results_per_search"),
+        research("Works that each search is asked for.", limit="results_per_search"),
     ] = None
     full_texts: Annotated[
         int | None,
         Field(ge=0, le=20),
-        Key(
+        research(
             "Works of each section whose open full text is read before a model cites them; 0: none.",
-            at="research",
-            flag=True,
             limit="full_texts",
         ),
     ] = None
     search_timeout: Annotated[
         Seconds,
         Field(gt=0),
-        Key(
-            "How long one search may wait for its source, all its requests together.",
-            at="research",
-            unit="seconds",
-            flag=True,
-        ),
+        research("How long one search may wait for its source, all its requests together.", unit="seconds"),
     ] = 30.0
     approve: Annotated[
         list[Gate],
-        Key(
-            "Gates that wait for your approval: plan,candidates,report.",
-            at="research",
-            example='["plan"]',
-            flag=True,
-            by_request=True,
+        research(
+            "Gates that wait for your approval: plan,candidates,report.", example='["plan"]', by_request=True
         ),
     ] = Field(default_factory=list)
     approval_timeout: Annotated[
         Seconds | None,
-        Key(
-            "How long a gate waits; default: for ever.",
-            at="research",
-            unit="seconds",
-            example='"2d"',
-            flag=True,
-            by_request=True,
+        research(
+            "How long a gate waits; default: for ever.", unit="seconds", example='"2d"', by_request=True
         ),
     ] = None
     approval_default: Annotated[
         Literal["approve", "reject"],
-        Key("What the end of that time means.", at="research", flag=True, by_request=True),
+        research("What the end of that time means.", by_request=True),
     ] = "approve"
 
     max_tokens: Annotated[
         int | None,
         Field(ge=0),
-        Key(
+        budget(
             "Tokens of all model calls.",
-            at="budget",
-            also=(
-                "research.max_tokens",
-                "research.limits.max_tokens",
-            ),
+            also=("research.max_tokens", "research.limits.max_tokens"),
             unit="tokens",
-            flag=True,
             limit="max_tokens",
         ),
     ] = None
     max_cost: Annotated[
         float | None,
         Field(ge=0, allow_inf_nan=False),
-        Key(
-            "US dollars of all model calls.",
-            at="budget",
-            unit="US dollars",
-            example="2.50",
-            flag=True,
-            limit="max_cost_microusd",
+        budget(
+            "US dollars of all model calls.", unit="US dollars", example="2.50", limit="max_cost_microusd"
         ),
     ] = None
     max_time: Annotated[
         Seconds | None,
-        Key(
+        budget(
             "Working time; waiting for people does not count.",
-            at="budget",
-            also=(
-                "budget.max_time_seconds",
-                "research.max_time_seconds",
-                "research.limits.max_time_seconds",
-            ),
+            also=("budget.max_time_seconds", "research.max_time_seconds", "research.limits.max_time_seconds"),
             unit="seconds",
-            flag=True,
             limit="max_seconds",
         ),
     ] = None
     max_section_tokens: Annotated[
         int | None,
         Field(ge=0),
-        Key(
+        budget(
             "Tokens of each section's research; default: its share of what is free.",
-            at="budget",
             unit="tokens",
             example="60000",
-            flag=True,
             limit="max_section_tokens",
         ),
     ] = None
     max_section_cost: Annotated[
         float | None,
         Field(ge=0, allow_inf_nan=False),
-        Key(
+        budget(
             "US dollars of each section's research; default: its share of what is free.",
-            at="budget",
             unit="US dollars",
             example="0.50",
-            flag=True,
             limit="max_section_cost_microusd",
         ),
     ] = None
     max_section_time: Annotated[
         Seconds | None,
-        Key(
+        budget(
             "Working time of each section's research; default: what the run has left.",
-            at="budget",
             unit="seconds",
             example='"15m"',
-            flag=True,
             limit="max_section_seconds",
         ),
     ] = None
