@@ -61,37 +61,12 @@ def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
 def _effect(values: dict[str, str]) -> Effect:
     if empty := [column for column in REQUIRED if not values[column]]:
         raise ValueError(f"{empty[0]} is empty")
-    counts = {column: _count(column, values[column]) for column in COUNTS}
-    numbers = {column: _number(column, values[column]) for column in NUMBERS}
-    given = {column: value for column, value in counts.items() if column != "n" and value is not None}
+    given = {column: values[column] for column in COUNTS if column != "n" and values[column]}
     if given and len(given) < len(COUNTS) - 1:
         raise ValueError("events, total, control_events and control_total belong together")
-    fields: dict[str, object] = {
-        **{column: values[column] for column in (*REQUIRED, "evidence_id", "quote")},
-        **{column: value for column, value in numbers.items() if value is not None},
-        "measure": values["measure"].upper(),
-        "n": counts["n"],
-        "arms": Arms.model_validate(given) if given else None,
-    }
-    return Effect.model_validate(fields)
-
-
-def _number(column: str, text: str) -> float | None:
-    if not text:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f"{column} is no number: {text!r}") from None
-    if not math.isfinite(value):
-        raise ValueError(f"{column} is no number: {text!r}")
-    return value
-
-
-def _count(column: str, text: str) -> int | None:
-    if not text:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{column} is no whole number: {text!r}") from None
+    known = {column: value for column, value in values.items() if value and column not in given}
+    arms = Arms.model_validate(given) if given else None
+    effect = Effect.model_validate({**known, "measure": values["measure"].upper(), "arms": arms})
+    if wrong := [column for column in NUMBERS if not math.isfinite(getattr(effect, column) or 0)]:
+        raise ValueError(f"{wrong[0]} is no number: {values[wrong[0]]!r}")
+    return effect

@@ -11,16 +11,12 @@ Invariants:
 
 import json
 import math
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -76,79 +72,40 @@ def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECON
         "RLIMIT_NOFILE": 64,
     }
     job = {"code": code, "effects": [effect.model_dump(mode="json") for effect in effects], "limits": limits}
-    read_end, write_end = os.pipe()
-    with tempfile.TemporaryFile() as rules:
+    failed = ""
+    with (
+        tempfile.TemporaryFile() as rules,
+        tempfile.TemporaryFile() as printed,
+        tempfile.TemporaryFile() as answer,
+    ):
         rules.write(seccomp.program())
         rules.seek(0)
-        process = subprocess.Popen(  # noqa: S603 - bubblewrap by its path
-            _command(path, rules.fileno(), write_end),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(rules.fileno(), write_end),
-            env={},
-            start_new_session=True,
-        )
-    os.close(write_end)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    late = threading.Event()
-    timer = threading.Timer(seconds, _end, (process, late))
-    timer.daemon = True
-    timer.start()
-    printed, answer = _Flow(process, process.stdout, MAX_OUTPUT_BYTES), None
-    try:
-        with os.fdopen(read_end, "rb") as channel:
-            answer = _Flow(process, channel, MAX_RESULT_BYTES)
-            with suppress(OSError):  # it ended without reading
-                process.stdin.write(json.dumps(job).encode())
-                process.stdin.close()
-            answer.join()
-            printed.join()
-        process.wait()
-    finally:
-        timer.cancel()
-        _end(process)
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):
-                pipe.close()
-    output = printed.data.decode(errors="replace")
-    failed = "" if not late.is_set() else f"it needs more than {seconds:g} seconds"
-    if printed.overflow or answer.overflow:
+        try:
+            subprocess.run(  # noqa: S603 - bubblewrap by its path; its children die with it
+                _command(path, rules.fileno(), answer.fileno()),
+                input=json.dumps(job).encode(),
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                pass_fds=(rules.fileno(), answer.fileno()),
+                env={},
+                start_new_session=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            failed = f"it needs more than {seconds:g} seconds"
+        output, too_long = _beginning(printed, MAX_OUTPUT_BYTES)
+        result, too_large = _beginning(answer, MAX_RESULT_BYTES)
+    if too_long or too_large:
         failed = "it returns or prints more than it may"
-    return _read(code, output, answer.data, failed)
+    return _read(code, output.decode(errors="replace"), result, failed)
 
 
-class _Flow:
-    """Reads a pipe to its end in a thread; one that is too long ends the process."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", pipe: IO[bytes], most: int) -> None:
-        self.data, self.overflow = b"", False
-        self._process, self._pipe, self._most = process, pipe, most
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        with suppress(OSError, ValueError):
-            while chunk := os.read(self._pipe.fileno(), 65_536):
-                self.data += chunk
-                if len(self.data) > self._most:
-                    self.data, self.overflow = self.data[: self._most], True
-                    _end(self._process)
-                    return
-
-    def join(self) -> None:
-        """Wait for the end of the pipe."""
-        self._thread.join()
-
-
-def _end(process: "subprocess.Popen[bytes]", late: threading.Event | None = None) -> None:
-    """Kill bubblewrap; its children die with it."""
-    if late is not None:
-        late.set()
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _beginning(file: IO[bytes], most: int) -> tuple[bytes, bool]:
+    """What was written to a file, up to a limit, and whether there is more. The harness limits its size."""
+    file.seek(0)
+    data = file.read(most + 1)
+    return data[:most], len(data) > most
 
 
 def _command(path: str, rules: int, result: int) -> list[str]:
