@@ -26,49 +26,27 @@ _CLONE3 = 435
 _FORKS = {"x86_64": (57, 58), "aarch64": ()}
 """fork, vfork."""
 _OTHERS = {
-    "x86_64": {
-        "ptrace": 101,
-        "mount": 165,
-        "umount2": 166,
-        "pivot_root": 155,
-        "chroot": 161,
-        "keyctl": 250,
-        "add_key": 248,
-        "request_key": 249,
-        "unshare": 272,
-        "setns": 308,
-        "perf_event_open": 298,
-        "bpf": 321,
-        "userfaultfd": 323,
-        "process_vm_readv": 310,
-        "process_vm_writev": 311,
-        "socket": 41,
-        "memfd_create": 319,
-        "shmget": 29,
-        "mq_open": 240,
-    },
-    "aarch64": {
-        "ptrace": 117,
-        "mount": 40,
-        "umount2": 39,
-        "pivot_root": 41,
-        "chroot": 51,
-        "keyctl": 219,
-        "add_key": 217,
-        "request_key": 218,
-        "unshare": 97,
-        "setns": 268,
-        "perf_event_open": 241,
-        "bpf": 280,
-        "userfaultfd": 282,
-        "process_vm_readv": 270,
-        "process_vm_writev": 271,
-        "socket": 198,
-        "memfd_create": 279,
-        "shmget": 194,
-        "mq_open": 180,
-    },
+    "ptrace": (101, 117),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "perf_event_open": (298, 241),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "socket": (41, 198),
+    "memfd_create": (319, 279),
+    "shmget": (29, 194),
+    "mq_open": (240, 180),
 }
+"""Numbers on x86-64 and on ARM64."""
 _NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442)
 """io_uring and the newer calls for mounting and for other processes' files: the same numbers everywhere."""
 
@@ -90,7 +68,8 @@ def program() -> bytes:
     if machine == "x86_64":
         steps += [_step(_JUMP_SET, _X32, 0, 1), _step(_RETURN, _KILL)]
     steps += [_step(_JUMP_EQUAL, _CLONE3, 0, 1), _step(_RETURN, _ERROR | errno.ENOSYS)]
-    for number in (*_FORKS[machine], *_OTHERS[machine].values(), *_NEW):
+    place = list(_AUDIT_ARCH).index(machine)
+    for number in (*_FORKS[machine], *(numbers[place] for numbers in _OTHERS.values()), *_NEW):
         steps += [_step(_JUMP_EQUAL, number, 0, 1), _step(_RETURN, _ERROR | errno.EPERM)]
     steps += [
         _step(_JUMP_EQUAL, _CLONE[machine], 0, 3),

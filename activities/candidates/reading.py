@@ -18,8 +18,6 @@ from activities.types import Evidence
 
 LONGEST = 420
 """Characters of a quote at most."""
-NAMES = 12
-"""Names that are listed."""
 TRIALS = 8
 """Trials that are listed: stopped ones first, then those with results, then the later phases."""
 REACTIONS = 6
@@ -101,25 +99,18 @@ def best_label(labels: Sequence[Evidence]) -> Evidence | None:
     return max(labels, key=rank, default=None)
 
 
-def names(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
-    """Names of a molecule as ChEMBL has them."""
+def stated(records: Iterable[Evidence], fact: str, **values: str) -> Iterator[FieldEntry]:
+    """What records hold under a fact. `values`: name -> the fact with what belongs to it."""
     for record in records:
-        known = [part for part in record.facts.get("synonyms", "").split("; ") if part]
-        if known:
-            yield _entry(record, "; ".join(known[:NAMES]))
+        if text := record.facts.get(fact, ""):
+            more = {name: record.facts.get(other, "") for name, other in values.items()}
+            yield _entry(record, text, **more)
 
 
 def label_mechanism(label: Evidence) -> Iterator[FieldEntry]:
     """The mechanism as a label states it."""
     if text := section_of(label, "mechanism_of_action"):
         yield _section_entry(label, text)
-
-
-def mechanisms(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
-    """Mechanisms that ChEMBL or Open Targets curate."""
-    for record in records:
-        if stated := record.facts.get("mechanism", ""):
-            yield _entry(record, stated, action=record.facts.get("action_type", ""))
 
 
 def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
@@ -144,26 +135,12 @@ def accessions(records: Iterable[Evidence]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, named)))
 
 
-def pathways(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
-    """Pathways of Reactome."""
-    for record in records:
-        if name := record.facts.get("pathway", ""):
-            yield _entry(record, name, stable_id=record.facts.get("stable_id", ""))
-
-
 def indications(label: Evidence, diseases: frozenset[str]) -> Iterator[FieldEntry]:
     """Current indications as a label states them, and whether they name a disease that was asked about
     (`diseases`: ids of `activities.text.entities`)."""
     if text := section_of(label, "indications_and_usage") or section_of(label, "purpose"):
         named = {entity.id for entity in of_kind(text, ("disease",))}
         yield _section_entry(label, text, "names_disease_asked" if named & diseases else "")
-
-
-def approved_for(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
-    """Diseases that Open Targets lists as approved indications."""
-    for record in records:
-        if listed := record.facts.get("approved_for", ""):
-            yield _entry(record, listed)
 
 
 def application_order(record: Evidence) -> tuple[bool, bool, str]:

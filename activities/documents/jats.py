@@ -13,7 +13,7 @@ from lxml import etree
 from activities.documents.jats_tables import table_lines
 from activities.documents.xml_text import raw_text, text_of
 from activities.errors import Malformed
-from activities.sources import publication
+from activities.retractions.rules import Kind
 from activities.types import Identifiers, StandingNotice
 from activities.verification.identifiers import normal_doi, normal_pmcid, normal_pmid
 
@@ -36,7 +36,7 @@ _LEFT_OUT = frozenset(
 _BLOCKS = frozenset({"p", "list", "list-item", "def-list", "def-item", "disp-quote", "boxed-text", "sec"})
 _MARK = re.compile(r"[\s\d,;\-–‐*†‡§⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*")  # noqa: RUF001 - typographic dashes are meant
 _EMPTY_BRACKETS = re.compile(r"(?:(?<!\s)\s+)?[\[(][\s,;\-–‐]*[\])]")  # noqa: RUF001
-_FORWARD: dict[str, publication.NoticeKind] = {
+_FORWARD: dict[str, Kind] = {
     "retraction-forward": "retraction",
     "partial-retraction-forward": "retraction",
     "expression-of-concern-forward": "concern",

@@ -82,26 +82,21 @@ def reading_order(lines: Sequence[Line]) -> list[Line]:
     if len(lines) < 2:
         return list(lines)
     height = median(line.height for line in lines)
-    for cut, least, fewest in ((_columns, COLUMN_GAP, MIN_COLUMN_LINES), (_blocks, BLOCK_GAP, 1)):
-        parts = cut(lines, least * height)
-        if parts is not None and min(map(len, parts)) >= fewest:
-            return [line for part in parts for line in reading_order(part)]
+    for side, least, fewest in ((_across, COLUMN_GAP, MIN_COLUMN_LINES), (_down, BLOCK_GAP, 1)):
+        at = _widest_gap(map(side, lines), least * height)
+        if at is not None:
+            parts = ([n for n in lines if side(n)[0] < at], [n for n in lines if side(n)[0] >= at])
+            if min(map(len, parts)) >= fewest:
+                return [line for part in parts for line in reading_order(part)]
     return sorted(lines, key=lambda line: (round((line.top + line.bottom) / 2 / max(height, 1.0)), line.left))
 
 
-def _columns(lines: Sequence[Line], least: float) -> tuple[list[Line], list[Line]] | None:
-    at = _widest_gap([(line.left, line.right) for line in lines], least)
-    return None if at is None else _parts(lines, [line.left < at for line in lines])
+def _across(line: Line) -> tuple[float, float]:
+    return line.left, line.right
 
 
-def _blocks(lines: Sequence[Line], least: float) -> tuple[list[Line], list[Line]] | None:
-    at = _widest_gap([(line.top, line.bottom) for line in lines], least)
-    return None if at is None else _parts(lines, [line.top < at for line in lines])
-
-
-def _parts(lines: Sequence[Line], first: Sequence[bool]) -> tuple[list[Line], list[Line]]:
-    pairs = list(zip(lines, first, strict=True))
-    return [line for line, is_first in pairs if is_first], [line for line, is_first in pairs if not is_first]
+def _down(line: Line) -> tuple[float, float]:
+    return line.top, line.bottom
 
 
 def _widest_gap(spans: Iterable[tuple[float, float]], least: float) -> float | None:

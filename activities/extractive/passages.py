@@ -52,13 +52,9 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """The nearest passages, best first; those of works that lack a name of the question, or are not near
     enough, as `related`."""
     shared = frozenset(step.shared)
-    stand = [d for d in documents if d.standing != "retracted" and d.evidence_id not in shared]
-    question, aspect = aspect_of(step.question, step.profile)
-    covered = dict(zip((d.evidence_id for d in stand), coverage(question, stand), strict=True))
-    items = [item for item in best_first(rank(searched(step.question, step.profile), stand)) if item.ranked]
-    near = [
-        item for item in items if item.relevance >= RELEVANT and not covered[item.document.evidence_id].lacks
-    ]
+    documents = [document for document in documents if document.evidence_id not in shared]
+    _, aspect = aspect_of(step.question, step.profile)
+    items, near, covered = _nearest(step.question, step.profile, documents)
     known = {item.document.evidence_id for item in near}
     far = [item for item in items if item.document.evidence_id not in known]
     others = [
@@ -84,16 +80,21 @@ def is_related(covered: Coverage, *, of_an_aspect: bool) -> bool:
 
 def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
     """Ids of the works with a passage near a question that lack nothing it names, the nearest first."""
+    _, near, _ = _nearest(question, profile, documents)
+    return tuple(item.document.evidence_id for item in near)
+
+
+def _nearest(
+    question: str, profile: Profile, documents: Sequence[Evidence]
+) -> tuple[list[Item], list[Item], dict[str, Coverage]]:
+    """The works that may be cited, best first; those of them that are near enough and lack nothing that the
+    question names; and what each of all mentions and lacks, by its id."""
     stand = [document for document in documents if document.standing != "retracted"]
     whole, _ = aspect_of(question, profile)
-    lacking = {
-        document.evidence_id
-        for document, found in zip(stand, coverage(whole, stand), strict=True)
-        if found.lacks
-    }
-    ranked = best_first(rank(searched(question, profile), stand))
-    near = (item for item in ranked if item.ranked and item.relevance >= RELEVANT)
-    return tuple(item.document.evidence_id for item in near if item.document.evidence_id not in lacking)
+    covered = dict(zip((d.evidence_id for d in stand), coverage(whole, stand), strict=True))
+    items = [item for item in best_first(rank(searched(question, profile), stand)) if item.ranked]
+    near = [one for one in items if one.relevance >= RELEVANT and not covered[one.document.evidence_id].lacks]
+    return items, near, covered
 
 
 def passage(item: Item, covered: Coverage) -> Passage:

@@ -58,8 +58,7 @@ TYPES: tuple[EvidenceType, ...] = tuple(MESH)
 def canonical(name: str) -> str:
     """The evidence type that a written name stands for; a name of a source's own vocabulary as it is."""
     plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
-    found = SHORT_FORMS.get(plain)
-    return found or next((known for known in TYPES if known == plain), name.strip())
+    return SHORT_FORMS.get(plain) or (plain if plain in TYPES else name.strip())
 
 
 def passes(work: Evidence, filters: Filters) -> bool:

@@ -8,13 +8,11 @@ in"), PubMed in one ("RetractionIn"); here they are compared without case and pu
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Literal, TypeAlias
 
+from activities.retractions.rules import Kind
 from activities.sources.records import type_from_words
 from activities.types import EvidenceType, Standing, StandingNotice
 from activities.verification.identifiers import normal_doi, normal_pmid
-
-NoticeKind: TypeAlias = Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
 
 _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     # Not peer-reviewed, whatever else it is.
@@ -71,7 +69,7 @@ OBSERVATIONAL_MESH = frozenset(
 )
 """MeSH terms of study designs (https://meshb.nlm.nih.gov, E05.318.372.500). Follow-Up Studies is left out: it
 is given to trials as well."""
-_NOTICE_LINKS: dict[str, NoticeKind] = {
+_NOTICE_LINKS: dict[str, Kind] = {
     "retractionin": "retraction",
     "partialretractionin": "retraction",
     "retractedandrepublishedin": "retraction",

@@ -10,7 +10,6 @@ to fix it, empty when it is ready. One that needs the network says where it asks
 """
 
 import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint
 from typing import Protocol, cast, runtime_checkable
@@ -58,8 +57,6 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
     built: dict[str, Source] = {}
     for name, path in SOURCES:
         module, _, attribute = path.partition(":")
-        if importlib.util.find_spec(module) is None:
-            continue
         factory = cast(Factory, getattr(importlib.import_module(module), attribute))
         source = factory(settings, http)
         if (rate := settings.of_source(name).rate) is not None and http.rate_limiter(name) is None:

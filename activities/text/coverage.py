@@ -304,10 +304,8 @@ class _Held:
         self.lines = "\n".join(("", *self.forms, ""))
 
 
-@lru_cache(maxsize=1024)
-def _held(text: str) -> _Held:
-    """Kept for the works read last: each step of a run asks about the same ones."""
-    return _Held(text)
+_held = lru_cache(maxsize=1024)(_Held)
+"""Kept for the works read last: each step of a run asks about the same ones."""
 
 
 def _mentioned(name: Name, held: _Held, folded: str) -> bool:

@@ -27,25 +27,12 @@ WEIGHT: dict[EvidenceType, float] = {
 between them are our own."""
 
 TYPE_NAMES: dict[EvidenceType, str] = {
+    **{kind: kind.replace("_", " ") for kind in WEIGHT},
     "meta_analysis": "meta-analysis",
-    "systematic_review": "systematic review",
-    "randomized_trial": "randomized trial",
-    "clinical_trial": "clinical trial",
     "observational": "observational study",
-    "case_report": "case report",
-    "review": "review",
-    "guideline": "guideline",
     "preclinical": "preclinical study",
-    "article": "article",
-    "preprint": "preprint",
-    "trial_registration": "trial registration",
-    "drug_label": "drug label",
     "regulatory": "regulatory document",
     "adverse_events": "adverse event report",
-    "database_record": "database record",
-    "knowledge_graph": "knowledge graph",
-    "web_page": "web page",
-    "document": "document",
 }
 
 STUDY_KIND_WORDS = """

@@ -33,17 +33,13 @@ class Entity:
     synonyms: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=4096)
 def link(text: str) -> tuple[Entity, ...]:
     """The entities a text names, in order, none within another: the longest name counts.
 
     A substance inside a longer name of another kind (insulin receptor, dopamine antagonist) is not reported.
     About a millisecond for an abstract; the first call of a process opens the index.
     """
-    return _link(text)
-
-
-@lru_cache(maxsize=4096)
-def _link(text: str) -> tuple[Entity, ...]:
     known = names()
     found = pieces(text)
     runs = _runs(found)

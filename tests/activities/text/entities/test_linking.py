@@ -5,7 +5,6 @@ import time
 import pytest
 
 from activities.text.entities import link, of_kind, resolve, same, synonyms
-from activities.text.entities.linking import _link
 
 
 def named(text: str) -> list[tuple[str, str]]:
@@ -136,7 +135,7 @@ def test_an_abstract_is_linked_in_a_few_milliseconds() -> None:
         "We measured glycated hemoglobin, body weight, blood pressure, and adverse events such as diarrhea. "
     ) * 8
     link(text)
-    _link.cache_clear()
+    link.cache_clear()
     start = time.process_time()
     assert link(text)
     assert time.process_time() - start < 0.05
