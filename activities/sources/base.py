@@ -8,7 +8,7 @@ Failures are raised as `activities.errors.SourceError`; an answer with nothing i
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from activities.types import Evidence, Query, SearchStatus, SourceInfo
 
@@ -40,6 +40,7 @@ class SearchResult:
     details: tuple[str, ...] = field(default=())
 
 
+@runtime_checkable
 class Source(Protocol):
     """A place to search."""
 

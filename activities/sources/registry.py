@@ -12,7 +12,7 @@ to fix it, empty when it is ready. One that needs the network says where it asks
 import importlib
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint
-from typing import Protocol, cast, runtime_checkable
+from typing import cast
 
 import structlog
 
@@ -27,14 +27,6 @@ from activities.types import Query, SourceInfo, SourceOption
 log = structlog.get_logger()
 
 Factory = Callable[[Settings, Http], Source]
-
-
-@runtime_checkable
-class _IsSource(Protocol):
-    @property
-    def info(self) -> SourceInfo: ...
-
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange: ...
 
 
 class ClosedSource:
@@ -111,7 +103,7 @@ def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Sour
     try:
         loaded: object = point.load()
         made = cast(Factory, loaded)(settings, http) if callable(loaded) else loaded
-        if not isinstance(made, _IsSource):
+        if not isinstance(made, Source):
             raise TypeError(f"{point.value} is neither a source nor a factory of one")  # noqa: TRY301
         if made.info.name != point.name:
             raise ValueError(f"{point.value} calls itself {made.info.name}, not {point.name}")  # noqa: TRY301

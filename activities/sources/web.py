@@ -15,12 +15,14 @@ from dataclasses import asdict, dataclass
 import structlog
 from lxml import etree, html
 
+from activities.documents.read import Text
 from activities.errors import Malformed, Refused, SourceError
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
-from activities.sources.http.pages import Page, PageReader, SafePages
+from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.library.records import year_in
+from activities.sources.records import facts
 from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
 from activities.verification import identifiers
 
@@ -120,53 +122,42 @@ class WebSource(ABC):
             page = await self._pages.read(candidate.url)
         except SourceError as error:
             log.info("page_not_read", source=self.info.name, url=candidate.url, reason=str(error))
-            return self._of_snippet(candidate, str(error), query) if candidate.snippet else None
-        return self._of_page(page, candidate, query)
+            if not candidate.snippet:
+                return None
+            unread = Text(candidate.snippet)
+            known = facts(read="snippet", page_not_read=str(error)[:300])
+            return self._evidence(candidate.url, unread, candidate, query, known, read=False)
+        text = page.text
+        longer = len(text.text) > TEXT_CHARS
+        known = facts(
+            read="page",
+            date=text.meta.get("date") or candidate.date,
+            cut=text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if longer else ""),
+            asked_for=candidate.url if candidate.url != page.url else "",
+        )
+        return self._evidence(page.url, text, candidate, query, known, read=True)
 
-    def _of_page(self, page: Page, candidate: Candidate, query: Query) -> Evidence:
-        said = page.text.meta
+    def _evidence(
+        self, url: str, text: Text, candidate: Candidate, query: Query, known: dict[str, str], *, read: bool
+    ) -> Evidence:
         ids = Identifiers(
-            pmid=identifiers.normal_pmid(said.get("pmid")),
-            doi=identifiers.normal_doi(said.get("doi")),
-            url=identifiers.normal_url(page.url),
+            pmid=identifiers.normal_pmid(text.meta.get("pmid")),
+            doi=identifiers.normal_doi(text.meta.get("doi")),
+            url=identifiers.normal_url(url),
         )
-        date = said.get("date") or candidate.date
-        longer = len(page.text.text) > TEXT_CHARS
-        facts = {
-            "read": "page",
-            "date": date,
-            "cut": page.text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if longer else ""),
-            "asked_for": candidate.url if candidate.url != page.url else "",
-        }
         return Evidence(
-            evidence_id=identifiers.evidence_id(ids, page.text.text),
+            evidence_id=identifiers.evidence_id(ids, text.text),
             source=self.info.name,
-            title=page.text.title or candidate.title or page.url,
-            text=page.text.text[:TEXT_CHARS],
-            authors=page.text.authors,
-            year=year_in(date),
-            venue=said.get("venue"),
+            title=text.title or candidate.title or url,
+            text=text.text[:TEXT_CHARS],
+            authors=text.authors,
+            year=year_in(text.meta.get("date") or candidate.date),
+            venue=text.meta.get("venue"),
             identifiers=ids,
-            url=page.url,
+            url=url,
             evidence_type="web_page",
-            full_text=True,
-            facts={name: fact for name, fact in facts.items() if fact},
-            provenance=(Provenance(source=self.info.name, query=query.text),),
-        )
-
-    def _of_snippet(self, candidate: Candidate, reason: str, query: Query) -> Evidence:
-        ids = Identifiers(url=identifiers.normal_url(candidate.url))
-        return Evidence(
-            evidence_id=identifiers.evidence_id(ids, candidate.snippet),
-            source=self.info.name,
-            title=candidate.title or candidate.url,
-            text=candidate.snippet,
-            year=year_in(candidate.date),
-            identifiers=ids,
-            url=candidate.url,
-            evidence_type="web_page",
-            full_text=False,
-            facts={"read": "snippet", "page_not_read": reason[:300]},
+            full_text=read,
+            facts=known,
             provenance=(Provenance(source=self.info.name, query=query.text),),
         )
 
