@@ -11,7 +11,7 @@ import tomllib
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -82,24 +82,20 @@ class GraphSchema(_Strict):
     @cached_property
     def statements(self) -> tuple["Statement", ...]:
         """Every statement, those in which a question names both ends first, short paths first."""
-        both = [Statement(self, path, (0, len(path.kinds) - 1)) for path in self.paths]
+        both = [(path, (0, len(path.kinds) - 1)) for path in self.paths]
         single = [
-            Statement(self, path, (end,))
-            for path in self.paths
-            if not path.both_ends
-            for end in (0, len(path.kinds) - 1)
+            (path, (end,)) for path in self.paths if not path.both_ends for end in (0, len(path.kinds) - 1)
         ]
-        return (*both, *single)
+        return tuple(Statement(path, ends, _cypher(self, path, ends)) for path, ends in (*both, *single))
 
 
-class Statement:
+class Statement(NamedTuple):
     """A read statement for one path whose named nodes are those at `ends`."""
 
-    def __init__(self, schema: GraphSchema, path: PathPattern, ends: tuple[int, ...]) -> None:
-        self.path = path
-        self.ends = ends
-        self.cypher = _cypher(schema, path, ends)
-        """Its parameters: `names` (lower-case names) and `limit`."""
+    path: PathPattern
+    ends: tuple[int, ...]
+    cypher: str
+    """Its parameters: `names` (lower-case names) and `limit`."""
 
 
 def load_schema(name: str) -> GraphSchema:

@@ -235,27 +235,22 @@ def year_of(date: str | None) -> int | None:
     return int(match.group()) if match else None
 
 
-def type_from_title(title: str, otherwise: EvidenceType) -> EvidenceType:
-    """The study type a title states, for sources that know no publication types. A protocol is no result."""
+def type_from_words(title: str, text: str, otherwise: EvidenceType) -> EvidenceType:
+    """The study type that title and abstract state, where the source knows no more than `article` or
+    `review`: what databases have not indexed yet, or never do, has a design as well. A protocol is no
+    result."""
     if otherwise not in ("article", "review") or re.search(r"\bprotocol\b", title, re.IGNORECASE):
         return otherwise
     if re.search(r"\bmeta-?\s?analy(sis|ses)\b", title, re.IGNORECASE):
         return "meta_analysis"
     if re.search(r"\bsystematic(?: literature)? review\b", title, re.IGNORECASE):
         return "systematic_review"
-    if otherwise == "article" and re.search(r"\brandomi[sz]ed\b[^:?]*\btrial\b", title, re.IGNORECASE):
+    if otherwise == "review":
+        return otherwise
+    if re.search(r"\brandomi[sz]ed\b[^:?]*\btrial\b", title, re.IGNORECASE):
         return "randomized_trial"
-    return otherwise
-
-
-def type_from_words(title: str, text: str, otherwise: EvidenceType) -> EvidenceType:
-    """The study type that title and abstract state, where the source knows no more than `article`: what
-    databases have not indexed yet, or never do, has a design as well."""
-    kind = type_from_title(title, otherwise)
-    if kind != "article" or re.search(r"\bprotocol\b", title, re.IGNORECASE):
-        return kind
     own = own_design(title, text, named_only=True)
-    return EVIDENCE[own.design] if own else kind
+    return EVIDENCE[own.design] if own else otherwise
 
 
 def arxiv_of_doi(doi: str | None) -> str | None:

@@ -36,19 +36,15 @@ class RateLimiter:
             raise ValueError("a rate limiter needs a rate above zero")
         self.per_second = per_second
         self._allowed = max(int(per_second), 1)
-        self._window = self._allowed / per_second + MARGIN
-        self._spacing = self._window / self._allowed
+        self.window = self._allowed / per_second + MARGIN
+        """Seconds in which `per_second` is counted, with the margin."""
+        self._spacing = self.window / self._allowed
         self._passages: deque[_Passage] = deque(maxlen=self._allowed)
         self._turn = asyncio.Lock()
         self._not_before = 0.0
         self._lease: float | None = None
         self._holders = 0
         self._renewed = asyncio.Event()
-
-    @property
-    def window(self) -> float:
-        """Seconds in which `per_second` is counted, with the margin."""
-        return self._window
 
     @asynccontextmanager
     async def passage(self) -> AsyncIterator[None]:
@@ -105,7 +101,7 @@ class RateLimiter:
         if len(self._passages) == self._allowed:
             first = self._passages[0]
             await first.answered.wait()
-            self._not_before = max(self._not_before, first.at + self._window)
+            self._not_before = max(self._not_before, first.at + self.window)
         while True:
             delay = self._not_before - loop.time()
             if delay > 0:

@@ -186,11 +186,11 @@ def synonyms(phrase: str, files: frozenset[str] = frozenset(), *, mostly: bool =
 
 
 @lru_cache(maxsize=16_384)
-def narrower(phrase: str, files: frozenset[str] = frozenset(), *, mostly: bool = False) -> frozenset[str]:
+def narrower(phrase: str, *, mostly: bool = False) -> frozenset[str]:
     """Words for kinds of the thing, two levels down, or one where two have too many; empty for a word that
-    names a whole field. `files`, `mostly`: see `synonyms`; a set is an exercise, but mostly not."""
+    names a whole field. `mostly`: see `synonyms`; a set is an exercise, but mostly not."""
     found: set[str] = set()
-    for synset in _meant(phrase, files, mostly=mostly):
+    for synset in _meant(phrase, frozenset(), mostly=mostly):
         if synset.part == "n":
             below = [_synset(place) for place in synset.below]
             kinds = {word for one in below for word in _words(one, mostly=mostly)}
