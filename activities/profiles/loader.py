@@ -1,6 +1,6 @@
 """Profiles from TOML: the built-in ones beside this module, and a user's own.
 
-A user's profile has the fields of `activities.types.Profile`; see `activities/profiles/*.toml`.
+A user's profile has the fields of `activities.profiles.types.Profile`; see `activities/profiles/*.toml`.
 """
 
 import re

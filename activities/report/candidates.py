@@ -12,6 +12,7 @@ Invariants:
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from activities.candidates.status import CODES
 from activities.candidates.types import Candidate, CandidateFindings
@@ -31,14 +32,14 @@ _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
 
 
+@dataclass(slots=True)
 class CheckedCandidates:
     """The results of checking the candidates."""
 
-    def __init__(self) -> None:
-        self.kept: list[Candidate] = []
-        self.dropped: list[Dropped] = []
-        self.retracted: dict[str, None] = {}
-        self.statements: list[Statement] = []
+    kept: list[Candidate] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    retracted: dict[str, None] = field(default_factory=dict)
+    statements: list[Statement] = field(default_factory=list)
 
 
 def check_candidates(

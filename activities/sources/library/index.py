@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import structlog
 from numpy.typing import NDArray
+from platformdirs import user_cache_path
 
 from activities.documents.readers import Stop
 from activities.sources.library.files import BUNDLED, Listing, list_folder
@@ -31,7 +32,6 @@ from activities.text.embeddings import Embedder, embedder
 from activities.text.minilm import Vectors
 from activities.text.ranking import TITLE_TIMES, encoded_texts, fuse, words
 from activities.types import Evidence
-from activities.user_cache import user_cache
 
 log = structlog.get_logger()
 
@@ -302,3 +302,10 @@ def _add_vectors(index: LibraryIndex, store: Store, numbers: Sequence[int], mode
 def _texts(store: Store, numbers: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
     for number, document in zip(numbers, store.documents(numbers), strict=True):
         yield number, encoded_texts(document)
+
+
+def user_cache(name: str) -> Path:
+    """The folder of one kind of cached data that is the same for every home: in `DETERMINATOR_CACHE`, else in
+    the platform's cache folder."""
+    named = os.environ.get("DETERMINATOR_CACHE")
+    return (Path(named).expanduser() if named else user_cache_path("determinator")) / name
