@@ -1,8 +1,8 @@
 """The formats of a report: one table, read by the publisher, the commands, the bundle and the documents.
 
 An installed package adds one by an entry point of the group `determinator.formats` that names a `Format`.
-Importing it loads nothing else but these: a format's module, and its library, is imported when it is
-rendered.
+Importing it loads nothing else but these, since the help of a command reads it: a format's module, and its
+library, is imported when it is rendered.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from activities.errors import DeterminatorError
 from activities.plugins import load
 
 if TYPE_CHECKING:
@@ -18,20 +17,6 @@ if TYPE_CHECKING:
     from activities.types import Evidence
 
 Renderer = Callable[["Report", "Mapping[str, Evidence]"], bytes]
-
-
-class MissingExtra(DeterminatorError):
-    """The library behind a format is not installed."""
-
-    def __init__(self, extra: str) -> None:
-        super().__init__(
-            f"this format needs an extra: pip install 'determinator[{extra}]'; "
-            "md, html, json, csl and csv need nothing"
-        )
-
-
-class UnknownFormat(DeterminatorError):
-    """There is no such format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +91,3 @@ FORMATS: Mapping[str, Format] = {
 def format_of(ending: str) -> str:
     """The format that a file's ending (`.bib`) stands for; empty for one that stands for none."""
     return next((one.name for one in FORMATS.values() if ending.lower() in one.suffixes), "")
-
-
-def render(report: "Report", name: str, evidence: "Mapping[str, Evidence] | None" = None) -> bytes:
-    """The report as a file of a format.
-
-    `evidence` (the cited items by id) adds abstracts to the bibliographies. Raises UnknownFormat, and
-    MissingExtra when the format's library is not installed.
-    """
-    form = FORMATS.get(name.strip().lower())
-    if form is None:
-        raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
-    return form.renderer(report, evidence or {})

@@ -2,7 +2,7 @@
 
 from activities.report.format_table import FORMATS as FORMATS
 from activities.report.format_table import Format as Format
-from activities.report.format_table import MissingExtra as MissingExtra
-from activities.report.format_table import UnknownFormat as UnknownFormat
 from activities.report.format_table import format_of as format_of
-from activities.report.format_table import render as render
+from activities.report.formats.render import MissingExtra as MissingExtra
+from activities.report.formats.render import UnknownFormat as UnknownFormat
+from activities.report.formats.render import render as render

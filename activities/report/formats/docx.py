@@ -10,10 +10,10 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from activities.report.format_table import MissingExtra
 from activities.report.formats import layout as page
 from activities.report.formats.figures import described, drawings, picture
 from activities.report.formats.model import LONG, ClaimView, ReferenceView, View
+from activities.report.formats.render import MissingExtra
 from activities.report.formats.text import clean
 from activities.report.formats.view import view_of
 from activities.report.schema import Report

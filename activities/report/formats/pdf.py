@@ -8,10 +8,10 @@ import json
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 
-from activities.report.format_table import MissingExtra
 from activities.report.formats.figures import drawings
 from activities.report.formats.layout import layout
 from activities.report.formats.model import LONG, ClaimView, ReferenceView
+from activities.report.formats.render import MissingExtra
 from activities.report.formats.view import view_of
 from activities.report.schema import Report
 

@@ -1,0 +1,37 @@
+"""Rendering a report in a format of `activities.report.format_table`, and why that may fail."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from activities.errors import DeterminatorError
+from activities.report.format_table import FORMATS
+
+if TYPE_CHECKING:
+    from activities.report.schema import Report
+    from activities.types import Evidence
+
+
+class MissingExtra(DeterminatorError):
+    """The library behind a format is not installed."""
+
+    def __init__(self, extra: str) -> None:
+        super().__init__(
+            f"this format needs an extra: pip install 'determinator[{extra}]'; "
+            "md, html, json, csl and csv need nothing"
+        )
+
+
+class UnknownFormat(DeterminatorError):
+    """There is no such format."""
+
+
+def render(report: "Report", name: str, evidence: "Mapping[str, Evidence] | None" = None) -> bytes:
+    """The report as a file of a format.
+
+    `evidence` (the cited items by id) adds abstracts to the bibliographies. Raises UnknownFormat, and
+    MissingExtra when the format's library is not installed.
+    """
+    form = FORMATS.get(name.strip().lower())
+    if form is None:
+        raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
+    return form.renderer(report, evidence or {})
