@@ -1,14 +1,15 @@
 """Signing in through an OpenID Connect provider, which runs on this machine."""
 
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
-import oidc_provider_mock
 import pytest
+from authlib.deprecate import AuthlibDeprecationWarning
 from fastapi import FastAPI
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
@@ -21,6 +22,10 @@ from client.web.documents import Documents
 from client.web.signing_in import SignIn
 from client.web.users import Provider
 from tests.browser.staged import RUN, StagedClient
+
+with warnings.catch_warnings():  # the provider still imports a module that authlib is giving up
+    warnings.simplefilter("ignore", AuthlibDeprecationWarning)
+    import oidc_provider_mock
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
