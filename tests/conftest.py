@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -76,10 +77,25 @@ def dev_server_of(binary: Path, folder: Path, *settings: str, options: Sequence[
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         try:
+            wait_for_port(port)
             yield f"127.0.0.1:{port}"
         finally:
             server.kill()
             server.wait()
+
+
+def wait_for_port(port: int) -> None:
+    """Wait until a server listens. Raises OSError after `SERVER_SECONDS`."""
+    deadline = time.monotonic() + SERVER_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return
 
 
 @pytest.fixture

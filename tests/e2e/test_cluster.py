@@ -18,7 +18,7 @@ from client.embedded.binary import find_temporal
 from tests.client.cli.test_ask import QUESTION, ask
 from tests.client.cli.test_ask import library as library  # a fixture
 from tests.client.harness import COMMAND, determinator, wait_until
-from tests.conftest import dev_server_of
+from tests.conftest import client_of, dev_server_of
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -77,6 +77,7 @@ def test_a_fleet_with_a_shared_store_and_encryption_outlives_a_worker(
             "DETERMINATOR_LIBRARY": str(library),
         }.items():
             monkeypatch.setenv(name, value)
+        asyncio.run(client_of(address))  # it answers
         with workers(tmp_path) as (first, _):
             asked = ask(library, "--mode", "deep", "--detach")
             assert asked.code == 0, asked.err
