@@ -43,7 +43,7 @@ from client.embedded.server import PACE
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
 from tests.workflows.fakes import Fakes
 from tests.workflows.script import Call, document
-from worker import event_loop
+from worker import daemon as event_loop
 from worker.build import build_worker
 
 MODEL_SECONDS = 0.2

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from client.api import BlockingDeterminator, BlockingRun, Determinator
+    from client.api import BlockingDeterminator, Determinator
     from client.failures import BadInput, Failure
     from client.reports.run_report import RunReport
     from client.reports.verify import Verification
-    from client.run import Run, RunStatus
+    from client.run import BlockingRun, Run, RunStatus
 
 __all__ = [
     "BadInput",
@@ -23,7 +23,7 @@ __all__ = [
 _PLACES = {
     "BadInput": "client.failures",
     "BlockingDeterminator": "client.api",
-    "BlockingRun": "client.api",
+    "BlockingRun": "client.run",
     "Determinator": "client.api",
     "Failure": "client.failures",
     "Run": "client.run",

@@ -16,38 +16,38 @@ when it is not running. Runs are durable: they go on when the program ends.
 """
 
 import asyncio
-import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from temporalio.client import WorkflowUpdateFailedError
+from temporalio.service import RPCError
+
+from activities.errors import DeterminatorError
+from client.blocking import Blocking, Blocks, Loop
 from client.configuration import load_settings
 from client.connect import connect
 from client.connection import Connection, Say, configured, quiet
 from client.embedded.server import keep_alive
-from client.failures import BadInput
+from client.failures import BadInput, Failure
 from client.runs.listing import Filter, Row, list_runs
 
 # what a method needs is imported by it: a command calls one of them
 if TYPE_CHECKING:
     from activities.preparation import FollowUp
-    from activities.report.audit import EvidenceLine
     from activities.settings import Settings
     from activities.sources.base import SearchResult
     from activities.sources.http.client import Http
-    from activities.types import Filters, Gate, SourceOption
+    from activities.types import Filters, SourceOption
     from client.reports.finished import Finished
-    from client.reports.run_report import RunReport
     from client.reports.verify import Verification
-    from client.run import Run, RunStatus
+    from client.run import BlockingRun, Run
     from client.runs.request import AskOptions
-    from workflows.event_types import AgentEvent
-    from workflows.types import BudgetStatus, ResearchRequest
+    from workflows.types import ResearchRequest
 
-T = TypeVar("T")
+EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
+"""What the methods raise for a person to read; `client.failures.as_failure` words it."""
 
 
 class Determinator:
@@ -63,7 +63,7 @@ class Determinator:
         **overrides: Any,  # noqa: ANN401 - values of any setting, which are validated
     ) -> None:
         self.settings = settings or load_settings(trust=True, **overrides)
-        self._address = address
+        self.address = address
         self._say = say
         self._connection: Connection | None = None
         self._blocking: BlockingDeterminator | None = None
@@ -75,9 +75,7 @@ class Determinator:
         self._open = AsyncExitStack()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._connection = self._http = None
         if self._open is not None:
             await self._open.aclose()
@@ -86,20 +84,18 @@ class Determinator:
         self._blocking = self.blocking()
         return self._blocking
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._blocking is not None:
             self._blocking.close()
 
     def blocking(self) -> "BlockingDeterminator":
         """The same methods for a program without an event loop, or a notebook; `close` ends its thread."""
-        return BlockingDeterminator(self)
+        return BlockingDeterminator(self, Loop())
 
     @property
     def embedded(self) -> bool:
         """Whether the embedded server serves. Raises BadConnectionSettings."""
-        return configured(self._address, self.settings) is None
+        return configured(self.address, self.settings) is None
 
     async def ask(
         self, question: str, *, follow_up: str | None = None, user: str = "", **options: "Unpack[AskOptions]"
@@ -130,8 +126,7 @@ class Determinator:
         from client.runs.start import signing_key, start
 
         # each time: whatever ended meanwhile is started again, and the worker has these settings
-        connection = await connect(self.settings, self._address, for_run=True, say=self._say)
-        self._connection = connection
+        self._connection = connection = await self.connect(for_run=True)
         starting = start(
             connection.client,
             request,
@@ -152,15 +147,19 @@ class Determinator:
             earlier=started.earlier,
         )
 
+    async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
+        """A connection to the server; see `client.connect.connect`. Raises NoConnection, WorkerBusy."""
+        return await connect(self.settings, self.address, worker=worker, for_run=for_run, say=self._say)
+
     async def run(self, name: str = "last", *, worker: bool = True) -> "Run":
         """The run with an id, an unambiguous part of one, or `last`. Raises NoSuchRun, NoConnection."""
         from client.run import Run
 
-        return await Run.find(self.settings, self._address, name, say=self._say, worker=worker)
+        return await Run.find(self.settings, self.address, name, say=self._say, worker=worker)
 
     async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
         """Runs, the newest first. Raises NoConnection."""
-        connection = await connect(self.settings, self._address, worker=False, say=self._say)
+        connection = await self.connect(worker=False)
         return await list_runs(connection.client, limit=limit, only=only or Filter())
 
     async def finished(self, name: str = "last", *, whole: bool = True) -> "Finished":
@@ -168,7 +167,7 @@ class Determinator:
         evidence store. Raises NoReport, NoSuchRun, NoConnection, StoreError."""
         from client.reports.finished import find_finished
 
-        return await find_finished(self.settings, self._address, name, self._say, whole=whole)
+        return await find_finished(self.settings, self.address, name, self._say, whole=whole)
 
     async def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
         """Check every quote of a report: of a run, a JSON file, or what `export` made. A file is checked
@@ -176,7 +175,7 @@ class Determinator:
         from client.reports.verify import verify_report
 
         given = await asyncio.to_thread(evidence.read_bytes) if evidence else None
-        return await verify_report(self.settings, self._address, target, evidence, given, self._say)
+        return await verify_report(self.settings, self.address, target, evidence, given, self._say)
 
     async def search(
         self,
@@ -188,24 +187,20 @@ class Determinator:
         library: str | None = None,
     ) -> "SearchResult":
         """Search one source, outside of any run. Raises BadInput, and Failure for an outage."""
-        from activities.types import Filters
+        from activities.types import Filters, Query
         from client.runs.checks import check_library, check_sources
-        from client.runs.searching import search_source
+        from client.runs.fleet import search_source
 
         check_sources((source,))
         if not query.strip():
             raise BadInput("the query is empty")
-        return await search_source(
-            self.settings,
-            self._address,
-            source,
-            query.strip(),
-            limit=limit,
-            filters=filters or Filters(),
-            library=check_library(library),
-            say=self._say,
-            http=await self._shared_http(),
-        )
+        folder = check_library(library)
+        narrowed = filters or Filters()
+        if folder is not None:
+            narrowed = narrowed.model_copy(update={"options": {"library": folder}})
+        asked = Query(text=query.strip(), filters=narrowed)
+        http = await self._shared_http()
+        return await search_source(self.settings, self.address, source, asked, limit, self._say, http)
 
     async def _shared_http(self) -> "Http | None":
         """One HTTP client for all searches within `async with`, so that they keep the rate of an API between
@@ -246,171 +241,28 @@ class Determinator:
         return FollowUp(run_id=found.run_id, blob=blob)
 
 
-class _Loop:
-    """An event loop in a thread of its own, for callers that have none."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="determinator", daemon=True)
-        self._thread.start()
-
-    def call(self, body: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine to its end."""
-        future = asyncio.run_coroutine_threadsafe(body, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        """End the loop and its thread."""
-        with suppress(RuntimeError):
-            self.call(self._end())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _end(self) -> None:
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._loop.shutdown_asyncgens()
-
-
-class BlockingDeterminator:
+class BlockingDeterminator(Blocking[Determinator]):
     """The methods of `Determinator`, each of which blocks until it is done."""
 
-    def __init__(self, client: Determinator) -> None:
-        self._client = client
-        self._loop = _Loop()
-
-    def close(self) -> None:
-        """End its thread; runs go on."""
-        self._loop.close()
+    runs = Blocks(Determinator.runs)
+    verify = Blocks(Determinator.verify)
+    search = Blocks(Determinator.search)
+    sources = Blocks(Determinator.sources)
 
     def ask(
         self, question: str, *, follow_up: str | None = None, **options: "Unpack[AskOptions]"
     ) -> "BlockingRun":
         """See `Determinator.ask`."""
-        run = self._loop.call(self._client.ask(question, follow_up=follow_up, **options))
-        return BlockingRun(run, self._loop)
+        from client.run import BlockingRun
+
+        return BlockingRun(self.loop.call(self.held.ask(question, follow_up=follow_up, **options)), self.loop)
 
     def run(self, name: str = "last") -> "BlockingRun":
         """See `Determinator.run`."""
-        return BlockingRun(self._loop.call(self._client.run(name)), self._loop)
+        from client.run import BlockingRun
 
-    def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
-        """See `Determinator.runs`."""
-        return self._loop.call(self._client.runs(limit, only))
+        return BlockingRun(self.loop.call(self.held.run(name)), self.loop)
 
-    def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
-        """See `Determinator.verify`."""
-        return self._loop.call(self._client.verify(target, evidence))
-
-    def search(
-        self,
-        source: str,
-        query: str,
-        *,
-        limit: int | None = None,
-        filters: "Filters | None" = None,
-        library: str | None = None,
-    ) -> "SearchResult":
-        """See `Determinator.search`."""
-        return self._loop.call(
-            self._client.search(source, query, limit=limit, filters=filters, library=library)
-        )
-
-    def sources(self) -> "tuple[SourceOption, ...]":
-        """See `Determinator.sources`."""
-        return self._loop.call(self._client.sources())
-
-
-class BlockingRun:
-    """The methods of `Run`, each of which blocks until it is done."""
-
-    def __init__(self, run: "Run", loop: _Loop) -> None:
-        self._run = run
-        self._call: Callable[[Coroutine[Any, Any, Any]], Any] = loop.call
-        self.id = run.id
-        self.link = run.link
-
-    def __repr__(self) -> str:
-        return repr(self._run)
-
-    def status(self) -> "RunStatus":
-        """See `Run.status`."""
-        found: RunStatus = self._call(self._run.status())
-        return found
-
-    def events(self, after: int = 0, *, follow: bool = True) -> "Iterator[AgentEvent]":
-        """See `Run.events`."""
-        events = self._run.events(after, follow=follow)
-        try:
-            while (event := self._call(_next(events))) is not None:
-                yield event
-        finally:
-            self._call(events.aclose())
-
-    def report(self) -> "RunReport":
-        """See `Run.report`."""
-        found: RunReport = self._call(self._run.report())
-        return found
-
-    def draft(self) -> "RunReport":
-        """See `Run.draft`."""
-        found: RunReport = self._call(self._run.draft())
-        return found
-
-    def evidence(self) -> "list[EvidenceLine]":
-        """See `Run.evidence`."""
-        found: list[EvidenceLine] = self._call(self._run.evidence())
-        return found
-
-    def approve(self, gate: "Gate | None" = None, *, by: str | None = None, note: str = "") -> None:
-        """See `Run.approve`."""
-        self._call(self._run.approve(gate, by=by, note=note))
-
-    def reject(self, gate: "Gate | None" = None, *, by: str | None = None, note: str = "") -> None:
-        """See `Run.reject`."""
-        self._call(self._run.reject(gate, by=by, note=note))
-
-    def pause(self) -> None:
-        """See `Run.pause`."""
-        self._call(self._run.pause())
-
-    def resume(self) -> None:
-        """See `Run.resume`."""
-        self._call(self._run.resume())
-
-    def finish(self) -> None:
-        """See `Run.finish`."""
-        self._call(self._run.finish())
-
-    def steer(self, text: str, *, by: str | None = None) -> None:
-        """See `Run.steer`."""
-        self._call(self._run.steer(text, by=by))
-
-    def extend(
-        self, *, tokens: int = 0, cost: float = 0.0, seconds: float = 0.0, iterations: int = 0
-    ) -> "BudgetStatus":
-        """See `Run.extend`."""
-        found: BudgetStatus = self._call(
-            self._run.extend(tokens=tokens, cost=cost, seconds=seconds, iterations=iterations)
-        )
-        return found
-
-    def choose_candidates(self, names: Sequence[str], *, by: str | None = None) -> list[str]:
-        """See `Run.choose_candidates`."""
-        found: list[str] = self._call(self._run.choose_candidates(names, by=by))
-        return found
-
-    def cancel(self, section: str | None = None) -> None:
-        """See `Run.cancel`."""
-        self._call(self._run.cancel(section))
-
-
-async def _next(events: "AsyncGenerator[AgentEvent, None]") -> "AgentEvent | None":
-    return await anext(events, None)
+    def close(self) -> None:
+        """End its thread; runs go on."""
+        self.loop.close()

@@ -22,6 +22,8 @@ from temporalio.service import GrpcCompression, HttpConnectProxyConfig, RetryCon
 from activities.codec import CodecError, codec_of
 from activities.payloads import data_converter
 from activities.settings import Settings
+from client.failures import BadConnectionSettings as BadConnectionSettings
+from client.failures import NoConnection as NoConnection
 from client.tracing import NoTracing, tracing
 
 CONNECT_SECONDS = 8.0
@@ -47,18 +49,6 @@ PLAIN = {
 
 Say = Callable[[str], None]
 """Receives messages for the person at the terminal."""
-
-
-class NoConnection(Exception):
-    """No Temporal server answers. The message is one line that says what to do."""
-
-
-class BadConnectionSettings(Exception):
-    """The `TEMPORAL_*` variables or the profile file cannot be used."""
-
-
-class WorkerBusy(Exception):
-    """The worker of the home has other settings, and runs that need them. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,39 @@ class Unreachable(Failure):
     code = Exit.NO_CONNECTION
 
 
+class NoConnection(Unreachable):
+    """No Temporal server answers. The message is one line that says what to do."""
+
+
+class BadConnectionSettings(BadInput):
+    """The `TEMPORAL_*` variables or the profile file cannot be used."""
+
+
+class WorkerBusy(BadInput):
+    """The worker of the home has other settings, and runs that need them. The message says what to do."""
+
+
+class NoAnswer(Unreachable):
+    """No worker answers queries about the run."""
+
+
+class NoSuchRun(BadInput):
+    """No run, or more than one, has that name; the message says which."""
+
+
+class SeveralRuns(NoSuchRun):
+    """More than one run has that name."""
+
+    def __init__(self, name: str, found: Sequence[str]) -> None:
+        shown = ", ".join(found[:4]) + (" ..." if len(found) > 4 else "")
+        super().__init__(f"{name} matches several runs: {shown}; give more of the id")
+
+
+def no_such_run(name: str) -> NoSuchRun:
+    """The error for a name that no run has."""
+    return NoSuchRun(f"no run is called {name[:100]}; `determinator list` shows the runs")
+
+
 def unknown(value: str, known: Sequence[str]) -> str:
     """`'pumbed' is not known; did you mean pubmed? There are: ...`"""
     near = difflib.get_close_matches(value, known, n=1)
@@ -48,22 +81,16 @@ def unknown(value: str, known: Sequence[str]) -> str:
 
 
 def as_failure(error: Exception) -> Failure | None:
-    """An error of the client, the server or the connection as one with an exit code and one line for people;
-    None for one that no command expects."""
+    """An error of the client or the server as one with an exit code and one line for people; None for one
+    that nobody expects."""
     from temporalio.client import WorkflowUpdateFailedError
     from temporalio.service import RPCError, RPCStatusCode
 
     from activities.errors import DeterminatorError
-    from client.connection import BadConnectionSettings, NoConnection, WorkerBusy
-    from client.runs.errors import NoAnswer, NoSuchRun
 
     match error:
         case Failure():
             return error
-        case BadConnectionSettings() | NoSuchRun() | WorkerBusy():
-            return BadInput(str(error))
-        case NoConnection() | NoAnswer():
-            return Unreachable(str(error))
         case WorkflowUpdateFailedError():
             return BadInput(f"the run refused: {error.cause}")
         case DeterminatorError():

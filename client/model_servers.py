@@ -19,6 +19,7 @@ LOOK_SECONDS = 0.5
 ASK_SECONDS = 10.0
 """How long a configured server may take to say that it does not have a model."""
 OPENAI = "https://api.openai.com/v1"
+"""The address that the OpenAI client uses when none is set."""
 
 
 @dataclass(frozen=True, slots=True)

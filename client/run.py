@@ -1,34 +1,32 @@
 """One run of research: its state, its results, and the messages that it receives."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.evidence_store import EvidenceStore
+from activities.iterations import IterationRecord
 from activities.report.audit import EvidenceLine, evidence_line
 from activities.settings import Settings
 from activities.types import EvidenceRef, Gate, ReportPlan
+from client.blocking import Blocking, Blocks
 from client.connect import connect_to_run
 from client.connection import Connection, Say
-from client.failures import BadInput
+from client.failures import BadInput, NoAnswer
 from client.reports.load import load_report
 from client.reports.run_report import RunReport
 from client.reports.use import Use, use_in_report
 from client.runs.calls import ModelCall, calls_under_way
-from client.runs.checks import check_sources
-from client.runs.errors import NoAnswer
-from client.runs.events import read_events
-from client.runs.fairness import user_name
-from client.runs.follow import Ended, Follower
-from client.runs.graph_view import graph_of
+from client.runs.checks import check_addition, check_instruction, check_sources
+from client.runs.display import Display
+from client.runs.follow import AtGate, Ended, Follower
 from client.runs.listing import Row, describe
-from client.runs.query import evidence_index, progress, query
+from client.runs.query import all_iterations, evidence_index, graph_of, progress, query, read_events
+from client.runs.start import user_name
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
 from workflows.types import (
@@ -144,20 +142,19 @@ class Run:
                 yield event
             return
         display = _Events()
-        follower = Follower(self.settings, self.connection, self.id, display, after)
-        following = asyncio.create_task(follower.follow())
+        following = asyncio.create_task(self.follow(display, after))
         following.add_done_callback(lambda _: display.queue.put_nowait(None))
         try:
             while (seen := await display.queue.get()) is not None:
                 yield seen
             await following  # raises what ended it
         finally:
-            self.connection = follower.connection
             following.cancel()
 
-    async def wait(self) -> Ended:
-        """Wait for its end, whatever happens to server and worker meanwhile."""
-        follower = Follower(self.settings, self.connection, self.id, _Events())
+    async def follow(self, display: Display, after: int = 0, at_gate: AtGate | None = None) -> Ended:
+        """Show it until its end, from the event after that number on, whatever happens to server and worker
+        meanwhile; see `Follower` for `at_gate`."""
+        follower = Follower(self.settings, self.connection, self.id, display, after, at_gate)
         try:
             return await follower.follow()
         finally:
@@ -167,7 +164,7 @@ class Run:
 
     async def report(self) -> RunReport:
         """Its report, after waiting for its end. Raises NoReport."""
-        ended = await self.wait()
+        ended = await self.follow(Display())
         if ended.outcome is None and ended.reason:
             self._say(f"the run {self.id} ended without an outcome: {ended.reason}")
         report, _ = await load_report(self.settings, self.connection, self.id)
@@ -201,6 +198,11 @@ class Run:
         """The same as a list of rows, for `pandas.DataFrame`."""
         return [line async for line in self.evidence_lines()]
 
+    async def iterations(self) -> tuple[IterationRecord, ...]:
+        """Each iteration of it and of its sections."""
+        await self.progress()
+        return await all_iterations(self.connection.client, self.id)
+
     async def plan(self) -> PlanView:
         """The plan of a deep run."""
         await self.progress()
@@ -230,10 +232,7 @@ class Run:
 
     async def steer(self, text: str, *, by: str | None = None) -> None:
         """Give it an instruction, which it follows from its next step on."""
-        if not text.strip():
-            raise BadInput(
-                'the instruction is empty; write one: `determinator steer last "only trials in adults"`'
-            )
+        check_instruction(text)
         await self._signal("steer", Steer(text=text.strip(), by=named(by)))
 
     async def add_source(self, source: str) -> None:
@@ -245,8 +244,7 @@ class Run:
         self, *, tokens: int = 0, cost: float = 0.0, seconds: float = 0.0, iterations: int = 0
     ) -> BudgetStatus:
         """Add to its budget (`cost` in US dollars); return the budget after it."""
-        if not (tokens or cost or seconds or iterations):
-            raise BadInput("nothing to add; give --tokens, --cost, --time or --iterations")
+        check_addition((tokens, cost, seconds, iterations))
         await self.running()
         more = ExtendBudget(
             tokens=tokens, cost_microusd=round(cost * 1e6), seconds=seconds, iterations=iterations
@@ -323,34 +321,57 @@ def named(by: str | None) -> str:
     return by or user_name() or "unknown"
 
 
-class _Events:
-    """A display that puts the events of a run into a queue."""
+class BlockingRun(Blocking[Run]):
+    """The methods of `Run`, each of which blocks until it is done."""
 
-    shows_progress = False
+    status = Blocks(Run.status)
+    report = Blocks(Run.report)
+    draft = Blocks(Run.draft)
+    evidence = Blocks(Run.evidence)
+    approve = Blocks(Run.approve)
+    reject = Blocks(Run.reject)
+    pause = Blocks(Run.pause)
+    resume = Blocks(Run.resume)
+    finish = Blocks(Run.finish)
+    steer = Blocks(Run.steer)
+    extend = Blocks(Run.extend)
+    choose_candidates = Blocks(Run.choose_candidates)
+    cancel = Blocks(Run.cancel)
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.held.id
+
+    @property
+    def link(self) -> str | None:
+        """Its page in Temporal's Web UI; None where there is none."""
+        return self.held.link
+
+    def events(self, after: int = 0, *, follow: bool = True) -> Iterator[AgentEvent]:
+        """See `Run.events`."""
+        events = self.held.events(after, follow=follow)
+        try:
+            while (event := self.loop.call(_next(events))) is not None:
+                yield event
+        finally:
+            self.loop.call(_closed(events))
+
+
+async def _next(events: AsyncGenerator[AgentEvent, None]) -> AgentEvent | None:
+    return await anext(events, None)
+
+
+async def _closed(events: AsyncGenerator[AgentEvent, None]) -> None:
+    await events.aclose()
+
+
+class _Events(Display):
+    """A display that puts the events of a run into a queue."""
 
     def __init__(self) -> None:
         self.queue: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return
-
-    def progress(self, progress: Progress) -> None:
-        return
-
-    def calls(self, calls: Sequence[ModelCall]) -> None:
-        return
-
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
             self.queue.put_nowait(event)
-
-    def note(self, message: str) -> None:
-        return
-
-    def suspended(self) -> AbstractContextManager[None]:
-        return nullcontext()

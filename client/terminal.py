@@ -8,11 +8,13 @@ import os
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Bidirectional controls (UAX 9). Joiners and the like are left: scripts need them."""
@@ -108,3 +110,13 @@ def to_stdout(width: int = WIDE) -> "Console":
     from rich.console import Console
 
     return Console() if sys.stdout.isatty() else Console(width=width)
+
+
+def plain_table(*columns: str, right: Sequence[str] = ()) -> "Table":
+    """A table without lines, with these columns; those of `right` are aligned there."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left")
+    return table

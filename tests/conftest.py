@@ -16,8 +16,9 @@ from platformdirs import user_cache_path
 from temporalio.client import Client
 
 from activities.blas import one_blas_thread
-from client.connection import NoConnection, open_client
+from client.connection import open_client
 from client.embedded.binary import find_temporal, free_port
+from client.failures import NoConnection
 from tests.flaky import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
 

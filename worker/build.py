@@ -15,14 +15,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from temporalio import activity
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Interceptor, UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
 from activities.configuration.values import Part
 from activities.hooks import HookInterceptor, load_hooks
-from worker.graph_check import check_graph
 from worker.resources import Resources
+from workflows.graph.definition import GraphCheck, GraphDefinition
 
 if TYPE_CHECKING:
     from worker.queues import WorkerGroup
@@ -99,6 +100,19 @@ def code_id() -> str:
             digest.update(path.relative_to(ROOT).as_posix().encode())
             digest.update(path.read_bytes())
     return f"{version('determinator')}-{digest.hexdigest()[:16]}"
+
+
+@activity.defn(name="check_graph")
+async def check_graph(definition: GraphDefinition | None) -> GraphCheck:
+    """What is wrong with a definition, or the built-in graph where the request has none. Workflow code does
+    not import the library that the check needs, and the built-in graphs are files."""
+    from workflows.graph.library import DEFAULT, builtin, not_installed
+    from workflows.graph.validation import problems
+
+    if definition is None:
+        return GraphCheck(definition=builtin(DEFAULT))
+    found = problems(definition) or not_installed(definition)
+    return GraphCheck(problems=tuple(map(str, found)))
 
 
 def deployment() -> WorkerDeploymentConfig | None:

@@ -12,11 +12,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import structlog
 from pydantic import ValidationError
@@ -30,13 +30,13 @@ from activities.errors import DeterminatorError
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import IDLE, leave
-from worker.event_loop import run
 from worker.logs import configure_logging
 
 if TYPE_CHECKING:
     from worker.queues import WorkerGroup
 
 log = structlog.get_logger()
+Result = TypeVar("Result")
 
 
 def prepare_later_steps() -> None:
@@ -223,6 +223,25 @@ async def work(settings: Settings, connection: ClientConnectConfig, embedded: Em
         log.exception("worker_failed")
         return 1
     return 0
+
+
+def run(main: Coroutine[object, object, Result]) -> Result:
+    """Run a coroutine to its end, as `asyncio.run` does, and return its result."""
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(main)
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's event loop where it is installed, else asyncio's own. A worker is woken often, by native
+    threads, by its connections, by threads of its own; uvloop does that in native code."""
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    try:
+        import uvloop
+    except ImportError:  # for some processors and interpreters there is none
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

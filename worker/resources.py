@@ -40,38 +40,17 @@ class Resources:
     """Open as long as the worker runs."""
 
     settings: Settings
-    store: EvidenceStore
     http: Http
     sources: Mapping[str, Source]
-    think: ThinkActivities
-    prepare: PrepareActivities
-    publish: PublishActivities
-    candidates: CandidateActivities
-    analysis: AnalysisActivities
     search: SearchActivities
     pubmed: PubMedStanding
-    events: EventActivities
-    refresh: RefreshActivities
-    follow_up: FollowUpActivities
-    own_steps: OwnStepActivities
-    full_text: FullTextActivities
+    others: tuple[object, ...]
+    """The other classes of activities, opened."""
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
         """The activities of the general queue."""
-        return [
-            *self.search.definitions(),
-            *methods(self.think),
-            *methods(self.prepare),
-            *methods(self.publish),
-            *methods(self.candidates),
-            *methods(self.analysis),
-            *methods(self.events),
-            *methods(self.refresh),
-            *methods(self.follow_up),
-            *methods(self.own_steps),
-            *methods(self.full_text),
-        ]
+        return [*self.search.definitions(), *(method for owner in self.others for method in methods(owner))]
 
     @property
     def gated(self) -> dict[str, list[Callable[..., Any]]]:
@@ -92,23 +71,24 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
         lookup = StandingLookup(http, settings)
         yield Resources(
             settings=settings,
-            store=store,
             http=http,
             sources=sources,
-            think=ThinkActivities(RoleThinker(model, store, settings, on_last_attempt)),
-            prepare=PrepareActivities(settings, sources),
-            publish=PublishActivities(
-                store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
-            ),
-            candidates=CandidateActivities(sources, store),
-            analysis=AnalysisActivities(store),
-            pubmed=PubMedStanding(lookup),
-            events=EventActivities(store),
-            follow_up=FollowUpActivities(store),
-            own_steps=OwnStepActivities(store),
-            full_text=FullTextActivities(settings, http, SafePages.of(settings), store),
-            refresh=RefreshActivities(settings, sources, ReleaseStanding(lookup)),
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
+            pubmed=PubMedStanding(lookup),
+            others=(
+                ThinkActivities(RoleThinker(model, store, settings, on_last_attempt)),
+                PrepareActivities(settings, sources),
+                PublishActivities(
+                    store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
+                ),
+                CandidateActivities(sources, store),
+                AnalysisActivities(store),
+                EventActivities(store),
+                FollowUpActivities(store),
+                OwnStepActivities(store),
+                FullTextActivities(settings, http, SafePages.of(settings), store),
+                RefreshActivities(settings, sources, ReleaseStanding(lookup)),
+            ),
         )
 
 

@@ -1,5 +1,6 @@
 """`determinator ask`: a question in, a report out."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,11 +13,12 @@ from client.cli.common import (
     complete_source,
     json_option,
     load_settings,
+    print_json_line,
+    print_text,
     run_async,
     say,
 )
 from client.cli.compare import compare
-from client.cli.many import ask_many
 from client.cli.options import (
     ANALYSIS,
     FILTERS,
@@ -26,26 +28,27 @@ from client.cli.options import (
     setting_groups,
     setting_options,
 )
-from client.cli.question_files import NAMES as FILES
-from client.cli.question_files import file_options, with_files
 from client.cli.watch import follow_run, show_detached, show_started
-from client.failures import BadInput
+from client.failures import BadInput, Exit
 from client.runs.checks import check_output
 from client.runs.request import AskOptions, build_request
 
 if TYPE_CHECKING:
     from activities.settings import Settings
     from client.run import Run
+    from client.runs.batch import Result
 
 _OF_SETTINGS = setting_groups()
 GROUPS = {
     **_OF_SETTINGS,
     "What to search": ["sources", "library", *_OF_SETTINGS["What to search"], *FILTERS, "follow_up"],
-    "Question": [*FILES],
+    "Question": ["audio", "image"],
     "Statistics": [*ANALYSIS],
     "How to answer": ["graph", *_OF_SETTINGS["How to answer"]],
     "Output": ["output", "many", "at_once", "detach", "as_json"],
 }
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(cls=GroupedCommand, groups=GROUPS)
@@ -72,7 +75,8 @@ GROUPS = {
     help="Begin with the evidence of this finished run.",
 )
 @filter_options()
-@file_options
+@click.option("--audio", type=FILE, metavar="FILE", help="Hear the question, or more of it, in a recording.")
+@click.option("--image", type=FILE, metavar="FILE", help="Read the question, or more of it, from a picture.")
 @analysis_options
 @click.option(
     "--graph",
@@ -183,3 +187,76 @@ async def offer_local_model(settings: "Settings") -> None:
 
         for server in (await local_servers())[:1]:
             say(server.line())
+
+
+def with_files(settings: "Settings", question: str, audio: Path | None, image: Path | None) -> str:
+    """The question with what a recording and a picture add to it. Raises BadInput for a file that cannot be
+    read."""
+    parts = [question]
+    for path, heard in ((audio, "heard"), (image, "read")):
+        if path is not None:
+            text = text_of(settings, path)
+            say(f"{heard}: {text}")
+            parts.append(text)
+    return " ".join(part for part in parts if part)
+
+
+def text_of(settings: "Settings", path: Path) -> str:
+    from activities.sources.library.files import FileStamp, documents_of
+    from activities.sources.library.reading import PICTURES, RECORDINGS, SetAside, kind_of
+
+    kinds = (*PICTURES, *RECORDINGS, ".pdf")
+    if kind_of(path.name) not in kinds:
+        raise BadInput(f"{path} is not read; there are {', '.join(kinds)}")
+    stamp = FileStamp(path.resolve(), path.name, path.stat().st_size, path.stat().st_mtime_ns)
+    for item in documents_of(stamp, None, str(settings.speech_model or "")):
+        if isinstance(item, SetAside):
+            raise BadInput(f"{path}: {item.reason}")
+        return " ".join(item.text.split())
+    raise BadInput(f"{path} holds no text")
+
+
+def ask_many(
+    settings: "Settings",
+    address: str | None,
+    file: Path,
+    options: "AskOptions",
+    output: Path | None,
+    *,
+    at_once: int,
+    detach: bool,
+    as_json: bool,
+) -> int:
+    """Ask the questions of a file and print a row for each; return the exit code: that of the worst row."""
+    from client.runs.batch import REPORTS, TABLE, Batch, check, read_questions
+
+    questions = read_questions(file, options)
+    check(settings, questions, file)
+    folder = output or Path(f"{file.stem}-results")
+
+    async def body() -> "list[Result]":
+        from client.api import Determinator
+
+        async with Determinator(settings, address=address, say=say) as client:
+            batch = Batch(client, folder, at_once=at_once, say=say, start_only=detach)
+            return await batch.run(questions)
+
+    results = run_async(body)
+    for result in results:
+        if as_json:
+            print_json_line(asdict(result))
+        else:
+            print_text(
+                f"{result.status:<13} {result.references:>3} works  {result.run_id}  {result.question}"
+            )
+    if not detach:
+        say(f"{folder / TABLE} has the table, {folder / REPORTS} all reports, {folder} a file for each")
+    return exit_code(results)
+
+
+def exit_code(results: "list[Result]") -> int:
+    """1 when a run failed, 4 when one did not find enough to answer, else 0."""
+    statuses = {result.status for result in results}
+    if "failed" in statuses:
+        return Exit.FAILED
+    return Exit.NOT_ENOUGH_EVIDENCE if "not_answered" in statuses else Exit.DONE

@@ -1,6 +1,7 @@
 """Shared by the verbs: settings, connection, a run's name, parameter types, JSON on stdout."""
 
 import asyncio
+import functools
 import json
 import logging
 import math
@@ -8,7 +9,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 from pydantic import BaseModel
@@ -18,9 +19,10 @@ from client.failures import as_failure, unknown
 from client.terminal import folded, harmless, shown
 
 if TYPE_CHECKING:
-    from client.run import Run
+    from client.api import Determinator
 
 T = TypeVar("T")
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 class Name(click.Choice[str]):
@@ -84,28 +86,6 @@ class Amount(click.FloatRange):
         return number
 
 
-class Names(click.ParamType[tuple[str, ...]]):
-    """A comma-separated list of known names."""
-
-    name = "names"
-
-    def __init__(self, choices: Sequence[str]) -> None:
-        self.choices = tuple(choices)
-
-    def convert(
-        self, value: str | tuple[str, ...], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
-        names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
-        if not names:
-            self.fail(f"it is empty; give some of {', '.join(self.choices)}, or leave it out", param, ctx)
-        for name in names:
-            if name not in self.choices:
-                self.fail(unknown(name, self.choices), param, ctx)
-        return names
-
-
 class Words(click.ParamType[tuple[str, ...]]):
     """A comma-separated list."""
 
@@ -122,27 +102,38 @@ class Words(click.ParamType[tuple[str, ...]]):
         return words
 
 
-def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Runs for the shell's completion: from the server if it runs, else from the report files."""
-    from client.cli.completion import runs
+class Names(Words):
+    """A comma-separated list of known names."""
 
-    return runs(incomplete)
+    name = "names"
 
+    def __init__(self, choices: Sequence[str]) -> None:
+        self.choices = tuple(choices)
 
-def complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Sources for the shell's completion."""
-    from client.cli.completion import sources
-
-    return sources(incomplete)
-
-
-def complete_profile(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Profiles for the shell's completion."""
-    from client.cli.completion import profiles
-
-    return profiles(incomplete)
+    def convert(
+        self, value: str | tuple[str, ...], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        names = super().convert(value, param, ctx)
+        for name in names:
+            if name not in self.choices:
+                self.fail(unknown(name, self.choices), param, ctx)
+        return names
 
 
+def completer(name: Literal["runs", "sources", "profiles"]) -> Complete:
+    """What the shell's completion offers for a parameter; see `client.cli.completion`."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        from client.cli import completion
+
+        offered: list[str] = getattr(completion, name)(incomplete)
+        return offered
+
+    return complete
+
+
+complete_run, complete_source = completer("runs"), completer("sources")
+complete_profile = completer("profiles")
 address_option = click.option(
     "--address",
     type=Filled(),
@@ -163,18 +154,16 @@ def print_text(text: str) -> None:
     click.echo(folded(text, sys.stdout))
 
 
-def print_json(value: object) -> None:
+def print_json(value: object, indent: int | None = 2) -> None:
     """Data to stdout."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
-    click.echo(shown(json.dumps(value, indent=2, ensure_ascii=False, default=str)))
+    click.echo(shown(json.dumps(value, indent=indent, ensure_ascii=False, default=str)))
 
 
 def print_json_line(value: object) -> None:
     """Data to stdout as one line."""
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    click.echo(shown(json.dumps(value, ensure_ascii=False, default=str)))
+    print_json(value, indent=None)
 
 
 def run_async(
@@ -212,14 +201,29 @@ def keep_logs_off_the_screen() -> None:
         )
 
 
-def with_run(address: str | None, name: str, body: "Callable[[Run], Awaitable[T]]") -> T:
-    """Connect, find the run by name, and run `body` with it."""
-    settings = load_settings()
+def on_client(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
+    """A command of what it does with a client, which connects to nothing by itself. Adds --address."""
 
-    async def whole() -> T:
-        from client.api import Determinator
+    @functools.wraps(body)
+    def verb(*, address: str | None, **given: object) -> object:
+        settings = load_settings()
 
-        async with Determinator(settings, address=address, say=say) as client:
-            return await body(await client.run(name))
+        async def whole() -> object:
+            from client.api import Determinator
 
-    return run_async(whole)
+            async with Determinator(settings, address=address, say=say) as client:
+                return await body(client, **given)
+
+        return run_async(whole)
+
+    return address_option(verb)
+
+
+def on_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
+    """A command of what it does with a run that exists. Adds RUN and --address."""
+
+    @functools.wraps(body)
+    async def with_run(client: "Determinator", run: str, **given: object) -> object:
+        return await body(await client.run(run), **given)
+
+    return run_argument(on_client(with_run))

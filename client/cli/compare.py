@@ -16,8 +16,6 @@ from client.cli.common import print_json, say
 from client.failures import Exit
 
 if TYPE_CHECKING:
-    from activities.settings import Settings
-    from client.connection import Connection
     from client.run import Run
     from client.runs.follow import Ended
 
@@ -54,14 +52,12 @@ async def compare(
 ) -> int:
     """Follow the runs, each with its mode, to their ends, and print a table; return the exit code."""
     from client.runs.display import ModeLines
-    from client.runs.follow import Follower
 
     async def follow(mode: str, run: "Run") -> Compared:
-        settings, connection, run_id = run.settings, run.connection, run.id
         with ModeLines(mode) as display:
-            ended = await Follower(settings, connection, run_id, display).follow()
+            ended = await run.follow(display)
         place = output and output.with_name(f"{output.stem}-{mode}{output.suffix}")
-        return await _compared(settings, connection, mode, run_id, ended, place)
+        return await _compared(run, mode, ended, place)
 
     try:
         rows = await asyncio.gather(*(follow(mode, run) for mode, run in runs))
@@ -77,14 +73,7 @@ async def compare(
     return Exit.DONE if any(row.answered for row in rows) else Exit.NOT_ENOUGH_EVIDENCE
 
 
-async def _compared(
-    settings: "Settings",
-    connection: "Connection",
-    mode: str,
-    run_id: str,
-    ended: "Ended",
-    output: Path | None,
-) -> Compared:
+async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) -> Compared:
     """The result of one run."""
     from activities.report.formats.words import sureness
     from client.reports.load import ended_report, save_report
@@ -92,13 +81,13 @@ async def _compared(
     from client.terminal import plain
 
     if ended.outcome is None:
-        return Compared(mode, run_id, f"failed: {plain(ended.reason)}")
-    report = await ended_report(settings, connection, ended.outcome)
-    path = save_report(settings, report, output, say=say)
-    seen = await progress(connection.client, run_id)
+        return Compared(mode, run.id, f"failed: {plain(ended.reason)}")
+    report = await ended_report(run.settings, run.connection, ended.outcome)
+    path = save_report(run.settings, report, output, say=say)
+    seen = await progress(run.connection.client, run.id)
     return Compared(
         mode=mode,
-        run_id=run_id,
+        run_id=run.id,
         status=ended.outcome.stop_reason,
         answered=ended.outcome.answered,
         verified_claims=ended.outcome.verified_claims,
@@ -114,12 +103,9 @@ async def _compared(
 
 def show(rows: Sequence[Compared]) -> None:
     """Print the modes side by side, a column each."""
-    from rich.table import Table
+    from client.terminal import plain_table, to_stdout
 
-    from client.terminal import to_stdout
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("")
+    table = plain_table("")
     for row in rows:
         table.add_column(row.mode, justify="right")
     lines = {

@@ -60,9 +60,10 @@ async def known_runs(settings: "Settings") -> list[str]:
     """The runs of the configured server, or of the embedded one when it is running; else of the files."""
     from temporalio.service import RPCError
 
-    from client.connection import BadConnectionSettings, NoConnection, configured, open_client
+    from client.connection import configured, open_client
     from client.embedded.home import Places, look
     from client.embedded.server import open_embedded
+    from client.failures import BadConnectionSettings, NoConnection
     from client.runs.listing import run_ids
 
     try:

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from client.cli.common import (
-    Filled,
-    address_option,
-    complete_run,
-    json_option,
-    load_settings,
-    print_json,
-    run_async,
-    say,
-)
+from client.cli.common import Filled, complete_run, json_option, on_client, print_json, say
 from client.failures import BadInput
 from client.runs.checks import check_library
 
@@ -27,7 +18,9 @@ if TYPE_CHECKING:
     from activities.report.schema import UnusedReason
     from activities.settings import Settings
     from activities.sources.library.overview import FileState
+    from client.api import Determinator
     from client.reports.use import Use
+    from client.run import Run
 
 SHOWN_PROBLEMS = 3
 """Of the records of one file, in the table."""
@@ -44,28 +37,24 @@ STYLES = {"indexed": "green", "unreadable": "red", "repeats": "yellow"}
     help="A run: what it found in the folder, what its report cites, and why not the rest. Default folder: "
     "that of the run.",
 )
-@address_option
 @json_option
-def documents(folder: str | None, run: str | None, address: str | None, as_json: bool) -> None:
+@on_client
+async def documents(client: "Determinator", folder: str | None, run: str | None, as_json: bool) -> None:
     """List the files of a library: which are indexed, which could not be read and why, and, with --run, which
     were found, which the report cites, and why it does not cite the others. Files that are new or have
     changed are read first."""
-    settings = load_settings()
-
-    async def body() -> None:
-        of_run = await _of_run(settings, address, run) if run is not None else None
-        place = Path(check_library(folder or (of_run.folder if of_run else None)) or settings.library or "")
-        if place == Path():
-            if of_run is not None:
-                raise BadInput(f"the run {of_run.run_id} searched no folder; name one, as in `documents DIR`")
-            raise BadInput("name a folder, a run that searched one (--run RUN), or set DETERMINATOR_LIBRARY")
-        files = await asyncio.to_thread(_files, settings, place)
-        if as_json:
-            print_json([_as_json(file, of_run) for file in files])
-            return
+    settings = client.settings
+    of_run = await _of_run(await client.run(run)) if run is not None else None
+    place = Path(check_library(folder or (of_run.folder if of_run else None)) or settings.library or "")
+    if place == Path():
+        if of_run is not None:
+            raise BadInput(f"the run {of_run.run_id} searched no folder; name one, as in `documents DIR`")
+        raise BadInput("name a folder, a run that searched one (--run RUN), or set DETERMINATOR_LIBRARY")
+    files = await asyncio.to_thread(_files, settings, place)
+    if as_json:
+        print_json([_as_json(file, of_run) for file in files])
+    else:
         _show(files, of_run)
-
-    run_async(body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +85,10 @@ class OfRun:
         return reasons
 
 
-async def _of_run(settings: "Settings", address: str | None, name: str) -> OfRun:
+async def _of_run(run: "Run") -> OfRun:
     """The folder a run searched, what it found anywhere, and what its report made of it."""
-    from client.api import Determinator
     from client.runs.history import request_of
 
-    async with Determinator(settings, address=address, say=say) as client:
-        run = await client.run(name)
     found = frozenset(ref.evidence_id for ref in await run.found())
     request = await request_of(run.connection.client, run.id)
     return OfRun(run.id, request.library if request else None, found, await run.use())
@@ -160,13 +146,12 @@ def _why_not(file: "FileState", of_run: OfRun) -> str:
 
 
 def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from client.terminal import plain, to_stdout
+    from client.terminal import plain, plain_table, to_stdout
 
     why = False
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("file", overflow="fold")
     table.add_column("status", no_wrap=True)
     table.add_column("works", justify="right")

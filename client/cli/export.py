@@ -1,19 +1,18 @@
-"""`determinator export`: a finished run as files that anybody can check."""
+"""`determinator export` and `graph-export`: a finished run as files that anybody can check, or as a graph."""
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import (
-    address_option,
-    json_option,
-    load_settings,
-    print_json,
-    run_argument,
-    run_async,
-    say,
-)
+from client.cli.common import json_option, on_client, print_json, run_argument, say
 from client.failures import BadInput, Failure
+
+if TYPE_CHECKING:
+    from client.api import Determinator
+
+force_option = click.option("--force", is_flag=True, help="Replace what an earlier export left there.")
 
 
 @click.command()
@@ -24,61 +23,44 @@ from client.failures import BadInput, Failure
     metavar="DIR|FILE.zip",
     help="Default: RUN.zip in this folder.",
 )
-@click.option("--force", is_flag=True, help="Replace what an earlier export left there.")
+@force_option
 @json_option
-@address_option
-def export(run: str, output: Path | None, force: bool, as_json: bool, address: str | None) -> None:
+@on_client
+async def export(client: "Determinator", run: str, output: Path | None, force: bool, as_json: bool) -> None:
     """Save everything an outsider needs to check a report: the report in every format, the full text of what
     it rests on, searches, events, method, checksums, and a script that checks the quotes. No secrets.
 
     Works on finished runs; when no server answers, with what the evidence store has.
     """
+    from activities.private_files import file_name
+    from client.reports.bundle import make_bundle, write_folder, write_zip
+    from client.secrets import known_secrets
+
     if output is not None:
         check_free(output, force=force)
-    settings = load_settings()
-
-    async def body() -> Path:
-        import os
-
-        from activities.private_files import file_name
-        from client.reports.bundle import make_bundle, write_folder, write_zip
-        from client.reports.finished import find_finished
-        from client.secrets import known_secrets
-
-        found = await find_finished(settings, address, run, say)
-        name = file_name(found.run_id)
-        path = output or Path(f"{name}.zip")
-        check_free(path, force=force)
-        bundle = make_bundle(found, known_secrets(settings, os.environ.items()))
-        try:
-            if path.suffix.lower() == ".zip":
-                write_zip(path, bundle, top=name, at=found.report.generated_at)
-            else:
-                write_folder(path, bundle)
-        except OSError as error:
-            raise Failure(f"the export cannot be written to {path}: {error.strerror or error}") from error
-        for gap in found.gaps:
-            say(gap)
-        if as_json:
-            print_json(
-                {
-                    "run_id": found.run_id,
-                    "path": str(path),
-                    "files": list(bundle),
-                    "missing": list(found.gaps),
-                }
-            )
+    found = await client.finished(run)
+    name = file_name(found.run_id)
+    path = output or Path(f"{name}.zip")
+    check_free(path, force=force)
+    bundle = make_bundle(found, known_secrets(client.settings, os.environ.items()))
+    try:
+        if path.suffix.lower() == ".zip":
+            write_zip(path, bundle, top=name, at=found.report.generated_at)
         else:
-            click.echo(str(path))
-        return path
-
-    run_async(body)
+            write_folder(path, bundle)
+    except OSError as error:
+        raise Failure(f"the export cannot be written to {path}: {error.strerror or error}") from error
+    for gap in found.gaps:
+        say(gap)
+    if as_json:
+        files = {"files": list(bundle), "missing": list(found.gaps)}
+        print_json({"run_id": found.run_id, "path": str(path), **files})
+    else:
+        click.echo(str(path))
 
 
 def check_free(path: Path, *, force: bool) -> None:
     """Raises BadInput where an export would overwrite something that was not meant, or cannot be written."""
-    import os
-
     if path.suffix.lower() == ".zip":
         if path.is_dir():
             raise BadInput(f"{path} is a folder; give another name to the archive")
@@ -96,3 +78,41 @@ def check_free(path: Path, *, force: bool) -> None:
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise BadInput(f"the export cannot be written to {path}: {folder} is not a folder one can write to")
+
+
+@click.command("graph-export")
+@run_argument
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Default: RUN-graph in this folder.",
+)
+@force_option
+@json_option
+@on_client
+async def graph_export(
+    client: "Determinator", run: str, output: Path | None, force: bool, as_json: bool
+) -> None:
+    """Save what a run found (drugs, targets, trials, works, claims and their quotes) as a graph: CSV files
+    for Neo4j's importer, and GraphML."""
+    from activities.private_files import file_name
+    from client.reports.bundle import write_folder
+    from client.reports.graph_export import files_of, graph_of
+
+    found = await client.finished(run, whole=False)
+    folder = output or Path(f"{file_name(found.run_id)}-graph")
+    graph = graph_of(found.report)
+    files = files_of(graph)
+    if not force and (there := [name for name in files if (folder / name).exists()]):
+        raise BadInput(f"{folder / there[0]} exists; replace it with --force or give another --output")
+    try:
+        write_folder(folder, files)
+    except OSError as error:
+        raise Failure(f"the graph cannot be written to {folder}: {error.strerror or error}") from error
+    say(f"{len(graph.nodes)} nodes, {len(graph.edges)} relationships")
+    if as_json:
+        counts = {"nodes": len(graph.nodes), "relationships": len(graph.edges)}
+        print_json({"run_id": found.run_id, "path": str(folder), "files": list(files), **counts})
+    else:
+        click.echo(str(folder))

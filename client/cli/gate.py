@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from client.connection import Connection
     from workflows.types import Progress
 
+Choice = Literal["a", "r", "d", "e"]
+CHOICES: tuple[Choice, ...] = ("a", "r", "d", "e")
+"""First letters of the answers; the last is for what can be edited."""
 POLL_SECONDS = 1.0
 """How often to look whether the gate was answered elsewhere."""
 
@@ -75,7 +78,7 @@ class GateDialog:
             for claim in claims_of(report):
                 say(f"- {plain(with_references(claim))}")
 
-    async def _choice(self, run: Run, seen: "Progress") -> Literal["a", "e", "r", "d"] | None:
+    async def _choice(self, run: Run, seen: "Progress") -> Choice | None:
         """The first letter of the answer; None when the gate no longer waits."""
         editable = seen.waiting_for != "report"
         options = "[a]pprove [e]dit [r]eject [d]etach" if editable else "[a]pprove [r]eject [d]etach"
@@ -83,21 +86,13 @@ class GateDialog:
             line = await self._line(run, seen, f"{options}: ")
             if line is None:
                 return None
-            match line.strip().lower()[:1]:
-                case "a":
-                    return "a"
-                case "r":
-                    return "r"
-                case "d":
-                    return "d"
-                case "e" if editable:
-                    return "e"
-                case _:
-                    continue
+            for letter in CHOICES if editable else CHOICES[:3]:
+                if line.strip().lower()[:1] == letter:
+                    return letter
 
     async def _line(self, run: Run, seen: "Progress", prompt: str) -> str | None:
         """A line from the terminal, `d` at its end of input; None when the gate was decided meanwhile."""
-        from client.runs.errors import NoAnswer
+        from client.failures import NoAnswer
         from client.runs.query import progress
 
         click.echo(prompt, nl=False, err=True)

@@ -5,24 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import (
-    Name,
-    address_option,
-    json_option,
-    print_json,
-    print_text,
-    run_argument,
-    say,
-    with_run,
-)
-from client.failures import BadInput
+from client.cli.common import Name, json_option, on_run, print_json, print_text, say
+from client.failures import BadInput, NoAnswer
 from client.runs.request import read_graph
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from rich.tree import Tree
 
     from client.run import Run
-    from workflows.graph.definition import GraphDefinition
+    from workflows.graph.definition import GraphDefinition, GraphView
 
 
 @click.group()
@@ -77,32 +69,43 @@ def check(file: str) -> None:
 
 
 @graph.command()
-@run_argument
 @json_option
-@address_option
-def status(run: str, as_json: bool, address: str | None) -> None:
+@on_run
+async def status(run: "Run", as_json: bool) -> None:
     """Show where a run is in its graph: the nodes that run, those it visited, and their results."""
+    from client.terminal import plain, to_stdout
 
-    async def body(found: "Run") -> None:
-        from client.runs.errors import NoAnswer
-        from client.runs.graph_view import as_table
-        from client.terminal import plain, to_stdout
+    now = await run.status()
+    seen, walked = now.progress, now.graph
+    if seen is None:
+        raise NoAnswer(f"no worker answers for {run.id}, and only the run knows its graph")
+    if walked is None:
+        raise BadInput(f"{run.id} is a run of the mode {seen.mode}; only one of the mode graph has nodes")
+    if as_json:
+        print_json({"run_id": run.id, "phase": seen.phase, **walked.model_dump(mode="json")})
+        return
+    console = to_stdout()
+    title = plain(f"{run.id}  {walked.name}  {seen.phase.replace('_', ' ')}")
+    console.print(title, highlight=False, markup=False)
+    console.print(as_table(walked))
 
-        now, run_id = await found.status(), found.id
-        seen, walked = now.progress, now.graph
-        if seen is None:
-            raise NoAnswer(f"no worker answers for {run_id}, and only the run knows its graph")
-        if walked is None:
-            raise BadInput(f"{run_id} is a run of the mode {seen.mode}; only one of the mode graph has nodes")
-        if as_json:
-            print_json({"run_id": run_id, "phase": seen.phase, **walked.model_dump(mode="json")})
-            return
-        console = to_stdout()
-        title = plain(f"{run_id}  {walked.name}  {seen.phase.replace('_', ' ')}")
-        console.print(title, highlight=False, markup=False)
-        console.print(as_table(walked))
 
-    with_run(address, run, body)
+def as_table(view: "GraphView") -> "Table":
+    """Each node: whether it runs, how often it was visited, and the result of its latest visit."""
+    from rich.text import Text
+
+    from client.terminal import plain, plain_table
+
+    table = plain_table("node", "", "visits", "result", right=("visits",))
+    for name in view.nodes:
+        runs = name in view.running
+        table.add_row(
+            Text(name, "bold cyan" if runs else "default"),
+            "running" if runs else "",
+            str(view.visits.get(name, 0)),
+            Text(plain(view.results.get(name, ""))),
+        )
+    return table
 
 
 def as_tree(definition: "GraphDefinition") -> "Tree":

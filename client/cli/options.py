@@ -36,11 +36,22 @@ MORE: Mapping[str, str] = {
 }
 
 
+def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """A decorator that adds options to a command, in their order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 def filter_options(*, years: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """Decorate a command with the options that narrow a search; `years` are other names of `--since` and
     `--until`."""
     since, until = (years[:1], years[1:])
-    options = (
+    return with_options(
         click.option(
             "--since", *since, "since", type=YEAR, metavar="YEAR", help="Only works of this year or later."
         ),
@@ -69,20 +80,12 @@ def filter_options(*, years: tuple[str, ...] = ()) -> Callable[[Command], Comman
         ),
     )
 
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
 
 def setting_options(command: Command) -> Command:
     """Decorate a command with an option for each setting that has a flag."""
-    for name, key in reversed(declared(Settings.model_fields).items()):
-        if key.flag:
-            command = _option(name, key, Settings.model_fields[name])(command)
-    return command
+    fields = Settings.model_fields
+    options = [_option(name, key, fields[name]) for name, key in declared(fields).items() if key.flag]
+    return with_options(*options)(command)
 
 
 def _option(name: str, key: Key, field: FieldInfo) -> Callable[[Command], Command]:
@@ -201,24 +204,18 @@ class GroupedCommand(click.Command):
                     formatter.write_dl(listed)
 
 
-def analysis_options(command: Command) -> Command:
-    """Decorate a command with the options for statistics over effects."""
-    options = (
-        click.option(
-            "--analyse", is_flag=True, help="Pool the effects that the works report; a forest plot."
-        ),
-        click.option(
-            "--effects",
-            type=Filled(),
-            metavar="FILE.csv",
-            help="Effects of your own to pool as well: study, outcome, measure, estimate, low, high ...",
-        ),
-        click.option(
-            "--expect",
-            type=Name(("lower", "higher", "different")),
-            help="Where the effect is expected: below, above or merely off no effect (default).",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+analysis_options = with_options(
+    click.option("--analyse", is_flag=True, help="Pool the effects that the works report; a forest plot."),
+    click.option(
+        "--effects",
+        type=Filled(),
+        metavar="FILE.csv",
+        help="Effects of your own to pool as well: study, outcome, measure, estimate, low, high ...",
+    ),
+    click.option(
+        "--expect",
+        type=Name(("lower", "higher", "different")),
+        help="Where the effect is expected: below, above or merely off no effect (default).",
+    ),
+)
+"""Decorates a command with the options for statistics over effects."""

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from client.cli.common import (
-    address_option,
-    json_option,
-    load_settings,
-    print_json,
-    print_text,
-    run_argument,
-    say,
-    with_run,
-)
+from client.cli.common import json_option, load_settings, on_run, print_json, print_text, say
 from client.failures import BadInput
 
 if TYPE_CHECKING:
@@ -38,55 +29,44 @@ def plan() -> None:
 
 
 @plan.command()
-@run_argument
 @json_option
-@address_option
-def show(run: str, as_json: bool, address: str | None) -> None:
+@on_run
+async def show(run: "Run", as_json: bool) -> None:
     """Show the plan: sections with a key question each."""
-
-    async def body(found: "Run") -> None:
-        view = await found.plan()
-        if as_json:
-            print_json(view)
-            return
-        if view.plan is None:
-            say(f"{found.id} has no plan (yet)")
-            return
+    view = await run.plan()
+    if as_json:
+        print_json(view)
+    elif view.plan is None:
+        say(f"{run.id} has no plan (yet)")
+    else:
         for line in plan_lines(view):
             print_text(line)
 
-    with_run(address, run, body)
-
 
 @plan.command()
-@run_argument
 @click.option(
     "--file",
     "file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     help="The whole plan in JSON or TOML, `-` for stdin; default: your $EDITOR.",
 )
-@address_option
-def edit(run: str, file: Path | None, address: str | None) -> None:
+@on_run
+async def edit(run: "Run", file: Path | None) -> None:
     """Replace the plan while it waits for approval; the gate goes on waiting."""
-
-    async def body(found: "Run") -> None:
-        await found.running()
-        view = await found.plan()
-        if file is None:
-            if view.plan is None:
-                raise BadInput(f"{found.id} has no plan to edit (yet)")
-            text = from_editor(HEAD + as_toml(view.plan))
-            if text is None or not text.strip():
-                say("the plan is left as it is")
-                return
-        else:
-            text = from_file(file)
-        edited = await submit_plan(found, text, keep=file is None)
-        sections = len(edited.plan.report_outline) if edited.plan else 0
-        print_text(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
-
-    with_run(address, run, body)
+    await run.running()
+    view = await run.plan()
+    if file is None:
+        if view.plan is None:
+            raise BadInput(f"{run.id} has no plan to edit (yet)")
+        text = from_editor(HEAD + as_toml(view.plan))
+        if text is None or not text.strip():
+            say("the plan is left as it is")
+            return
+    else:
+        text = from_file(file)
+    edited = await submit_plan(run, text, keep=file is None)
+    sections = len(edited.plan.report_outline) if edited.plan else 0
+    print_text(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
 
 
 def plan_lines(view: "PlanView") -> list[str]:

@@ -1,31 +1,25 @@
-"""`determinator refresh`: check a report's references and searches again."""
+"""`determinator refresh` and `schedules`: check a report's references and searches again."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import (
-    Duration,
-    address_option,
-    json_option,
-    load_settings,
-    print_json,
-    print_text,
-    run_argument,
-    run_async,
-    say,
-)
-from client.failures import BadInput, Exit, Failure
+from client.cli.common import Duration, json_option, on_client, print_json, print_text, run_argument, say
+from client.failures import BadInput, Exit, Failure, NoConnection
+from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.refresh import RefreshOutcome, RefreshRequest
     from activities.report.archive import Change, NewWork
     from activities.retractions.lookup import StandingVerdict
     from activities.settings import Settings
+    from client.api import Determinator
     from client.connection import Connection
     from client.reports.finished import Finished
+    from client.runs.refreshing import Scheduled
 
 
 @click.command()
@@ -38,8 +32,8 @@ if TYPE_CHECKING:
     help="Do so on a schedule, from now on: 12h, 7d. See `determinator schedules`.",
 )
 @json_option
-@address_option
-def refresh(run: str, search: bool, every: float | None, as_json: bool, address: str | None) -> int:
+@on_client
+async def refresh(client: "Determinator", run: str, search: bool, every: float | None, as_json: bool) -> int:
     """Ask PubMed, Crossref and Europe PMC again for retractions, expressions of concern and corrections of
     what a finished report cites, and print what has changed since.
 
@@ -48,53 +42,41 @@ def refresh(run: str, search: bool, every: float | None, as_json: bool, address:
     work; `report` prints it from then on, and the first one with --version 1. Exit code 1 when no authority
     answered for some reference.
     """
-    settings = load_settings()
-    if settings.offline:
+    if client.settings.offline:
         raise BadInput(
             "DETERMINATOR_OFFLINE is set, so no authority can be asked; unset it to refresh a report"
         )
-
-    async def body() -> int:
-        from client.reports.finished import find_finished
-
-        found = await find_finished(settings, address, run, say, whole=False)
-        if every is not None:
-            return await schedule(settings, found, address, every, search=search, as_json=as_json)
-        if search:
-            outcome = await on_the_server(settings, found, address)
-        else:
-            outcome = await from_here(settings, found, address)
-        path = await save(settings, found, outcome)
-        if as_json:
-            print_json({**outcome.model_dump(mode="json"), "report": str(path) if path else None})
-        else:
-            show(found, outcome, path)
-        for why in outcome.failures:
-            say(f"not every authority answered: {why}")
-        if outcome.unanswered:
-            silent = len(outcome.unanswered)
-            say(f"no authority answered for {silent} of {outcome.references} references; try again later")
-        return Exit.FAILED if outcome.unanswered else Exit.DONE
-
-    return run_async(body)
+    found = await client.finished(run, whole=False)
+    if every is not None:
+        return await schedule(client, found, every, search=search, as_json=as_json)
+    outcome = await (on_the_server(client, found) if search else from_here(client, found))
+    path = await save(client.settings, found, outcome)
+    if as_json:
+        print_json({**outcome.model_dump(mode="json"), "report": str(path) if path else None})
+    else:
+        show(found, outcome, path)
+    for why in outcome.failures:
+        say(f"not every authority answered: {why}")
+    if outcome.unanswered:
+        silent = len(outcome.unanswered)
+        say(f"no authority answered for {silent} of {outcome.references} references; try again later")
+    return Exit.FAILED if outcome.unanswered else Exit.DONE
 
 
-async def from_here(settings: "Settings", run: "Finished", address: str | None) -> "RefreshOutcome":
+async def from_here(client: "Determinator", run: "Finished") -> "RefreshOutcome":
     """Look up the standing of the references and keep what has changed. Raises StoreError."""
     from activities.refresh import outcome_of
     from activities.report.archive import Archive
     from activities.report.refreshed import keep
 
-    verdicts = await ask_again(settings, run, address)
+    verdicts = await ask_again(client, run)
     documents = {ref.evidence_id: item for ref, item in run.items}
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    kept = await keep(Archive(settings.evidence_url), run.first, documents, verdicts, at=at)
+    kept = await keep(Archive(client.settings.evidence_url), run.first, documents, verdicts, at=at)
     return outcome_of(run.run_id, run.report, verdicts, kept)
 
 
-async def ask_again(
-    settings: "Settings", run: "Finished", address: str | None
-) -> "dict[str, StandingVerdict]":
+async def ask_again(client: "Determinator", run: "Finished") -> "dict[str, StandingVerdict]":
     """Verdicts on the references that an authority could be asked about, by evidence id. Where a fleet runs,
     it asks PubMed, whose rate holds for all of it."""
     from activities.check_pubmed import ReleaseStanding
@@ -103,15 +85,15 @@ async def ask_again(
     from activities.retractions.lookup import StandingLookup
     from activities.sources.http.client import open_http
     from activities.sources.pubmed import PubMed
-    from client.connection import NoConnection
     from client.runs.fleet import fleet, pubmed_said
 
+    settings = client.settings
     refs = references_of(run.report)
     pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref))))
     async with open_http(settings) as http:
         ncbi = PubMed(settings, http).info
         try:
-            workers = await fleet(settings, address, ncbi, say) if pmids else None
+            workers = await fleet(settings, client.address, ncbi, say) if pmids else None
         except NoConnection:
             workers = None
         lookup = StandingLookup(http, settings)
@@ -123,34 +105,44 @@ async def ask_again(
     return {name: verdict for name, verdict in verdicts.items() if verdict.asked}
 
 
-async def the_request(settings: "Settings", run: "Finished", *, search: bool) -> "RefreshRequest":
-    """What a refresh on the server is given: all that the run found is known."""
+async def the_request(
+    client: "Determinator", connection: "Connection", run: "Finished", *, search: bool
+) -> "RefreshRequest":
+    """What a refresh on the server is given: all that the run found is known, and the folder of documents
+    that it searched, where the server still knows the run."""
+    from temporalio.service import RPCError
+
     from activities.evidence_store import EvidenceStore
     from activities.refresh import RefreshRequest
+    from client.runs.history import request_of
     from client.runs.refreshing import known_items
 
     if search and run.found is None:
         say("the run cannot be asked what it found: what it found and does not cite counts as new")
-    store = EvidenceStore.at(settings.evidence_url)
+    store = EvidenceStore.at(client.settings.evidence_url)
     known = await known_items(store, [ref for ref, _ in run.items])
-    return RefreshRequest(run_id=run.run_id, search=search, known_blob=known)
+    asked = None
+    if search:
+        with suppress(RPCError):
+            asked = await request_of(connection.client, run.run_id)
+    return RefreshRequest(
+        run_id=run.run_id, search=search, known_blob=known, library=asked.library if asked else None
+    )
 
 
-async def on_the_server(settings: "Settings", run: "Finished", address: str | None) -> "RefreshOutcome":
+async def on_the_server(client: "Determinator", run: "Finished") -> "RefreshOutcome":
     """Refresh as a workflow and wait for it. Raises Failure when it fails; it goes on when the wait ends."""
     from temporalio.client import WorkflowFailureError
 
-    from client.connect import connect
     from client.runs.follow import why
     from client.runs.refreshing import start_refresh
     from client.runs.start import signing_key
 
-    connection = await connect(settings, address, for_run=True, say=say)
+    connection = await client.connect(for_run=True)
     try:
-        request = await the_request(settings, run, search=True)
-        if library := await library_of(connection, run.run_id):
-            request = request.model_copy(update={"library": library})
-        handle = await start_refresh(connection.client, request, connection.task_queue, signing_key(settings))
+        request = await the_request(client, connection, run, search=True)
+        key = signing_key(client.settings)
+        handle = await start_refresh(connection.client, request, connection.task_queue, key)
     finally:
         connection.release()
     say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
@@ -160,37 +152,20 @@ async def on_the_server(settings: "Settings", run: "Finished", address: str | No
         raise Failure(f"{run.run_id} could not be refreshed: {why(error)}") from error
 
 
-async def library_of(connection: "Connection", run_id: str) -> str | None:
-    """The folder of documents that the run searched; None when it had none of its own, or the server no
-    longer knows the run."""
-    from temporalio.service import RPCError
-
-    from client.runs.history import request_of
-
-    try:
-        request = await request_of(connection.client, run_id)
-    except RPCError:
-        return None
-    return request.library if request else None
-
-
 async def schedule(
-    settings: "Settings", run: "Finished", address: str | None, every: float, *, search: bool, as_json: bool
+    client: "Determinator", run: "Finished", every: float, *, search: bool, as_json: bool
 ) -> int:
     """Put the refresh on a schedule of the server's."""
-    from client.cli.schedules import as_data, short
-    from client.connect import connect
     from client.runs.refreshing import MIN_INTERVAL_SECONDS, schedule_refresh
 
     if every < MIN_INTERVAL_SECONDS:
         raise BadInput(f"--every {every:g}s is too often; the shortest is {MIN_INTERVAL_SECONDS:g}s")
-    connection = await connect(settings, address, for_run=True, say=say)
+    connection = await client.connect(for_run=True)
     try:
-        request = await the_request(settings, run, search=search)
-        if search and (library := await library_of(connection, run.run_id)):
-            request = request.model_copy(update={"library": library})
+        request = await the_request(client, connection, run, search=search)
+        if request.library:
             say(
-                f"the library {library} is searched only if the worker's configuration allows it "
+                f"the library {request.library} is searched only if the worker's configuration allows it "
                 "([worker] libraries)"
             )
         made = await schedule_refresh(
@@ -231,7 +206,6 @@ async def save(settings: "Settings", run: "Finished", outcome: "RefreshOutcome")
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
     from activities.report.revise import notice_line
-    from client.terminal import plain
 
     why = "; ".join(notice_line(notice) for notice in change.notices)
     line = f"[{change.number}] {change.title}: {change.before} -> {change.after}"
@@ -240,8 +214,6 @@ def change_line(change: "Change") -> str:
 
 def new_line(work: "NewWork") -> str:
     """`+ pmid:1 A title (2026, randomized trial), pubmed: metformin`."""
-    from client.terminal import plain
-
     facts = [str(work.year or ""), work.evidence_type.replace("_", " ")]
     facts += [work.standing] if work.standing in ("retracted", "concern") else []
     found_by = f"; {work.queries[0]}" if work.queries else f"; {work.source}"
@@ -250,8 +222,6 @@ def new_line(work: "NewWork") -> str:
 
 def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
     """Print it for a person, as what is new and what has gone."""
-    from client.terminal import plain
-
     for work in outcome.new:
         print_text(new_line(work))
     for change in outcome.changes:
@@ -290,3 +260,81 @@ def _nobody_answered(outcome: "RefreshOutcome") -> str:
         "library or have no identifier that the authorities know"
     )
     return f"nobody could be asked: {why}, and no search was answered" if outcome.searches else why
+
+
+@click.group()
+def schedules() -> None:
+    """List and delete the schedules that `determinator refresh RUN --every TIME` creates."""
+
+
+@schedules.command("list")
+@json_option
+@on_client
+async def list_schedules(client: "Determinator", as_json: bool) -> None:
+    """List the scheduled refreshes: how often, when next, and what they started last."""
+    from client.runs import refreshing
+
+    found = await refreshing.schedules((await client.connect(worker=False)).client)
+    if as_json:
+        print_json([as_data(one) for one in found])
+        return
+    if not found:
+        say("No schedules. Create one with `determinator refresh RUN --search --every 7d`.")
+    for one in found:
+        print_text(line(one))
+
+
+@schedules.command()
+@click.argument("name", metavar="RUN")
+@json_option
+@on_client
+async def delete(client: "Determinator", name: str, as_json: bool) -> None:
+    """Delete the schedule of a run, named by any unambiguous part of its id; `last` is the newest run.
+
+    Reports and versions stay; a refresh that has begun goes on.
+    """
+    from client.runs.refreshing import delete_schedule
+
+    gone = await delete_schedule((await client.connect(worker=False)).client, name)
+    if as_json:
+        print_json(as_data(gone))
+    else:
+        print_text(f"deleted {gone.schedule_id}")
+
+
+def line(one: "Scheduled") -> str:
+    """`refresh-ask-...  every 7d  next 2026-03-08 09:00  last ...`"""
+    parts = [
+        one.schedule_id,
+        f"every {short(one.every)}" if one.every else "",
+        "paused" if one.paused else "",
+    ]
+    if one.next_times:
+        parts.append(f"next {one.next_times[0].astimezone():%Y-%m-%d %H:%M}")
+    if one.last_time:
+        parts.append(f"last {one.last_time.astimezone():%Y-%m-%d %H:%M}")
+    parts.append("searches and references" if one.search else "references")
+    return plain("  ".join(part for part in parts if part))
+
+
+def short(every: timedelta) -> str:
+    """`7d`, `12h`, `90m`: the largest unit of which it is a whole number."""
+    seconds = int(every.total_seconds())
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def as_data(one: "Scheduled") -> dict[str, object]:
+    """A schedule as JSON."""
+    return {
+        "schedule_id": one.schedule_id,
+        "run_id": one.run_id,
+        "every_seconds": one.every.total_seconds() if one.every else None,
+        "search": one.search,
+        "paused": one.paused,
+        "next": [time.isoformat() for time in one.next_times],
+        "last": one.last_time.isoformat() if one.last_time else None,
+        "refreshes": list(one.refreshes),
+    }

@@ -1,5 +1,6 @@
 """`determinator report` and `evidence`: what a run found."""
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -8,28 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from activities.report.format_table import FORMATS, format_of
-from client.cli.common import (
-    Filled,
-    Name,
-    address_option,
-    complete_run,
-    load_settings,
-    run_argument,
-    run_async,
-    say,
-    with_run,
-)
-from client.failures import BadInput, Failure
+from client.cli.common import Filled, Name, complete_run, on_client, run_argument, say
+from client.failures import BadInput, NoConnection, NoSuchRun, SeveralRuns
 from client.runs.checks import check_output
-from client.terminal import harmless, plain, shown, to_stdout
+from client.terminal import harmless, plain, plain_table, shown, to_stdout
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
     from activities.sources.evidence import Found
     from activities.types import EvidenceRef
+    from client.api import Determinator
     from client.reports.use import Use
-    from client.run import Run
 
 MAX_COLLECTED = 20
 """Works that a search of what was collected shows."""
@@ -57,9 +48,14 @@ NEEDED_FOR_REASONS = 105
 @click.option(
     "--version", "number", type=click.IntRange(1), help="Of a refreshed report; default: the latest."
 )
-@address_option
-def report(
-    run: str, form: str | None, speed: float, output: Path | None, number: int | None, address: str | None
+@on_client
+async def report(
+    client: "Determinator",
+    run: str,
+    form: str | None,
+    speed: float,
+    output: Path | None,
+    number: int | None,
 ) -> None:
     """Print a run's report, or save it with --output. On a terminal it is rendered and paged; in a pipe, or
     with --format, it is printed as it is. `wav` is its summary, read aloud."""
@@ -67,70 +63,41 @@ def report(
         form = WAV
     if output is not None:
         check_output(output, formats=form is None)
-    settings = load_settings()
-
     wanted = form or (format_of(output.suffix) if output else "") or "md"
     binary = wanted == WAV or not FORMATS[wanted].is_text
     if output is None and binary and sys.stdout.isatty():
         raise BadInput(f"{wanted} is no text; save it with --output report.{wanted}")
+    from client.reports.load import as_bytes, write_report
 
-    async def body() -> None:
-        from client.reports.load import as_bytes, write_report
+    found = await find_report(client, run, number)
+    if output is not None and wanted != WAV:
+        write_report(found, wanted, output, say=say)
+        click.echo(str(output))
+        return
+    if wanted == WAV:
+        from client.reports.read_aloud import wav
 
-        found = await find_report(settings, address, run, number)
-        if wanted == WAV:
-            data = await read_aloud(found, speed)
-            save_or_write(data, output)
-            return
-        if output is not None:
-            write_report(found, wanted, output, say=say)
-            click.echo(str(output))
-            return
+        data = await asyncio.to_thread(wav, found, speed)
+    else:
         data = as_bytes(found, wanted)
-        if form is None and sys.stdout.isatty():
-            show_report(harmless(data.decode()))
-            return
+    if output is not None:
+        save_data(data, output)
+    elif form is None and sys.stdout.isatty():
+        show_report(harmless(data.decode()))
+    else:
         write_data(data, binary=binary)
 
-    run_async(body)
 
-
-def save_or_write(data: bytes, output: Path | None) -> None:
-    """Save bytes to a file, or print them."""
-    if output is None:
-        write_data(data, binary=True)
-        return
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_bytes(data)
-    click.echo(str(output))
-
-
-async def read_aloud(found: "Report", speed: float) -> bytes:
-    """The summary as a WAV file. Raises Failure without a program that speaks."""
-    import asyncio
-
-    from activities.extras import NotInstalled
-    from client.reports.read_aloud import wav
-
-    try:
-        return await asyncio.to_thread(wav, found, speed)
-    except NotInstalled as error:
-        raise Failure(str(error)) from error
-
-
-async def find_report(settings: "Settings", address: str | None, name: str, number: int | None) -> "Report":
+async def find_report(client: "Determinator", name: str, number: int | None) -> "Report":
     """The report that a run's name stands for: from the run, or from the evidence store where no server
     answers or the server no longer knows the run."""
     from activities.report.archive import Archive
-    from client.api import Determinator
-    from client.connection import NoConnection
     from client.reports.finished import report_in_store
     from client.reports.load import load_report
-    from client.runs.errors import NoSuchRun, SeveralRuns
 
+    settings = client.settings
     try:
-        async with Determinator(settings, address=address, say=say) as client:
-            run = await client.run(name)
+        run = await client.run(name)
     except SeveralRuns:
         raise
     except (NoConnection, NoSuchRun) as error:
@@ -144,6 +111,13 @@ async def find_report(settings: "Settings", address: str | None, name: str, numb
         say("this is a draft: the run has not ended")
         return found
     return await of_version(settings, found, number)
+
+
+def save_data(data: bytes, output: Path) -> None:
+    """Save bytes to a file, and print its name."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_bytes(data)
+    click.echo(str(output))
 
 
 def write_data(data: bytes, *, binary: bool) -> None:
@@ -194,34 +168,29 @@ async def of_version(settings: "Settings", first: "Report", number: int | None) 
 @click.argument("run", metavar="[RUN]", required=False, shell_complete=complete_run)
 @click.option("--search", "text", type=Filled(), metavar="TEXT", help="Search what all runs have collected.")
 @click.option("--format", "form", type=Name(["table", "jsonl"]), default="table", show_default=True)
-@address_option
-def evidence(run: str | None, text: str | None, form: str, address: str | None) -> None:
+@on_client
+async def evidence(client: "Determinator", run: str | None, text: str | None, form: str) -> None:
     """Print what a run found, or, with --search, what all runs of this home have collected on something.
     `--format jsonl`: one item a line, with its full stored text."""
     if text is not None:
         if run is not None:
             raise BadInput("--search looks through what all runs have collected; leave the run out")
-        search_collected(text, form)
+        await search_collected(client.settings, text, form)
         return
-
-    async def body(found: "Run") -> None:
-        if form == "table":
-            show_evidence(await found.found(), await found.use())
-            return
-        async for line in found.evidence_lines():
-            click.echo(shown(json.dumps(line, ensure_ascii=False)))
-
-    with_run(address, run or "last", body)
+    found = await client.run(run or "last")
+    if form == "table":
+        show_evidence(await found.found(), await found.use())
+        return
+    async for line in found.evidence_lines():
+        click.echo(shown(json.dumps(line, ensure_ascii=False)))
 
 
 def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) -> None:
     """Print the index as a table: what the report cites with its number, in that order, then the others with
     the reason."""
-    from rich.table import Table
     from rich.text import Text
 
     from client.reports.use import UNUSED
-    from client.terminal import plain, to_stdout
 
     if not items:
         say("the run has found nothing yet")
@@ -242,7 +211,7 @@ def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) ->
             console.print(Text(f"    {', '.join(filter(None, facts))}", style=style_of(ref)))
             console.print(Text(f"    {plain(ref.title)}"), no_wrap=True, overflow="ellipsis")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     reasons = [UNUSED[reason] for reason in use.unused.values()] if use else []
     first = max([5, *map(len, reasons)]) if console.width >= longest + NEEDED_FOR_REASONS else 5
     table.add_column("cited" if first == 5 else "cited, or why not", no_wrap=True, min_width=first)
@@ -271,33 +240,27 @@ def style_of(ref: "EvidenceRef") -> str:
     return "bold red" if ref.standing in ("retracted", "concern") else ""
 
 
-def search_collected(text: str, form: str) -> None:
+async def search_collected(settings: "Settings", text: str, form: str) -> None:
     """Print the works that match best, as a table or as JSON lines with their full text."""
-    settings = load_settings()
+    from activities.sources.evidence import index_of
 
-    async def body() -> None:
-        from activities.sources.evidence import index_of
-
-        found, missing = await index_of(settings).search(text, MAX_COLLECTED)
-        if missing:
-            say(missing)
-        if not found:
-            say("nothing that was collected matches")
-        if form == "table":
-            _show_collected(found)
-            return
-        for item in found:
-            line = {**item.work.model_dump(mode="json"), "score": item.score}
-            click.echo(shown(json.dumps(line, ensure_ascii=False)))
-
-    run_async(body)
+    found, missing = await index_of(settings).search(text, MAX_COLLECTED)
+    if missing:
+        say(missing)
+    if not found:
+        say("nothing that was collected matches")
+    if form == "table":
+        _show_collected(found)
+        return
+    for item in found:
+        line = {**item.work.model_dump(mode="json"), "score": item.score}
+        click.echo(shown(json.dumps(line, ensure_ascii=False)))
 
 
 def _show_collected(found: "list[Found]") -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     for name in ("id", "source", "year", "type"):
         table.add_column(name, no_wrap=True)
     table.add_column("title", no_wrap=True, overflow="ellipsis")

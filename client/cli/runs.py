@@ -6,23 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import (
-    Day,
-    Name,
-    address_option,
-    json_option,
-    load_settings,
-    print_json,
-    print_text,
-    run_argument,
-    run_async,
-    say,
-    with_run,
-)
+from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
 from client.cli.modes import ModeName
 from client.terminal import shown
 
 if TYPE_CHECKING:
+    from client.api import Determinator
     from client.connection import Connection
     from client.run import Run, RunStatus
     from client.runs.listing import Row
@@ -43,33 +32,24 @@ SHORT_STATES = {"waiting for approval": "waiting", "waiting for model": "no mode
 
 
 @click.command()
-@run_argument
 @json_option
-@address_option
-def status(run: str, as_json: bool, address: str | None) -> None:
+@on_run
+async def status(run: "Run", as_json: bool) -> None:
     """Show the state of a run: phase, searches, budget, and what it waits for."""
-
-    async def body(found: "Run") -> None:
-        from client.runs.graph_view import graph_line
-
-        now = await found.status()
-        if as_json:
-            print_json(
-                {
-                    **as_data(now.row),
-                    "progress": now.progress.model_dump(mode="json") if now.progress else None,
-                    "model_calls": [call.model_dump(mode="json") for call in now.calls],
-                    "graph": now.graph.model_dump(mode="json") if now.graph else None,
-                    "ui": found.link,
-                    "address": found.connection.address,
-                }
-            )
-            return
-        await show_status(found.connection, now)
-        if now.graph is not None:
-            print_text(graph_line(now.graph))
-
-    with_run(address, run, body)
+    now = await run.status()
+    if as_json:
+        print_json(
+            {
+                **as_data(now.row),
+                "progress": now.progress.model_dump(mode="json") if now.progress else None,
+                "model_calls": [call.model_dump(mode="json") for call in now.calls],
+                "graph": now.graph.model_dump(mode="json") if now.graph else None,
+                "ui": run.link,
+                "address": run.connection.address,
+            }
+        )
+        return
+    await show_status(run.connection, now)
 
 
 async def failure(connection: "Connection", run_id: str) -> str:
@@ -88,7 +68,7 @@ async def failure(connection: "Connection", run_id: str) -> str:
 
 async def show_status(connection: "Connection", now: "RunStatus") -> None:
     """Print it for a person."""
-    from client.runs.display import panel
+    from client.runs.display import graph_line, panel
     from client.terminal import plain, show_link, to_stdout
 
     row, seen, calls = now.row, now.progress, now.calls
@@ -102,6 +82,8 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
     if seen is not None:
         console.print(panel(seen, calls), width=min(console.width, PANEL_WIDTH))
+        if now.graph is not None:
+            print_text(graph_line(now.graph))
         return
     console.print(plain(row.question), markup=False, highlight=False)
     details = [row.mode, row.phase.replace("_", " "), row.stop_reason.replace("_", " ")]
@@ -119,8 +101,9 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
     "--limit", type=click.IntRange(1, 200), default=20, show_default=True, help="How many runs at most."
 )
 @json_option
-@address_option
-def list_runs(
+@on_client
+async def list_runs(
+    client: "Determinator",
     state: str | None,
     mode: str | None,
     text: str,
@@ -128,34 +111,26 @@ def list_runs(
     until: datetime | None,
     limit: int,
     as_json: bool,
-    address: str | None,
 ) -> None:
     """List runs, the newest first. A run can be named by any unambiguous part of its id."""
-    settings = load_settings()
+    from client.runs.listing import Filter
 
-    async def body() -> None:
-        from client.api import Determinator
-        from client.runs.listing import Filter
-
-        only = Filter(
-            status=PHASES.get(state, state) if state else None,
-            mode=mode,
-            text=text.strip(),
-            since=since,
-            until=until + timedelta(days=1) if until else None,
-        )
-        async with Determinator(settings, address=address, say=say) as client:
-            rows = await client.runs(limit, only)
-        if as_json:
-            print_json([as_data(row) for row in rows])
-        elif rows:
-            show_list(rows)
-        elif only != Filter():
-            say("No run fits; leave out --state, --mode, --text, --since or --until to see more.")
-        else:
-            say('No runs yet. Start one with `determinator ask "..."`.')
-
-    run_async(body)
+    only = Filter(
+        status=PHASES.get(state, state) if state else None,
+        mode=mode,
+        text=text.strip(),
+        since=since,
+        until=until + timedelta(days=1) if until else None,
+    )
+    rows = await client.runs(limit, only)
+    if as_json:
+        print_json([as_data(row) for row in rows])
+    elif rows:
+        show_list(rows)
+    elif only != Filter():
+        say("No run fits; leave out --state, --mode, --text, --since or --until to see more.")
+    else:
+        say('No runs yet. Start one with `determinator ask "..."`.')
 
 
 def show_list(rows: "list[Row]") -> None:
@@ -210,21 +185,16 @@ def as_data(row: "Row") -> dict[str, object]:
 
 
 @click.command()
-@run_argument
 @click.option("--after", type=click.IntRange(0), default=0, help="Only events with a higher number.")
 @json_option
-@address_option
-def events(run: str, after: int, as_json: bool, address: str | None) -> None:
+@on_run
+async def events(run: "Run", after: int, as_json: bool) -> None:
     """Print what happened in a run, one event a line (`--json`: one JSON object a line)."""
+    from client.runs.display import event_line
+    from client.terminal import plain
 
-    async def body(found: "Run") -> None:
-        from client.runs.display import event_line
-        from client.terminal import plain
-
-        async for event in found.events(after, follow=False):
-            if as_json:
-                click.echo(shown(event.model_dump_json()))
-            else:
-                print_text(plain(f"{event.seq:>4} {event.timestamp[11:19]} {event_line(event)}"))
-
-    with_run(address, run, body)
+    async for event in run.events(after, follow=False):
+        if as_json:
+            click.echo(shown(event.model_dump_json()))
+        else:
+            print_text(plain(f"{event.seq:>4} {event.timestamp[11:19]} {event_line(event)}"))

@@ -6,10 +6,10 @@ import click
 
 from client.cli.common import (
     Filled,
-    address_option,
     complete_source,
     json_option,
     load_settings,
+    on_client,
     print_json,
     print_text,
     run_async,
@@ -20,6 +20,7 @@ from client.runs.request import available, filters
 
 if TYPE_CHECKING:
     from activities.sources.base import SearchResult
+    from client.api import Determinator
 
 
 @click.command()
@@ -30,12 +31,11 @@ def sources(as_json: bool) -> None:
     if as_json:
         print_json([option.model_dump(mode="json") for option in found])
         return
-    from rich.table import Table
     from rich.text import Text
 
-    from client.terminal import to_stdout
+    from client.terminal import plain_table, to_stdout
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("source", no_wrap=True, min_width=max(len(option.info.name) for option in found))
     table.add_column("enabled", no_wrap=True, min_width=7)
     table.add_column("what it covers, its rate, how to enable it", ratio=1)
@@ -62,14 +62,14 @@ def sources(as_json: bool) -> None:
 )
 @click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")
 @filter_options(years=("--year-from", "--year-to"))
-@address_option
 @json_option
-def search(
+@on_client
+async def search(
+    client: "Determinator",
     source: str,
     query: tuple[str, ...],
     limit: int | None,
     library: str | None,
-    address: str | None,
     as_json: bool,
     **narrowing: Any,  # noqa: ANN401 - the filter options
 ) -> None:
@@ -78,16 +78,12 @@ def search(
     A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers where some run,
     with the key they have. The embedded worker is left out when this command has another key or address.
     """
-    settings = load_settings()
-    wanted = filters(narrowing)
-
-    async def body() -> "SearchResult":
-        from client.api import Determinator
-
-        async with Determinator(settings, address=address, say=say) as client:
-            return await client.search(source, " ".join(query), limit=limit, filters=wanted, library=library)
-
-    show_result(run_async(body), as_json=as_json)
+    show_result(
+        await client.search(
+            source, " ".join(query), limit=limit, filters=filters(narrowing), library=library
+        ),
+        as_json=as_json,
+    )
 
 
 def show_result(result: "SearchResult", *, as_json: bool) -> None:

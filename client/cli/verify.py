@@ -5,21 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from client.cli.common import (
-    address_option,
-    complete_run,
-    json_option,
-    load_settings,
-    print_json,
-    print_text,
-    run_async,
-    say,
-)
+from client.cli.common import complete_run, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput, Exit
 
 if TYPE_CHECKING:
     from activities.report.audit import CheckedBearer, Examination
-    from client.reports.parcel import Parcel
+    from client.api import Determinator
+    from client.reports.verify import Parcel
 
 
 @click.command()
@@ -37,8 +29,8 @@ if TYPE_CHECKING:
     help="Check against these texts, as `evidence --format jsonl` prints them.",
 )
 @json_option
-@address_option
-def verify(target: str, evidence: Path | None, as_json: bool, address: str | None) -> int:
+@on_client
+async def verify(client: "Determinator", target: str, evidence: Path | None, as_json: bool) -> int:
     """Check every quote of a report against the text of the very item it is attributed to, the numbering of
     the references, and that the text says no more than its claims. Exit code 0 when everything holds, 1 when
     something does not.
@@ -51,42 +43,28 @@ def verify(target: str, evidence: Path | None, as_json: bool, address: str | Non
     citations without a reference, gaps in the numbering, one address under several numbers, malformed
     identifiers.
     """
-    from client.reports.parcel import is_markdown
+    from client.reports.verify import is_markdown
 
     if is_markdown(target):
         return _verify_markdown(target, as_json=as_json)
-    settings = load_settings()
-
-    async def body() -> int:
-        from client.api import Determinator
-
-        async with Determinator(settings, address=address, say=say) as client:
-            checked = await client.verify(target, evidence)
-        if checked.parcel.foreign_script:
-            say(
-                "its check.py is not the one that this version writes: do not run it unless you trust its "
-                "origin"
-            )
-        if as_json:
-            print_json(_as_data(checked.found, checked.parcel, checked.items, holds=checked.holds))
-        else:
-            _show(checked.found, checked.parcel, holds=checked.holds)
-        return Exit.DONE if checked.holds else Exit.FAILED
-
-    return run_async(body)
+    checked = await client.verify(target, evidence)
+    if checked.parcel.foreign_script:
+        say("its check.py is not the one that this version writes: do not run it unless you trust its origin")
+    if as_json:
+        print_json(_as_data(checked.found, checked.parcel, checked.items, holds=checked.holds))
+    else:
+        _show(checked.found, checked.parcel, holds=checked.holds)
+    return Exit.DONE if checked.holds else Exit.FAILED
 
 
 def _verify_markdown(target: str, *, as_json: bool) -> int:
     """Check a text file by itself."""
     from activities.report.formats.statements import sentence
     from activities.report.markdown_check import check_markdown
-    from client.reports.parcel import BadParcel, read_markdown
+    from client.reports.verify import read_markdown
     from client.terminal import plain
 
-    try:
-        found = check_markdown(read_markdown(Path(target)))
-    except BadParcel as error:
-        raise BadInput(str(error)) from error
+    found = check_markdown(read_markdown(Path(target)))
     if not found.references and not found.citations:
         raise BadInput(f"{target} has neither citations nor a list of references to check")
     if as_json:

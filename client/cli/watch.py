@@ -9,25 +9,22 @@ from typing import TYPE_CHECKING
 import click
 
 from client.cli.common import (
-    address_option,
     json_option,
-    load_settings,
+    on_client,
     print_json,
     print_json_line,
     print_text,
     run_argument,
-    run_async,
     say,
 )
-from client.failures import Exit
+from client.failures import Exit, NoSuchRun
 from client.runs.checks import check_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from activities.report.schema import Report
-    from activities.settings import Settings
-    from client.connection import Connection
+    from client.api import Determinator
     from client.run import Run
     from client.runs.follow import Ended
 
@@ -39,24 +36,15 @@ if TYPE_CHECKING:
 @run_argument
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
 @json_option
-@address_option
-def watch(run: str, output: Path | None, as_json: bool, address: str | None) -> int:
+@on_client
+async def watch(client: "Determinator", run: str, output: Path | None, as_json: bool) -> int:
     """Follow a run to its end; Ctrl-C stops following, not the run.
 
     --json prints each event as one line of JSON while it happens, from the first, and the outcome as the last
     line."""
     if output is not None:
         check_output(output)
-    settings = load_settings()
-
-    async def body() -> int:
-        from client.api import Determinator
-
-        async with Determinator(settings, address=address, say=say) as client:
-            found = await client.run(run)
-        return await follow_run(found, output=output, as_json=as_json, event_lines=as_json)
-
-    return run_async(body)
+    return await follow_run(await client.run(run), output=output, as_json=as_json, event_lines=as_json)
 
 
 def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
@@ -111,27 +99,25 @@ async def follow_run(
     event goes to stdout as a line of JSON, and so does the outcome."""
     from client.cli.gate import Detached, GateDialog, interactive
     from client.runs.display import EventLines, open_display
-    from client.runs.follow import Follower
 
     # `main` disabled it; what was imported stays, and need not be looked through
     gc.freeze()
     gc.enable()
-    settings, connection, run_id = run.settings, run.connection, run.id
-    dialog = GateDialog(settings) if interactive() and not as_json else None
+    dialog = GateDialog(run.settings) if interactive() and not as_json else None
     ending = asyncio.create_task(asyncio.to_thread(import_for_the_end, writes=output is not None))
     try:
-        with EventLines(print_json_line) if event_lines else open_display(run_id) as display:
-            ended = await Follower(settings, connection, run_id, display, at_gate=dialog).follow()
+        with EventLines(print_json_line) if event_lines else open_display(run.id) as display:
+            ended = await run.follow(display, at_gate=dialog)
     except Detached:
-        show_detached(run_id, as_json=as_json)
+        show_detached(run.id, as_json=as_json)
         return Exit.DONE
     except asyncio.CancelledError:
         say("Detached.")
-        show_detached(run_id, as_json=True)
+        show_detached(run.id, as_json=True)
         raise
     await ending
     put = print_json_line if event_lines else print_json
-    return await show_ended(settings, connection, run_id, ended, output=output, put=put if as_json else None)
+    return await show_ended(run, ended, output=output, put=put if as_json else None)
 
 
 def import_for_the_end(*, writes: bool) -> None:
@@ -143,39 +129,28 @@ def import_for_the_end(*, writes: bool) -> None:
         importlib.import_module(module)
 
 
-async def _show_cancelled(
-    settings: "Settings", connection: "Connection", run_id: str, output: Path | None, put: "Put | None"
-) -> bool:
+async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") -> bool:
     """Save and print the report of a run that was cancelled; False when it has none."""
     from client.reports.answer import answer_of
     from client.reports.load import load_report, save_report
     from client.runs.answer_panel import show_answer
-    from client.runs.errors import NoSuchRun
 
     try:
-        report, draft = await load_report(settings, connection, run_id)
+        report, draft = await load_report(run.settings, run.connection, run.id)
     except NoSuchRun:
         return False
     if draft and report.stop_reason != "cancelled":
         return False
-    path = save_report(settings, report, output, say=say)
+    path = save_report(run.settings, report, output, say=say)
     if put is not None:
         answer = answer_of(report).model_dump(mode="json")
-        put({"run_id": run_id, "status": "cancelled", "answer": answer, "report": str(path)})
+        put({"run_id": run.id, "status": "cancelled", "answer": answer, "report": str(path)})
     else:
         show_answer(report, "cancelled", path)
     return True
 
 
-async def show_ended(
-    settings: "Settings",
-    connection: "Connection",
-    run_id: str,
-    ended: "Ended",
-    *,
-    output: Path | None,
-    put: "Put | None",
-) -> int:
+async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "Put | None") -> int:
     """Save the report, and print the answer and where the report is."""
     from client.reports.answer import answer_of, claims_of
     from client.reports.load import NoReport, ended_report, save_report
@@ -183,19 +158,18 @@ async def show_ended(
 
     outcome = ended.outcome
     if outcome is None:
-        cancelled = await _show_cancelled(settings, connection, run_id, output, put)
-        if cancelled:
+        if await _show_cancelled(run, output, put):
             return Exit.FAILED
         if put is not None:
-            put({"run_id": run_id, "status": "failed", "error": ended.reason, "ui": connection.link(run_id)})
-        say(f"Error: the run {run_id} failed: {plain(ended.reason)}")
+            put({"run_id": run.id, "status": "failed", "error": ended.reason, "ui": run.link})
+        say(f"Error: the run {run.id} failed: {plain(ended.reason)}")
         return Exit.FAILED
     code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
     path: Path | None = None
     report: Report | None = None
     try:
-        report = await ended_report(settings, connection, outcome)
-        path = save_report(settings, report, output, say=say)
+        report = await ended_report(run.settings, run.connection, outcome)
+        path = save_report(run.settings, report, output, say=say)
     except (NoReport, OSError) as error:
         say(f"Error: the report could not be saved: {error}")
         code = Exit.FAILED
@@ -207,7 +181,7 @@ async def show_ended(
                 "answer": answer_of(report).model_dump(mode="json") if report else None,
                 "claims": [claim.model_dump(mode="json") for claim in claims_of(report)] if report else [],
                 "report": str(path) if path else None,
-                "ui": connection.link(run_id),
+                "ui": run.link,
                 "exit_code": int(code),
             }
         )

@@ -49,6 +49,6 @@ def worker(
         configure_logging(settings)
         return await work(settings, config)
 
-    from worker.event_loop import run
+    from worker.daemon import run
 
     return run_async(body, run)

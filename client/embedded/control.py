@@ -11,9 +11,10 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from client.connection import NoConnection, short_path
+from client.connection import short_path
 from client.embedded.home import Places, ServerNote, WorkerNote
 from client.embedded.network import peer_of
+from client.failures import NoConnection
 
 ANSWER_SECONDS = 20.0
 """How long the supervisor may need to answer; it takes milliseconds unless the machine is busy."""
@@ -39,38 +40,18 @@ class Answer:
     """The open connection of a request that keeps the worker as it is."""
 
 
+async def ask(places: Places, asked: Mapping[str, object]) -> Answer:
+    """What runs, after what is asked for was done (`Supervisor._control`). One that asks to `hold` the worker
+    keeps it as it is until the answer's connection is closed. Raises NoSupervisor."""
+    return await asyncio.to_thread(_ask, places, asked)
+
+
 async def state_of(places: Places) -> Answer:
     """What runs. Raises NoSupervisor."""
-    return await asyncio.to_thread(_ask, places, {"do": "state"}, hold=False)
+    return await ask(places, {"do": "state"})
 
 
-async def ask_for_worker(
-    places: Places,
-    note: WorkerNote,
-    command: list[str],
-    environment: Mapping[str, str],
-    *,
-    over: str | None = None,
-    hold: bool = False,
-    force: bool = False,
-) -> Answer:
-    """Have a worker with these settings: one that runs already, or a new one where none runs. One with other
-    settings is replaced when `over` is its fingerprint and no other command holds it, or with `force`. A
-    command that is to `hold` it keeps it as it is until the answer's connection is closed. Raises
-    NoSupervisor."""
-    asked: dict[str, object] = {
-        "do": "worker",
-        "note": note.model_dump(),
-        "command": command,
-        "environment": dict(environment),
-        "over": over,
-        "hold": hold,
-        "force": force,
-    }
-    return await asyncio.to_thread(_ask, places, asked, hold=hold)
-
-
-def _ask(places: Places, asked: dict[str, object], *, hold: bool) -> Answer:
+def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(ANSWER_SECONDS)
@@ -85,7 +66,7 @@ def _ask(places: Places, asked: dict[str, object], *, hold: bool) -> Answer:
             ServerNote.model_validate(found["server"]),
             WorkerNote.model_validate(found["worker"]) if found["worker"] else None,
             bool(found.get("served")),
-            connection if hold and found.get("served") else None,
+            connection if asked.get("hold") and found.get("served") else None,
         )
     except (OSError, ValueError, LookupError) as error:
         connection.close()

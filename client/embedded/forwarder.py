@@ -24,8 +24,6 @@ from pathlib import Path
 from client.embedded.network import Address, peer_of
 
 PIECE_BYTES = 65_536
-HEAD_BYTES = 65_536
-"""The longest head of a request."""
 HEAD_SECONDS = 10.0
 """How long a client may need to send the head of a request."""
 MAX_BODY_BYTES = 16 * 1024 * 1024

@@ -8,8 +8,6 @@ import contextlib
 import os
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 PID_CHARS = 20
 """Length of the pid in a lock file, always written in full, so that rewriting it needs no new disk block."""
@@ -20,7 +18,7 @@ class Locked(Exception):
 
 
 class LockFile:
-    """An exclusive lock on a file, until `release`, the end of the `with`, or the end of the process."""
+    """An exclusive lock on a file, until the end of this process and of those that have inherited it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,22 +47,6 @@ class LockFile:
         with contextlib.suppress(OSError):  # a full disk; the notes hold the pid too
             os.lseek(self.fd, 0, os.SEEK_SET)
             os.write(self.fd, f"{pid:<{PID_CHARS}}".encode())
-
-    def release(self) -> None:
-        """Close our end. A child that inherited the file keeps the lock."""
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-
-    def __enter__(self) -> Self:
-        if self._fd is None:
-            self.acquire()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
 
 
 def is_held(path: Path) -> bool:

@@ -35,13 +35,6 @@ ATTRIBUTES = {
 RETENTION = timedelta(days=90)
 """How long the embedded server keeps finished runs; its own default is one day."""
 
-_TYPES = {
-    "Text": IndexedValueType.INDEXED_VALUE_TYPE_TEXT,
-    "Keyword": IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-    "Int": IndexedValueType.INDEXED_VALUE_TYPE_INT,
-    "Double": IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE,
-}
-
 
 def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttributes:
     """The attributes a run starts with. They are not encrypted: a question to be kept private is given
@@ -64,7 +57,7 @@ async def register_attributes(client: Client) -> bool:
         await client.operator_service.add_search_attributes(
             AddSearchAttributesRequest(
                 namespace=client.namespace,
-                search_attributes={name: _TYPES[ATTRIBUTES[name]] for name in missing},
+                search_attributes={name: type_of(ATTRIBUTES[name]) for name in missing},
             )
         )
     except RPCError as error:
@@ -79,6 +72,11 @@ async def register_attributes(client: Client) -> bool:
             return False
         await asyncio.sleep(0.1)
     return False
+
+
+def type_of(name: str) -> "IndexedValueType.ValueType":
+    """A type of `ATTRIBUTES` as the API has it."""
+    return IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{name.upper()}")
 
 
 async def _missing(client: Client) -> list[str]:

@@ -35,7 +35,7 @@ LOG_BYTES = 5 * 1024 * 1024
 """A log larger than this is rotated when its process is started again."""
 PRIVATE_UMASK = 0o077
 """What the processes of a home create is readable by its owner only."""
-TAIL_BYTES = 8192
+TAIL_BYTES = 32_768
 """How much of a log's end is read."""
 MARKS = ("start-dev", "worker.daemon")
 """Words in the command lines of servers and workers."""
@@ -137,15 +137,19 @@ def opened_log(log: Path) -> BinaryIO:
     return open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")  # noqa: PTH123 - an open descriptor; the caller closes it
 
 
-def last_error(log: Path) -> str:
-    """The last line of a log that begins with `Error:`, without that word; empty when there is none."""
+def last_lines(log: Path) -> list[str]:
+    """The lines at the end of a log; empty when it cannot be read."""
     try:
         with log.open("rb") as file:
             file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
-            lines = file.read().decode(errors="replace").splitlines()
+            return file.read().decode(errors="replace").strip().splitlines()
     except OSError:
-        return ""
-    found = next((line for line in reversed(lines) if line.startswith("Error:")), "")
+        return []
+
+
+def last_error(log: Path) -> str:
+    """The last line of a log that begins with `Error:`, without that word; empty when there is none."""
+    found = next((line for line in reversed(last_lines(log)) if line.startswith("Error:")), "")
     return found.removeprefix("Error:").strip()[:300]
 
 

@@ -25,7 +25,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from activities.settings import Settings
-from client.connection import Connection, NoConnection, Say, open_client, quiet
+from client.connection import Connection, Say, open_client, quiet
 from client.embedded.binary import NoServerBinary, find_temporal, server_version
 from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, state_of
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
@@ -33,6 +33,7 @@ from client.embedded.locks import holder, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention, register_attributes
 from client.embedded.processes import end, end_orphans, is_alive, last_error, spawn
 from client.embedded.workers import IDLE_SECONDS, Wanted, have_worker, open_runs, waits_for
+from client.failures import NoConnection
 
 START_SECONDS = 60.0
 """How long a server may need until it answers: 1 s is common, a loaded machine is slower."""

@@ -25,6 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,10 @@ class Supervisor:
             return await self._over
         finally:
             remove_socket(path)
-            await self._stop()
+            await self._worker.stop()
+            if self._wanted is not None:
+                self._note_worker(ended=True)
+            await self._server.stop()
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something in the background; an error of the system ends this process."""
@@ -137,13 +141,6 @@ class Supervisor:
     def _end(self, code: int) -> None:
         if not self._over.done():
             self._over.set_result(code)
-
-    async def _stop(self) -> None:
-        """End the worker, then the server."""
-        await self._worker.stop()
-        if self._wanted is not None:
-            self._note_worker(ended=True)
-        await self._server.stop()
 
     # the server
 
@@ -195,17 +192,14 @@ class Supervisor:
             self._reached.set()
             if self._private and not self._was_reached:
                 for held in self._published:
-                    web_ui = held is not self._published[0]
-                    await publish(held, self._way(held.getsockname()), self._is_ours, web_ui=web_ui)
+                    web_ui, address = held is not self._published[0], held.getsockname()
+                    await publish(held, partial(self._connect, address), self._is_ours, web_ui=web_ui)
             self._was_reached = True
             self._write("server.json", self._server_note | {"ready": True})
             return
 
     def _is_ours(self, peer: Address, own: Address) -> bool:
         return self._sockets is not None and self._sockets.owner(peer, own) == os.geteuid()
-
-    def _way(self, address: Address) -> Callable[[], "asyncio.Future[socket.socket]"]:
-        return lambda: asyncio.ensure_future(self._connect(address))
 
     async def _connect(self, address: Address | None = None) -> socket.socket:
         """A connection to the server, by default to its API, once it accepts some. Raises OSError,

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from temporalio.client import Client, WorkflowExecutionStatus
 
 from activities.settings import Settings
-from client.connection import Say, WorkerBusy
-from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, ask_for_worker
+from client.connection import Say
+from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, ask
 from client.embedded.fingerprint import OFFLINE, access_of, fingerprint, needs_of, worker_environment
 from client.embedded.home import Places, WorkerNote, read_note
+from client.failures import WorkerBusy
 
 IDLE_SECONDS = 1800.0
 """How long server and worker are kept when there is nothing to do: no open run and no schedule."""
@@ -71,12 +72,24 @@ class Wanted:
     async def ask(
         self, places: Places, *, over: str | None = None, hold: bool = False, force: bool = False
     ) -> Answer:
-        """Ask the supervisor for this worker. Raises NoConnection."""
-        command = [sys.executable, "-P", "-m", "worker.daemon", "--idle-seconds", str(IDLE_SECONDS)]
-        environment = worker_environment(self.settings)
+        """Have this worker: one that runs already, or a new one where none runs. One with other settings is
+        replaced when `over` is its fingerprint and no other command holds it, or with `force`. To `hold` it
+        keeps it as it is until the answer's connection is closed. Raises NoConnection."""
         try:
-            return await ask_for_worker(
-                places, self.note, command, environment, over=over, hold=hold, force=force
+            return await ask(
+                places,
+                {
+                    "do": "worker",
+                    "note": self.note.model_dump(),
+                    "command": [
+                        *(sys.executable, "-P", "-m", "worker.daemon"),
+                        *("--idle-seconds", str(IDLE_SECONDS)),
+                    ],
+                    "environment": worker_environment(self.settings),
+                    "over": over,
+                    "hold": hold,
+                    "force": force,
+                },
             )
         except NoSupervisor as error:
             raise ProcessesEnded(f"the processes of {places.home} have just ended; try again") from error

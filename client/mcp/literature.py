@@ -25,9 +25,9 @@ from client.mcp.answers import (
     QuoteToCheck,
     SearchAnswer,
     Work,
-    text_values,
+    clearly,
+    one_line,
 )
-from client.mcp.errors import clearly, one_line
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=True)
 YEARS = {"1y": 1, "5y": 5, "10y": 10}
@@ -111,7 +111,7 @@ class Literature:
             elif isinstance(answer, BadInput) or not isinstance(answer, Failure):
                 raise answer
             else:
-                failed.append(f"{name}: {one_line(str(answer))}")
+                failed.append(f"{name}: {one_line(answer)}")
         if not searches:
             raise Failure(f"no source answered: {'; '.join(failed)}")
         return AllSources(searches=searches, failed=failed)
@@ -124,11 +124,11 @@ class Literature:
         item = await self._paper(pmid)
         references, status = await self._references(str(item.identifiers.pmid))
         return PaperDetails(
-            work=Work.of(item),
-            mesh_terms=text_values(item.facts, "mesh", ";"),
-            publication_types=text_values(item.facts, "publication_types", ";"),
-            registered_trials=text_values(item.facts, "registered_trials", ","),
-            notices=[Notice(kind=n.kind, date=n.date, pmid=n.pmid, doi=n.doi) for n in item.notices],
+            work=Work.model_validate(item),
+            mesh_terms=parts_of(item.facts.get("mesh", ""), ";"),
+            publication_types=parts_of(item.facts.get("publication_types", ""), ";"),
+            registered_trials=parts_of(item.facts.get("registered_trials", ""), ","),
+            notices=[Notice.model_validate(notice) for notice in item.notices],
             references=references,
             references_status=status,
         )
@@ -192,6 +192,11 @@ class Literature:
             else:
                 raise BadInput("each quote needs its text, an evidence_id or a pmid")
         return found
+
+
+def parts_of(text: str, separator: str) -> list[str]:
+    """A fact that lists several things."""
+    return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def given(text: str, title: str = "") -> Evidence:

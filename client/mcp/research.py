@@ -7,6 +7,7 @@ While a caller waits, progress is reported with each event of the run.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -17,10 +18,8 @@ from activities.report.formats import render
 from activities.types import Gate
 from client.api import Determinator
 from client.failures import BadInput
-from client.mcp.answers import HypothesisAnswer, ReportAnswer, RunState, VerifyAnswer
-from client.mcp.errors import clearly
-from client.mcp.folders import Folders
-from client.reports.parcel import is_file_name
+from client.mcp.answers import HypothesisAnswer, ReportAnswer, RunState, VerifyAnswer, clearly
+from client.reports.verify import is_file_name
 from client.run import Run
 
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
@@ -39,6 +38,31 @@ Seconds = Annotated[
 ]
 Question = Annotated[str, Field(min_length=3, max_length=4000)]
 ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
+class Folders:
+    """The folders below which a caller may name files, with their links resolved."""
+
+    def __init__(self, allowed: Sequence[Path]) -> None:
+        """Raises BadInput for what is not a folder."""
+        for folder in allowed:
+            if not folder.is_dir():
+                raise BadInput(f"{folder} is not a folder; --allow names one that exists")
+        self._allowed = tuple(folder.resolve() for folder in allowed)
+
+    def check(self, name: str) -> str:
+        """The path, resolved. Raises BadInput for one outside, however it is written, and says no more of it:
+        not even whether it exists."""
+        try:
+            path = Path(name).expanduser().resolve()
+        except (OSError, RuntimeError, ValueError):
+            path = None
+        if path is None or not any(path.is_relative_to(folder) for folder in self._allowed):
+            raise BadInput(
+                "this path is not below a folder that this server may read; "
+                "its operator allows one with `determinator mcp --allow DIR`"
+            )
+        return str(path)
 
 
 class Research:

@@ -26,12 +26,11 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from activities.report.formats import render
-from client.api import Determinator
-from client.mcp.errors import EXPECTED, one_line
-from client.mcp.folders import Folders
+from client.api import EXPECTED, Determinator
+from client.failures import NoSuchRun
+from client.mcp.answers import one_line
 from client.mcp.literature import Literature
-from client.mcp.research import Research
-from client.runs.errors import NoSuchRun
+from client.mcp.research import Folders, Research
 
 INSTRUCTIONS = (
     "Literature search and deep research with verified quotes. Search tools answer at once; start_research "
@@ -90,9 +89,9 @@ def add_resources(server: MCPServer, client: Determinator) -> None:
         try:
             return render(await (await client.run(run)).draft(), "md").decode()
         except NoSuchRun as error:
-            raise ResourceNotFoundError(one_line(str(error))) from error
+            raise ResourceNotFoundError(one_line(error)) from error
         except EXPECTED as error:
-            raise ResourceError(one_line(str(error))) from error
+            raise ResourceError(one_line(error)) from error
 
     @server.resource(
         "evidence://{run}/{evidence_id}",
@@ -105,7 +104,7 @@ def add_resources(server: MCPServer, client: Determinator) -> None:
                 if line["evidence_id"] == evidence_id:
                     return json.dumps(line, ensure_ascii=False)
         except EXPECTED as error:
-            raise ResourceError(one_line(str(error))) from error
+            raise ResourceError(one_line(error)) from error
         raise ResourceNotFoundError(one_line(f"{run} has no item {evidence_id}"))
 
 

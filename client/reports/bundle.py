@@ -11,7 +11,9 @@ import json
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 
 from activities.iterations import IterationRecord
@@ -21,7 +23,6 @@ from activities.report.formats.model import REFUSED_NOTE
 from activities.report.formats.text import escape_markdown, spreadsheet_cell
 from activities.report.schema import Report
 from activities.types import Evidence
-from client.reports.check_script import check_script
 from client.reports.finished import Finished
 from client.secrets import without
 
@@ -72,6 +73,8 @@ FILE_DESCRIPTIONS = {
     "check.py": "checks sums and quotes with nothing but Python",
 }
 """What each file is, for the README."""
+IMPORT_OF_RULES = "from activities.verification.normal_form import normalise, occurs\n"
+"""Line of `check_bundle` in whose place the rules stand in `check.py`."""
 
 
 def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
@@ -107,6 +110,19 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     made = {"README.md": readme, **made}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in made.items())
     return {**made, SUMS: sums.encode()}
+
+
+@cache
+def check_script() -> bytes:
+    """The `check.py` of a bundle, which needs nothing but Python: the text of `check_bundle` with the rules
+    that it shares with the quote check."""
+    program = (files("client.reports") / "check_bundle.py").read_text("utf-8")
+    rules = (files("activities.verification") / "normal_form.py").read_text("utf-8")
+    before, found, after = program.partition(IMPORT_OF_RULES)
+    assert found, "check_bundle imports the rules by another line"
+    imports, _, body = rules.partition("import unicodedata\n")
+    assert '"""' in imports, "the rules import more than `unicodedata`"
+    return f"{before.rstrip()}\nimport unicodedata\n{body.rstrip()}\n{after}".encode()
 
 
 def write_folder(folder: Path, bundle: Mapping[str, bytes]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from temporalio.client import WorkflowFailureError
@@ -17,12 +17,11 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from activities.types import Evidence, EvidenceRef
 from client.connect import connect_to_run
-from client.connection import Connection, NoConnection, Say
+from client.connection import Connection, Say
+from client.failures import NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.reports.load import NoReport, load_report, stored_report
-from client.runs.errors import NoAnswer, NoSuchRun, SeveralRuns
-from client.runs.events import read_events
 from client.runs.listing import describe, matching
-from client.runs.query import evidence_index, iterations, outcome, query
+from client.runs.query import evidence_index, iterations, outcome, query, read_events
 from workflows.event_types import AgentEvent
 from workflows.types import PlanView
 
@@ -49,7 +48,7 @@ class Finished:
     events: tuple[AgentEvent, ...] = ()
     plan: PlanView | None = None
     iterations: tuple[IterationRecord, ...] = ()
-    gaps: tuple[str, ...] = field(default=())
+    gaps: tuple[str, ...] = ()
     """What is missing, and why: a sentence each."""
     damaged: tuple[str, ...] = ()
     """Ids of items whose stored text is not the one that was stored."""
@@ -59,18 +58,6 @@ class Finished:
         known = standings(self.report, self.versions)
         made = (evidence_line(ref, item) for ref, item in self.items)
         return [{**line, "standing": known.get(line["evidence_id"], line["standing"])} for line in made]
-
-
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    """What the run answered."""
-
-    report: Report
-    refs: tuple[EvidenceRef, ...] | None
-    events: tuple[AgentEvent, ...] = ()
-    plan: PlanView | None = None
-    iterations: tuple[IterationRecord, ...] = ()
-    gaps: tuple[str, ...] = ()
 
 
 async def find_finished(
@@ -92,10 +79,14 @@ async def find_finished(
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
         say(f"{why}; what follows is what the evidence store has")
         missing = f"Its events, its plan and the history of its iterations are missing: {why}."
-        answers = _Answers(report, None, gaps=(missing,))
-        return await _complete(archive, report.run_id, answers)
-    answers = await _ask(settings, connection, run_id, whole=whole)
-    return await _complete(Archive(settings.evidence_url), run_id, answers)
+        return await _complete(archive, _published(report, (missing,)), None)
+    answers, refs = await _ask(settings, connection, run_id, whole=whole)
+    return await _complete(Archive(settings.evidence_url), answers, refs)
+
+
+def _published(report: Report, gaps: Sequence[str]) -> Finished:
+    """A report as the run published it, without what it rests on."""
+    return Finished(report.run_id, report, report, versions=(), items=(), found=None, gaps=tuple(gaps))
 
 
 async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:
@@ -112,8 +103,11 @@ async def report_in_store(archive: Archive, name: str, error: Exception) -> Repo
     return report
 
 
-async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole: bool) -> _Answers:
-    """What the run reports about itself, and the whole report."""
+async def _ask(
+    settings: Settings, connection: Connection, run_id: str, *, whole: bool
+) -> tuple[Finished, tuple[EvidenceRef, ...] | None]:
+    """The whole report with what the run says about itself, and references to what it has found; None when
+    it does not say."""
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way; follow it with `determinator watch {run_id}`")
     try:
@@ -141,11 +135,14 @@ async def _ask(settings: Settings, connection: Connection, run_id: str, *, whole
 
     refs = await ask("evidence", lambda: evidence_index(client, run_id))
     if refs is None or not whole:
-        return _Answers(report, refs, gaps=tuple(gaps))
+        return _published(report, gaps), refs
     plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
     events = await ask("events", lambda: read_events(client, settings, run_id))
     records = await ask("iterations", lambda: iterations(client, run_id))
-    return _Answers(report, refs, tuple(events or ()), plan, records or (), tuple(gaps))
+    answers = replace(
+        _published(report, gaps), events=tuple(events or ()), plan=plan, iterations=records or ()
+    )
+    return answers, refs
 
 
 async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
@@ -160,33 +157,30 @@ async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Con
         await asyncio.sleep(0.2)
 
 
-async def _complete(archive: Archive, run_id: str, answers: _Answers) -> Finished:
-    """Add the bodies, those of cited items above all, and the later versions."""
-    report, versions = await newest(archive, answers.report)
+async def _complete(archive: Archive, answers: Finished, refs: Sequence[EvidenceRef] | None) -> Finished:
+    """Add the bodies of what was found, those of cited items above all, and the later versions."""
+    first = answers.first
+    report, versions = await newest(archive, first)
     gaps = list(answers.gaps)
-    items, lost, damaged = await bodies(archive.store, answers.refs or ())
+    items, lost, damaged = await bodies(archive.store, refs or ())
     if damaged:
         gaps.append(f"The stored text of {', '.join(damaged)} is damaged: it is not what was stored.")
     if lost:
         gaps.append(f"The stored text of {', '.join(lost)} could not be read.")
     there = {ref.evidence_id for ref, _ in items}
-    missing = [r for r in answers.report.references if r.evidence_id not in there]
-    searched = await archive.cited(answers.report, missing)
+    missing = [r for r in first.references if r.evidence_id not in there]
+    searched = await archive.cited(first, missing)
     still = {r.evidence_id for r in missing} - set(damaged) - {ref.evidence_id for ref, _ in searched}
     if still:
         gaps.append(f"The stored text of what is cited as {', '.join(sorted(still))} is not in the store.")
-    if answers.refs is None:
+    if refs is None:
         gaps.append("What was found but is not cited is missing.")
-    return Finished(
-        run_id=run_id,
-        first=answers.report,
+    return replace(
+        answers,
         report=report,
         versions=versions,
         items=(*searched, *items),
-        found=None if answers.refs is None else len(answers.refs),
-        events=answers.events,
-        plan=answers.plan,
-        iterations=answers.iterations,
+        found=None if refs is None else len(refs),
         gaps=tuple(gaps),
         damaged=tuple(damaged),
     )

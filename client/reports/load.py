@@ -15,7 +15,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection, Say, quiet
 from client.embedded.home import Places
-from client.runs.errors import NoAnswer, NoSuchRun
+from client.failures import NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
 

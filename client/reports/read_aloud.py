@@ -14,7 +14,6 @@ from pathlib import Path
 from activities.extras import NotInstalled
 from activities.report.schema import Report
 
-MIN_SPEED, MAX_SPEED = 0.5, 2.0
 WORDS_A_MINUTE = 160
 """Of espeak-ng at speed 1."""
 SECONDS = 600.0

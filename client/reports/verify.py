@@ -1,8 +1,18 @@
-"""Checking the quotes of a report against the texts they are attributed to."""
+"""Checking the quotes of a report against the texts they are attributed to: of a run, or of a report that
+came from elsewhere, as a JSON file or as what `determinator export` made.
 
-from collections.abc import Mapping
+What is read of a file is not trusted: an archive is read in place, never unpacked, and only so much of it.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
+
+from pydantic import ValidationError
 
 from activities.report.archive import Archive
 from activities.report.audit import Examination, evidence_line, examine
@@ -10,8 +20,199 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Say
 from client.failures import BadInput
+from client.reports.bundle import CHECK, EVIDENCE, REPORT, SUMS, check_script
 from client.reports.finished import find_finished
-from client.reports.parcel import BadParcel, Parcel, is_file_name, open_parcel, read_lines
+
+MAX_BYTES = 512 * 1024 * 1024
+"""Of everything that is read of one report, unpacked: more is no report."""
+MAX_NAMES = 1_000
+"""Files that a list of sums may name."""
+
+MARKDOWN = (".md", ".markdown")
+"""Endings of a report that is text, by any author."""
+
+Read = Callable[[str], bytes | None]
+"""A file of a bundle by its name; None when it is not there."""
+
+
+class BadParcel(BadInput):
+    """It is no report, or no evidence; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A report, and the texts that came with it."""
+
+    report: Report
+    lines: list[Mapping[str, object]] | None = None
+    """None when no texts came with it."""
+    damaged: tuple[str, ...] = ()
+    """Files that are not as they were exported: a sentence each."""
+    foreign_script: bool = False
+    """It has a `check.py` that this version did not write."""
+
+
+def is_file_name(target: str) -> bool:
+    """Whether a target means a file or folder rather than a run."""
+    try:
+        return target.lower().endswith((".json", ".zip", *MARKDOWN)) or Path(target).exists()
+    except (OSError, ValueError):  # a name no file can have
+        return False
+
+
+def open_parcel(path: Path) -> Parcel:
+    """Read a report file, an exported folder or an exported archive. Raises BadParcel."""
+    try:
+        if not path.exists():
+            raise BadParcel(f"there is no file {path}")
+        if path.is_dir():
+            return _bundle(path, _from_folder(path))
+        if path.suffix.lower() == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                return _bundle(path, _from_zip(archive))
+        report = read_report(_whole(path), str(path))
+        beside = path.parent / EVIDENCE
+        return Parcel(report, read_lines(beside.read_bytes(), str(beside)) if beside.is_file() else None)
+    except zipfile.BadZipFile as error:
+        raise BadParcel(f"{path} is no archive that can be read: {error}") from error
+    except OSError as error:
+        raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def is_markdown(target: str) -> bool:
+    """Whether a target names a Markdown file."""
+    return target.lower().endswith(MARKDOWN) and not Path(target).is_dir()
+
+
+def read_markdown(path: Path) -> str:
+    """A Markdown file. Raises BadParcel."""
+    try:
+        return _whole(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadParcel(f"{path} is not UTF-8 text: {error.reason}") from error
+    except OSError as error:
+        raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def read_report(data: bytes, name: str) -> Report:
+    """A report from its JSON. Raises BadParcel."""
+    try:
+        return Report.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        place = f"{where}: " if where else ""
+        raise BadParcel(
+            f"{name} is not a report as `report --format json` prints it: {place}{first['msg']}"
+        ) from error
+
+
+def read_lines(data: bytes, name: str) -> list[Mapping[str, object]]:
+    """Evidence from JSON lines. Raises BadParcel with the line that is wrong."""
+    found: list[Mapping[str, object]] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+        except ValueError as error:
+            raise BadParcel(f"{name}, line {number}, is not JSON: {error}") from error
+        if not isinstance(item, dict) or not item.get("evidence_id") or not isinstance(item.get("text"), str):
+            raise BadParcel(f"{name}, line {number}, is no item with an `evidence_id` and its `text`")
+        found.append(item)
+    return found
+
+
+def _bundle(path: Path, read: Read) -> Parcel:
+    report, lines = read(REPORT), read(EVIDENCE)
+    if report is None:
+        raise BadParcel(f"{path} has no {REPORT}; give what `determinator export` made, or a report in JSON")
+    return Parcel(
+        read_report(report, f"{path}/{REPORT}"),
+        None if lines is None else read_lines(lines, f"{path}/{EVIDENCE}"),
+        _damaged(read),
+        _foreign_script(read),
+    )
+
+
+def _damaged(read: Read) -> tuple[str, ...]:
+    wrong = []
+    named: dict[str, str] = {}
+    for line in (read(SUMS) or b"").decode(errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        if named.setdefault(name, digest) != digest:
+            wrong.append(f"{name} is listed twice with different sums")
+    if len(named) > MAX_NAMES:
+        raise BadParcel(f"{SUMS} names more than {MAX_NAMES} files")
+    for name, digest in named.items():
+        data = read(name)
+        if data is None:
+            wrong.append(f"{name} is missing")
+        elif hashlib.sha256(data).hexdigest() != digest:
+            wrong.append(f"{name} is not the file that was exported")
+    return tuple(wrong)
+
+
+def _foreign_script(read: Read) -> bool:
+    """Whether a bundle's `check.py` is another than the one this version writes."""
+    script = read(CHECK)
+    return script is not None and script != check_script()
+
+
+class _Budget:
+    """How much of a parcel may still be read."""
+
+    def __init__(self) -> None:
+        self._left = MAX_BYTES
+
+    def read(self, stream: IO[bytes], name: str) -> bytes:
+        """The rest of a stream. Raises BadParcel when the parcel is larger than is read of one."""
+        data = stream.read(self._left + 1)
+        self._left -= len(data)
+        if self._left < 0:
+            raise BadParcel(f"{name} is too large to be read")
+        return data
+
+
+def _from_folder(folder: Path) -> Read:
+    budget = _Budget()
+    known: dict[Path, bytes] = {}
+
+    def read(name: str) -> bytes | None:
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder.resolve()) or not path.is_file():
+            return None
+        if path not in known:
+            with path.open("rb") as stream:
+                known[path] = budget.read(stream, str(path))
+        return known[path]
+
+    return read
+
+
+def _from_zip(archive: zipfile.ZipFile) -> Read:
+    """Files below the archive's one folder, or at its top."""
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    top = next((name.removesuffix(REPORT) for name in entries if name.rsplit("/", 1)[-1] == REPORT), "")
+
+    budget = _Budget()
+    known: dict[str, bytes] = {}
+
+    def read(name: str) -> bytes | None:
+        entry = entries.get(top + name)
+        if entry is None:
+            return None
+        if entry.filename not in known:
+            with archive.open(entry) as stream:
+                known[entry.filename] = budget.read(stream, entry.filename)
+        return known[entry.filename]
+
+    return read
+
+
+def _whole(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return _Budget().read(stream, str(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +236,13 @@ async def verify_report(
     """Check a run's report, a JSON file of one, or what `export` made. A file is checked against `given`, the
     JSON lines of the file `path`, else against `evidence.jsonl` beside it, else against this machine's store.
     Raises BadInput, and what `find_finished` raises."""
-    try:
-        if is_file_name(target):
-            parcel = open_parcel(Path(target))
-        else:
-            run = await find_finished(settings, address, target, say, whole=False)
-            wrong = tuple(f"the stored text of {name} is damaged" for name in run.damaged)
-            parcel = Parcel(run.report, [dict(line) for line in run.lines()], wrong)
-        lines = read_lines(given, str(path)) if given is not None else parcel.lines
-    except BadParcel as error:
-        raise BadInput(str(error)) from error
+    if is_file_name(target):
+        parcel = open_parcel(Path(target))
+    else:
+        run = await find_finished(settings, address, target, say, whole=False)
+        wrong = tuple(f"the stored text of {name} is damaged" for name in run.damaged)
+        parcel = Parcel(run.report, [dict(line) for line in run.lines()], wrong)
+    lines = read_lines(given, str(path)) if given is not None else parcel.lines
     if lines is None:
         lines = await _stored_lines(settings, parcel.report)
     return Verification(examine(parcel.report, lines), parcel, len(lines))

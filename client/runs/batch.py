@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from activities.private_files import write_whole
 from client.failures import BadInput, unknown
@@ -204,8 +204,8 @@ class Batch:
     async def _result(self, question: Question, run_id: str) -> Result:
         """Wait for the end of a run, and save its report."""
         from activities.report.formats import render
+        from client.failures import NoSuchRun
         from client.reports.load import NoReport
-        from client.runs.errors import NoSuchRun
 
         try:
             try:
@@ -236,17 +236,15 @@ class Batch:
     def _export(self, results: Sequence[Result]) -> None:
         """Write the table of results, and all reports as JSON lines."""
         from activities.report.formats import render
+        from activities.report.formats.text import spreadsheet_cell
 
         table = io.StringIO()
         writer = csv.DictWriter(table, fieldnames=list(asdict(results[0])))
         writer.writeheader()
-        writer.writerows({name: harmless_cell(value) for name, value in asdict(r).items()} for r in results)
+        for result in results:
+            row = asdict(result).items()
+            writer.writerow({n: spreadsheet_cell(v) if isinstance(v, str) else v for n, v in row})
         write_whole(self._folder / TABLE, table.getvalue().encode())
         reports = (self._reports[result.line] for result in results if result.line in self._reports)
         lines = [json.dumps(json.loads(render(report, "json")), ensure_ascii=False) for report in reports]
         write_whole(self._folder / REPORTS, "".join(f"{line}\n" for line in lines).encode())
-
-
-def harmless_cell(value: Any) -> Any:  # noqa: ANN401 - a cell has any plain type
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

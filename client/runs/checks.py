@@ -2,6 +2,7 @@
 says what is wrong and how to fix it."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,20 @@ def check_question(question: str) -> None:
             f"the question has {len(question):,} characters; the limit is {QUESTION_CHARS:,}. "
             "Ask one question, and give long material as documents with --library"
         )
+
+
+def check_instruction(text: str) -> None:
+    """Raises BadInput for an instruction without words."""
+    if not text.strip():
+        raise BadInput(
+            'the instruction is empty; write one: `determinator steer last "only trials in adults"`'
+        )
+
+
+def check_addition(amounts: Iterable[object]) -> None:
+    """Raises BadInput where nothing would be added to a budget."""
+    if not any(amounts):
+        raise BadInput("nothing to add; give --tokens, --cost, --time or --iterations")
 
 
 def check_library(folder: str | None) -> str | None:
@@ -146,13 +161,20 @@ def check_format(output: Path) -> None:
 
 def check_configuration(settings: "Settings") -> None:
     """Raises BadInput for a source, a profile or a hook of the configuration that does not exist."""
-    from activities.hooks import HookError, load_hooks
-
     for names in (settings.default_sources, settings.disabled_sources):
         check_sources(tuple(names))
     check_profile(settings, settings.profile)
     if settings.library is not None:
         check_library(str(settings.library))
+    check_hooks(settings)
+
+
+def check_hooks(settings: "Settings") -> None:
+    """Raises BadInput for a hook of the settings that cannot be loaded: no worker would start with it."""
+    if not settings.hooks:
+        return
+    from activities.hooks import HookError, load_hooks
+
     try:
         load_hooks(settings)
     except HookError as error:

@@ -13,11 +13,8 @@ from activities.private_files import write_whole
 from activities.settings import Settings
 from client.embedded.fingerprint import fingerprint
 from client.embedded.home import Places
+from client.model_servers import OPENAI
 from workflows.types import ResearchRequest
-
-OPENAI = "https://api.openai.com/v1"
-"""The address that the OpenAI client uses when none is set."""
-
 
 NAME_FULL_TEXTS = frozenset({"europepmc", "openalex", "semanticscholar"})
 """Sources whose records name an open full text."""

@@ -8,8 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -20,8 +19,9 @@ from rich.table import Table
 from rich.text import Text
 
 from client.runs.calls import ModelCall, call_line, seconds_left
-from client.terminal import plain
+from client.terminal import plain, plain_table
 from workflows.event_types import AgentEvent
+from workflows.graph.definition import GraphView
 from workflows.types import BudgetStatus, Progress
 
 SEARCHES_SHOWN = 8
@@ -43,18 +43,14 @@ STATUS_STYLE = {
 }
 
 
-class Display(Protocol):
-    """Shows a run while it is followed."""
+class Display:
+    """Shows a run while it is followed. This one shows nothing."""
 
-    @property
-    def shows_progress(self) -> bool:
-        """Whether it shows the progress of sections, which costs a query each."""
+    def __enter__(self) -> Self:
+        return self
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        return
 
     def progress(self, progress: Progress) -> None:
         """The present state of the run."""
@@ -70,6 +66,7 @@ class Display(Protocol):
 
     def suspended(self) -> AbstractContextManager[None]:
         """Release the terminal meanwhile."""
+        return nullcontext()
 
 
 def open_display(run_id: str) -> Display:
@@ -79,11 +76,10 @@ def open_display(run_id: str) -> Display:
     return PlainLines()
 
 
-class PlainLines:
+class PlainLines(Display):
     """One line an event, for pipes and logs, and one every `QUIET_SECONDS` in which nothing else was printed
     while a model answers."""
 
-    shows_progress = False
     _read = ""
     """The last line about a library that is being read."""
     _printed_at = math.inf
@@ -91,14 +87,6 @@ class PlainLines:
     def __enter__(self) -> Self:
         self._printed_at = time.monotonic()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return
-
-    def progress(self, progress: Progress) -> None:
-        return
 
     def calls(self, calls: Sequence[ModelCall]) -> None:
         for line in (call_line(call) for call in calls if call.files):
@@ -113,9 +101,6 @@ class PlainLines:
         for event in events:
             if event.type != "streaming":  # the whole answer follows
                 self.note(event_line(event))
-
-    def suspended(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
     def note(self, message: str) -> None:
         self._printed_at = time.monotonic()
@@ -149,10 +134,8 @@ class ModeLines(PlainLines):
         super().note(f"{self._mode:13} {message}")
 
 
-class LivePanel:
+class LivePanel(Display):
     """The run as one panel that is redrawn."""
-
-    shows_progress = True
 
     def __init__(self, run_id: str, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
@@ -173,9 +156,7 @@ class LivePanel:
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def progress(self, progress: Progress) -> None:
@@ -288,6 +269,13 @@ def gate_hint(progress: Progress) -> str:
     )
 
 
+def graph_line(view: GraphView) -> str:
+    """A graph and its nodes that run, on one line."""
+    running = f"{', '.join(view.running)} running" if view.running else f"at {view.at or 'its entry'}"
+    visited = sum(name in view.visits for name in view.nodes)
+    return plain(f"graph {view.name}: {running}; {visited} of {len(view.nodes)} nodes visited")
+
+
 def event_line(event: AgentEvent) -> str:
     """An event as one line."""
     where = "/".join(part for part in (event.section, str(event.iteration or "")) if part)
@@ -310,9 +298,7 @@ def _headline(progress: Progress, spinner: Spinner | None) -> RenderableType:
 
 
 def _sections(progress: Progress) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("section", "status", "phase", "iteration", "items"):
-        table.add_column(name, justify="right" if name in ("iteration", "items") else "left")
+    table = plain_table("section", "status", "phase", "iteration", "items", right=("iteration", "items"))
     for section in progress.sections:
         table.add_row(
             Text(plain(section.title)[:60]),
@@ -325,9 +311,7 @@ def _sections(progress: Progress) -> Table:
 
 
 def _searches(progress: Progress) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("source", "query", "status", "kept", "hits"):
-        table.add_column(name, justify="right" if name in ("kept", "hits") else "left")
+    table = plain_table("source", "query", "status", "kept", "hits", right=("kept", "hits"))
     for search in progress.searches[-SEARCHES_SHOWN:]:
         table.add_row(
             search.source,

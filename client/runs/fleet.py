@@ -1,12 +1,13 @@
-"""Asking a strictly limited API from a command, where a fleet may be asking it too.
+"""Asking sources outside of any run, also a strictly limited API that a fleet may be asking too.
 
-Each exchange is an activity of its own, without a workflow, on the API's task queue: the process that holds
-the API's gate makes it, so the rate holds however many people search by hand. The documents come back through
-the evidence store, as in a run.
+Of such an API each exchange is an activity of its own, without a workflow, on the API's task queue: the
+process that holds the API's gate makes it, so the rate holds however many people search by hand. The
+documents come back through the evidence store, as in a run.
 """
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import TypeVar
 
 from temporalio.client import ActivityFailureError, Client
@@ -18,15 +19,19 @@ from activities.errors import Malformed, RateLimited, Refused, SourceError, Stor
 from activities.evidence_store import EvidenceStore
 from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import CHECK_PUBMED
-from activities.search import activity_name
+from activities.search import activity_name, narrowed
 from activities.searches import Hits, SearchTask
 from activities.settings import Settings
-from activities.sources.base import Exchange
+from activities.sources.base import Exchange, SearchResult
+from activities.sources.base import search as search_all
+from activities.sources.http.client import Http, open_http
+from activities.sources.registry import build_sources, why_closed
 from activities.types import Frozen, Query, SourceInfo
 from client.connection import Say, configured, open_client, quiet
 from client.embedded.fingerprint import access_of, address_variable
 from client.embedded.home import Places, WorkerNote, look
 from client.embedded.server import open_embedded
+from client.failures import BadInput, Failure
 from workflows.steps import policy
 from workflows.steps.failures import first_detail
 
@@ -37,6 +42,38 @@ SECONDS = 120.0
 _FAILURES: dict[object, type[SourceError]] = {
     kind.status: kind for kind in (RateLimited, Unavailable, Malformed, Refused)
 }
+
+
+async def search_source(
+    settings: Settings,
+    address: str | None,
+    source: str,
+    query: Query,
+    limit: int | None,
+    say: Say,
+    http: Http | None = None,
+) -> SearchResult:
+    """Search a source; one whose rate holds for a whole fleet is asked by the workers where some run. `http`:
+    one that several searches share, so that they keep an API's rate between them. Raises BadInput for what
+    cannot be searched, and Failure for an outage."""
+    asked = narrowed(query, settings.sources.get(source))
+    if limit is not None:
+        asked = asked.model_copy(update={"limit": limit})
+    async with nullcontext(http) if http is not None else open_http(settings) as http:
+        found = build_sources(settings, http)[source]
+        closed = why_closed(settings, found) or str(getattr(found, "missing", "") or "")
+        if closed:
+            raise BadInput(f"{source}: {closed}")
+        if found.info.role == "lookup":
+            raise BadInput(f"{source} answers by identifier only and cannot be searched")
+        if found.info.queue is not None and (client := await fleet(settings, address, found.info, say)):
+            found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
+        try:
+            return await search_all(found, asked)
+        except Refused as error:
+            raise BadInput(str(error)) from error
+        except SourceError as error:
+            raise Failure(f"{error} ({error.status.replace('_', ' ')}; this is not `no results`)") from error
 
 
 async def fleet(

@@ -26,16 +26,16 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.errors import StoreError
 from activities.settings import Settings
-from client.connection import Connection, NoConnection
+from client.connection import Connection
 from client.embedded.home import Places, WorkerNote, read_note
 from client.embedded.locks import is_held
+from client.embedded.processes import last_lines
 from client.embedded.server import serve, start_embedded
+from client.failures import NoAnswer, NoConnection, NoSuchRun
 from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
-from client.runs.errors import NoAnswer, NoSuchRun
-from client.runs.events import read_events
 from client.runs.listing import describe, description
-from client.runs.query import progress
+from client.runs.query import progress, read_events
 from client.runs.rewinding import REWOUND
 from client.terminal import plain
 from workflows.event_types import AgentEvent
@@ -60,8 +60,6 @@ MAX_RESTARTS = 5
 """Restarts of the embedded processes while one run is followed; after that they are given up."""
 REWIND_SECONDS = 30.0
 """How long a terminated run may need to go on where it was rewound to."""
-TAIL_BYTES = 32_768
-"""How much of a log's end is read."""
 UNREACHABLE_STATUSES = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 
 
@@ -333,12 +331,9 @@ def keeps_ending(what: str, log: Path) -> NoConnection:
 def last_log_error(log: Path) -> str:
     """The error a process logged last, in brackets; empty when there is none."""
     try:
-        with log.open("rb") as file:
-            file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
-            lines = file.read().decode(errors="replace").strip().splitlines()
-        record = json.loads(lines[-1])
+        record = json.loads(last_lines(log)[-1])
         text = str(record.get("error") or record["exception"].strip().splitlines()[-1])
-    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+    except (ValueError, LookupError, AttributeError, TypeError):
         return ""
     return f" ({plain(text)[:300]})"
 

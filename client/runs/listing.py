@@ -10,7 +10,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescri
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.codec import CodecError
-from client.runs.errors import NoSuchRun, SeveralRuns, no_such_run
+from client.failures import NoSuchRun, SeveralRuns, no_such_run
 from workflows.modes import WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"

@@ -1,16 +1,34 @@
-"""Queries to a run. A query needs a live worker; `client.runs.listing` answers without one."""
+"""Queries to a run, and its event log, whose older part is in the evidence store.
 
+A query needs a live worker; `client.runs.listing` answers without one.
+"""
+
+import asyncio
+import json
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.evidence_store import EvidenceStore
 from activities.iterations import IterationRecord
+from activities.settings import Settings
 from activities.types import EvidenceRef
-from client.runs.errors import NoAnswer, no_such_run
+from client.failures import NoAnswer, NoSuchRun, no_such_run
 from client.runs.listing import describe
-from workflows.types import EvidenceIndex, ItemsAfter, IterationHistory, Outcome, Progress
+from workflows.event_types import AgentEvent
+from workflows.graph.definition import GraphView
+from workflows.types import (
+    EventLogView,
+    EventsAfter,
+    EvidenceIndex,
+    ItemsAfter,
+    IterationHistory,
+    Outcome,
+    Progress,
+    StoredEvents,
+)
 
 QUERY_SECONDS = 5.0
 """Seconds after which a query counts as unanswered."""
@@ -65,9 +83,73 @@ async def iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]
             return tuple(found)
 
 
+async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
+    """Every iteration of a run and of its sections, those of the run's own loop first. A section that runs is
+    asked itself; one that does not answer is as the run has it. Raises NoAnswer, NoSuchRun."""
+    seen = await progress(client, run_id)
+    found = await iterations(client, run_id)
+    running = [s.workflow_id for s in seen.sections if s.status == "running" and s.workflow_id]
+    own: list[IterationRecord] = []
+    for answer in await asyncio.gather(
+        *(iterations(client, name) for name in running), return_exceptions=True
+    ):
+        if not isinstance(answer, BaseException):
+            own += answer
+        elif not isinstance(answer, NoAnswer | NoSuchRun):
+            raise answer
+    asked = {record.section for record in own}
+    records = [*(record for record in found if record.section not in asked), *own]
+    return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
+
+
 async def outcome(client: Client, run_id: str) -> Outcome | None:
     """The result of a completed run; None while it runs. Raises WorkflowFailureError, NoSuchRun."""
     if (await describe(client, run_id)).status == "running":
         return None
     handle: WorkflowHandle[Any, Outcome] = client.get_workflow_handle(run_id, result_type=Outcome)
     return await handle.result()
+
+
+async def graph_of(client: Client, seen: Progress | None) -> GraphView | None:
+    """Where a run is in its graph; None for a run of another mode. Raises NoAnswer, NoSuchRun."""
+    if seen is None or seen.mode != "graph":
+        return None
+    return await query(client, seen.run_id, "graph", GraphView)
+
+
+async def read_events(
+    client: Client, settings: Settings, run_id: str, after: int = 0, until: int | None = None
+) -> list[AgentEvent]:
+    """The events with a number above `after`, in order and without a gap: all that there are, or those up to
+    `until` at least.
+
+    The run keeps the latest part of its log, which is never empty: what is missing before it is stored.
+    Raises NoAnswer, NoSuchRun, and StoreError when a stored part of the log cannot be read.
+    """
+    events: list[AgentEvent] = []
+    while True:
+        since = events[-1].seq if events else after
+        page = await query(client, run_id, "events", list[AgentEvent], EventsAfter(after=since))
+        if not page:
+            return events
+        if page[0].seq > since + 1:
+            events += await _stored(client, settings, run_id, since, before=page[0].seq)
+        events += page
+        if until is not None and events[-1].seq >= until:
+            return events
+
+
+async def _stored(
+    client: Client, settings: Settings, run_id: str, after: int, before: int
+) -> list[AgentEvent]:
+    """The stored events between two numbers."""
+    log = await query(client, run_id, "event_log", EventLogView)
+    store = EvidenceStore.at(settings.evidence_url)
+    parts = [part for part in log.stored if part.last > after and part.first < before]
+    found = [event for part in parts for event in await _read_part(store, part)]
+    return [event for event in found if after < event.seq < before]
+
+
+async def _read_part(store: EvidenceStore, part: StoredEvents) -> list[AgentEvent]:
+    lines = (await store.get_bytes(part.blob)).decode().splitlines()
+    return [AgentEvent.model_validate(json.loads(line)) for line in lines]

@@ -29,6 +29,7 @@ from activities.evidence_store import EvidenceStore
 from activities.permits import sign
 from activities.refresh import RefreshOutcome, RefreshRequest
 from activities.types import EvidenceRef
+from client.failures import BadInput
 from client.runs.listing import find_run, matching
 
 WORKFLOW = "RefreshReport"
@@ -39,7 +40,7 @@ MIN_INTERVAL_SECONDS = 60.0
 TIMES_SHOWN = 3
 
 
-class NoSuchSchedule(Exception):
+class NoSuchSchedule(BadInput):
     """No schedule, or more than one, has that name."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from activities.configuration.declaration import declared, flag_of
 from client.failures import BadInput, unknown
-from client.runs.checks import check_library, check_profile, check_question, check_sources
+from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 
 if TYPE_CHECKING:
     from activities.analysis.types import Effect
@@ -306,18 +306,6 @@ async def check_model_names(settings: "Settings", request: "ResearchRequest") ->
         from client.model_servers import check_models
 
         await check_models(settings, list(dict.fromkeys(names)))
-
-
-def check_hooks(settings: "Settings") -> None:
-    """Raises BadInput for a hook of the settings that cannot be loaded: no worker would start with it."""
-    if not settings.hooks:
-        return
-    from activities.hooks import HookError, load_hooks
-
-    try:
-        load_hooks(settings)
-    except HookError as error:
-        raise BadInput(str(error)) from error
 
 
 async def available(settings: "Settings") -> "tuple[SourceOption, ...]":

@@ -25,7 +25,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from client.runs.errors import NoSuchRun, no_such_run
+from client.failures import NoSuchRun, no_such_run
 from client.runs.history import Execution, Step, activities_of, executions
 from client.runs.listing import description
 
@@ -125,7 +125,7 @@ async def find_boundary(
                 f"{workflow_id} has its iterations in its sections: name a section that runs with --section, "
                 "or go back to before they began with --to-iteration 1"
             )
-        return next(Boundary(e.run_id, task) for e in reversed(chain) for task in _tasks_with_children(e))
+        return next(Boundary(e.run_id, task) for e in reversed(chain) for _, task in _started_by(e))
     known: dict[int, Boundary] = {}
     for execution in reversed(chain):
         steps = [step async for step in activities_of(client, execution)]
@@ -153,22 +153,18 @@ def beginnings(steps: Sequence[Step]) -> Mapping[int, int]:
 
 def children_of(chain: Sequence[Execution]) -> list[str]:
     """Ids of the sections that a run has started."""
-    return list(
-        dict.fromkeys(
-            event.start_child_workflow_execution_initiated_event_attributes.workflow_id
-            for execution in chain
-            for event in execution.events
-            if event.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
-        )
-    )
+    return list(dict.fromkeys(name for execution in chain for name, _ in _started_by(execution)))
 
 
-def _tasks_with_children(execution: Execution) -> list[int]:
-    return [
-        event.start_child_workflow_execution_initiated_event_attributes.workflow_task_completed_event_id
+def _started_by(execution: Execution) -> list[tuple[str, int]]:
+    """Ids of the sections that an execution has started, each with the workflow task that did."""
+    kind = EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+    found = [
+        event.start_child_workflow_execution_initiated_event_attributes
         for event in execution.events
-        if event.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+        if event.event_type == kind
     ]
+    return [(each.workflow_id, each.workflow_task_completed_event_id) for each in found]
 
 
 async def _terminate(client: Client, workflow_id: str, reason: str) -> None:

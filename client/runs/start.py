@@ -4,23 +4,28 @@ Invariant: no run gets the id of another, so nothing that a run left (its report
 overwritten. Ids of the same question and settings form a chain; a new run gets the first free one.
 """
 
+import getpass
 import hashlib
+import os
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecutionStatus
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
 from client.embedded.namespace import register_attributes, run_attributes
-from client.runs.fairness import fairness, user_name
 from client.runs.listing import as_row, description
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.types import ResearchRequest
 
+VARIABLE = "DETERMINATOR_USER"
+"""Names the user that runs are started for, where that is not the account of this process."""
+MAX_KEY_BYTES = 64
+"""Of a fairness key, by Temporal's API."""
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
 NOT_OF_ID = {"indexed", "history_events", "signatures", "open_limits"}
@@ -134,3 +139,25 @@ async def _start(client: Client, request: ResearchRequest, run_id: str, task_que
         static_summary=request.question[:SUMMARY_CHARS],
         priority=fairness(user),
     )
+
+
+def user_name() -> str:
+    """The user that this process starts runs for; empty where the system knows none."""
+    try:
+        return os.environ.get(VARIABLE) or getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container's user may have no entry in the password file
+        return ""
+
+
+def fairness(user: str) -> Priority:
+    """The priority of a run started for a user: the same as everybody's, with a share of its own.
+
+    Its sections and steps inherit the key, and the server hands out the waiting steps of users in turn: one
+    who starts a thousand runs delays another one's by one of them. A server of one's own needs the dynamic
+    configuration `matching.enableFairness: true` (Temporal 1.29 and later), a namespace of Temporal Cloud its
+    setting for fairness; others ignore the key.
+    """
+    key = user.encode()
+    if len(key) > MAX_KEY_BYTES:
+        return Priority(fairness_key=hashlib.sha256(key).hexdigest())
+    return Priority(fairness_key=user) if user else Priority.default

@@ -1,26 +1,21 @@
 """What a user of the page may see: the runs they started; on a page without sign-in, all runs of the home."""
 
-from collections import OrderedDict
+import time
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable
 
-from temporalio.client import WorkflowUpdateFailedError
-from temporalio.service import RPCError
-
-from activities.errors import DeterminatorError
 from client.api import Determinator
-from client.connection import BadConnectionSettings, NoConnection
-from client.failures import BadInput, Failure, as_failure
+from client.failures import BadInput, as_failure
 from client.run import Run
-from client.runs.errors import NoAnswer, NoSuchRun
 from client.runs.listing import Filter, Row
 from client.web.users import LOCAL_USER
 
 RUNS_KEPT = 64
 """Handles of runs that are kept, so that each look at a run needs no search for it."""
-CLIENT_ERRORS = (
-    *(Failure, DeterminatorError, NoConnection, BadConnectionSettings, NoAnswer, NoSuchRun),
-    *(RPCError, WorkflowUpdateFailedError),
-)
-"""What the client raises for a person to read."""
+RUNS_AN_HOUR = 20
+"""Runs that one user may start within an hour."""
+SIGN_INS_A_MINUTE = 10
+"""Attempts to sign in from one address within a minute."""
 LISTED = 100
 """Runs in the list, the newest."""
 
@@ -64,5 +59,27 @@ def user_of(name: str | None) -> str:
 
 
 def line_of(error: Exception) -> str:
-    """One line for people on an error of `CLIENT_ERRORS`."""
+    """One line for people on an error of `client.api.EXPECTED`."""
     return str(as_failure(error) or error)
+
+
+class RateLimit:
+    """At most `most` events of one name within `seconds`: a sliding window in memory, forgotten when the page
+    restarts."""
+
+    def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._clock = clock
+        self._events: dict[str, deque[float]] = defaultdict(deque)
+
+    def admit(self, name: str) -> float:
+        """Count an event and return 0, or return the seconds until the next one is admitted."""
+        now = self._clock()
+        events = self._events[name]
+        while events and events[0] <= now - self._seconds:
+            events.popleft()
+        if len(events) >= self._most:
+            return events[0] + self._seconds - now
+        events.append(now)
+        return 0.0

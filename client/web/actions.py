@@ -1,12 +1,22 @@
 """What a person tells a run on the page."""
 
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 import gradio as gr
 
 from activities.types import ReportPlan, ReportPlanSection
+from client.api import EXPECTED
 from client.run import Run
-from client.web.access import CLIENT_ERRORS, Access, line_of, user_of
+from client.web.access import Access, line_of, user_of
+
+SAID = {
+    "pause": "it pauses at its next step",
+    "resume": "it continues",
+    "finish": "it writes its report now",
+    "cancel": "it is cancelled; a report is still written",
+}
+"""Message without content -> what the page says when it is sent."""
 
 
 class Actions:
@@ -48,41 +58,17 @@ class Actions:
 
         return await self._tell(run_id, request, act)
 
-    async def pause(self, run_id: str, request: gr.Request) -> str:
-        """Pause at the next step."""
+    def plain(self, name: Literal["pause", "resume", "finish", "cancel"]) -> Callable[..., Awaitable[str]]:
+        """The message of this name, which has no content."""
 
-        async def act(run: Run, _user: str) -> str:
-            await run.pause()
-            return "it pauses at its next step"
+        async def send(run_id: str, request: gr.Request) -> str:
+            async def act(run: Run, _user: str) -> str:
+                await getattr(run, name)()
+                return SAID[name]
 
-        return await self._tell(run_id, request, act)
+            return await self._tell(run_id, request, act)
 
-    async def resume(self, run_id: str, request: gr.Request) -> str:
-        """Continue a paused run."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.resume()
-            return "it continues"
-
-        return await self._tell(run_id, request, act)
-
-    async def finish(self, run_id: str, request: gr.Request) -> str:
-        """Stop searching and write."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.finish()
-            return "it writes its report now"
-
-        return await self._tell(run_id, request, act)
-
-    async def cancel(self, run_id: str, request: gr.Request) -> str:
-        """Stop; a report is still written."""
-
-        async def act(run: Run, _user: str) -> str:
-            await run.cancel()
-            return "it is cancelled; a report is still written"
-
-        return await self._tell(run_id, request, act)
+        return send
 
     async def extend(
         self, run_id: str, tokens: float, cost: float, minutes: float, request: gr.Request
@@ -99,7 +85,7 @@ class Actions:
         user = user_of(request.username)
         try:
             return await act(await self._access.run(run_id, user), user)
-        except CLIENT_ERRORS as error:
+        except EXPECTED as error:
             return f"**{line_of(error)}**"
 
 

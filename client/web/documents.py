@@ -8,14 +8,15 @@ from urllib.parse import quote as encoded
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.params import Query
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name
 from activities.report.format_table import FORMATS
 from activities.report.formats.text import safe_url
+from client.api import EXPECTED
 from client.reports.load import as_bytes
-from client.web.access import CLIENT_ERRORS, Access, line_of
+from client.web.access import Access, line_of
 from client.web.rendering import evidence_html, reading_html
 from client.web.signing_in import SignIn
 
@@ -40,17 +41,15 @@ class Documents:
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
+        for kind in EXPECTED:
+            app.add_exception_handler(kind, not_found)
         app.get("/runs/{run_id}/reading", response_class=HTMLResponse)(self._reading)
         app.get("/runs/{run_id}/evidence/{evidence_id:path}", response_class=HTMLResponse)(self._evidence)
         app.get("/runs/{run_id}/download/{form}")(self._download)
 
     async def _reading(self, request: Request, run_id: str) -> Response:
-        try:
-            run = await self._access.run(run_id, self._user(request))
-            page = reading_html(await run.draft(), run_id)
-        except CLIENT_ERRORS as error:
-            raise HTTPException(404, line_of(error)) from error
-        return HTMLResponse(page, headers=HEADERS)
+        run = await self._access.run(run_id, self._user(request))
+        return HTMLResponse(reading_html(await run.draft(), run_id), headers=HEADERS)
 
     async def _evidence(
         self,
@@ -59,25 +58,19 @@ class Documents:
         evidence_id: str,
         quote: Annotated[str, Query(max_length=QUOTE_CHARS)] = "",
     ) -> Response:
-        try:
-            run = await self._access.run(run_id, self._user(request))
-            ref = next((ref for ref in await run.found() if ref.evidence_id == evidence_id), None)
-            if ref is None:
-                raise HTTPException(404, "this run has no such item")
-            item = await EvidenceStore.at(run.settings.evidence_url).get(ref)
-        except CLIENT_ERRORS as error:
-            raise HTTPException(404, line_of(error)) from error
+        run = await self._access.run(run_id, self._user(request))
+        ref = next((ref for ref in await run.found() if ref.evidence_id == evidence_id), None)
+        if ref is None:
+            raise HTTPException(404, "this run has no such item")
+        item = await EvidenceStore.at(run.settings.evidence_url).get(ref)
         return HTMLResponse(evidence_html(item, quote, safe_url(item.url)), headers=HEADERS)
 
     async def _download(self, request: Request, run_id: str, form: str) -> Response:
         chosen = FORMATS.get(form)
         if chosen is None:
             raise HTTPException(404, f"there is no format {form[:20]}; there are {', '.join(FORMATS)}")
-        try:
-            run = await self._access.run(run_id, self._user(request))
-            data = as_bytes(await run.draft(), chosen.name)
-        except CLIENT_ERRORS as error:
-            raise HTTPException(404, line_of(error)) from error
+        run = await self._access.run(run_id, self._user(request))
+        data = as_bytes(await run.draft(), chosen.name)
         name = encoded(f"{file_name(run_id)}-{chosen.file}")
         return Response(
             data,
@@ -90,3 +83,8 @@ class Documents:
         if user is None:
             raise HTTPException(401, "sign in first")
         return user
+
+
+async def not_found(_: Request, error: Exception) -> Response:
+    """The answer where the client cannot give what is asked for."""
+    return JSONResponse({"detail": line_of(error)}, status_code=404)

@@ -8,13 +8,12 @@ import gradio as gr
 from gradio.components import Component
 from pydantic import ValidationError
 
+from client.api import EXPECTED
 from client.failures import BadInput
-from client.web.access import CLIENT_ERRORS, Access, line_of, user_of
+from client.web.access import RUNS_AN_HOUR, Access, RateLimit, line_of, user_of
 from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
-from client.web.limits import RUNS_AN_HOUR, RateLimit
 from client.web.run_view import Look, run_view
 
-HEAD = ("question", "state", "mode", "started", "run")
 GRADIO = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9)}
 """Gradio keeps the last ten thousand events and makes a table of all of them after each one (7 ms), for
 statistics that are not served; each tab has an event a second."""
@@ -48,7 +47,7 @@ def build_page(access: Access) -> gr.Blocks:
         form.button.click(
             asking.ask,
             {run_id, follow_up, *form.fields.values()},
-            [run_id, form.message, tabs, view.timer],
+            [run_id, form.message, tabs, view["timer"]],
         ).then(None, [run_id], None, js=INTO_ADDRESS)
         earlier.select(RunList(access).html, None, [listed])
         look = Look(access)
@@ -57,7 +56,7 @@ def build_page(access: Access) -> gr.Blocks:
             name = request.query_params.get("run", "")
             return name, gr.Tabs(selected="run" if name else "ask")
 
-        page.load(opened, None, [run_id, tabs]).then(look.again, [run_id, view.seen], view.outputs)
+        page.load(opened, None, [run_id, tabs]).then(look.again, [run_id, view["seen"]], [*view.values()])
     page.queue(default_concurrency_limit=16, api_open=False)
     return page
 
@@ -90,7 +89,7 @@ class Asking:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             return [gr.skip(), f"**{first['loc'][0]}: {first['msg']}**", gr.skip(), gr.skip()]
-        except CLIENT_ERRORS as error:
+        except EXPECTED as error:
             return [gr.skip(), f"**{line_of(error)}**", gr.skip(), gr.skip()]
         return [run.id, "", gr.Tabs(selected="run"), gr.Timer(active=True)]
 
@@ -105,7 +104,7 @@ class RunList:
         """The runs as a table of links."""
         try:
             rows = await self._access.runs(user_of(request.username))
-        except CLIENT_ERRORS as error:
+        except EXPECTED as error:
             return f"<p>{html.escape(line_of(error))}</p>"
         if not rows:
             return "<p>There are no runs yet.</p>"

@@ -8,13 +8,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from activities.report.schema import Report
 from activities.types import Evidence
-from client.web.texts import parts_of
+from activities.verification.quote_check import normalise
+from client.runs.display import budget_rows
 from workflows.event_types import AgentEvent, Streaming
 from workflows.types import BudgetStatus, Progress
 
 EVENTS_SHOWN = 30
 """Events that the page lists while a run goes on, the latest: the list changes every second."""
 EVENTS_SHOWN_AT_END = 300
+MAX_CHARS = 400_000
+"""Characters of a stored text that a page shows, around the quote."""
 
 
 @cache
@@ -64,29 +67,12 @@ def _rendered(name: str, **values: object) -> str:
 
 def budget_bars(budget: BudgetStatus, iteration: int, max_iterations: int) -> list[dict[str, object]]:
     """What is used of each limit that is set, for a bar each."""
-    limits, used = budget.limits, budget.used
-    bars: list[dict[str, object]] = []
-    if max_iterations:
-        bars.append(_bar("rounds", iteration, max_iterations, f"{iteration} of {max_iterations}"))
-    if limits.max_tokens:
-        bars.append(
-            _bar("tokens", used.tokens, limits.max_tokens, f"{used.tokens:,} of {limits.max_tokens:,}")
-        )
-    if limits.max_cost_microusd and used.cost_microusd is not None:
-        spent, most = used.cost_microusd / 1e6, limits.max_cost_microusd / 1e6
-        bars.append(_bar("cost", spent, most, f"${spent:.2f} of ${most:.2f}"))
-    if limits.max_seconds:
-        seconds = budget.elapsed_seconds
-        bars.append(
-            _bar(
-                "minutes", seconds, limits.max_seconds, f"{seconds / 60:.0f} of {limits.max_seconds / 60:.0f}"
-            )
-        )
-    return bars
-
-
-def _bar(name: str, used: float, limit: float, text: str) -> dict[str, object]:
-    return {"name": name, "used": min(used, limit), "limit": limit, "text": text}
+    rounds = ("rounds", iteration, max_iterations, f"{iteration} of {max_iterations}")
+    return [
+        {"name": name, "used": min(used, limit), "limit": limit, "text": text}
+        for name, used, limit, text in (rounds, *budget_rows(budget))
+        if limit
+    ]
 
 
 def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[tuple[str, list[str]]]:
@@ -112,3 +98,22 @@ def evidence_html(item: Evidence, quote: str, link: str | None) -> str:
     """The stored text of a work, with a quote marked in its place."""
     parts, marked = parts_of(item.text, quote)
     return _rendered("evidence", item=item, quote=quote, parts=parts, marked=marked, link=link)
+
+
+def parts_of(text: str, quote: str) -> tuple[list[tuple[str, bool]], bool]:
+    """The text in pieces, each with whether it is the quote, and whether the quote was found.
+
+    A quote that differs from the text in white space or in the form of characters is found in the normal form
+    of both, in which the text is then shown.
+    """
+    start = text.find(quote) if quote else -1
+    if quote and start < 0:
+        folded, wanted = normalise(text), normalise(quote)
+        if (start := folded.find(wanted)) >= 0:
+            text, quote = folded, wanted
+    if start < 0:
+        return [(text[:MAX_CHARS], False)], False
+    end = start + len(quote)
+    first = max(0, start - MAX_CHARS // 2)
+    pieces = [(text[first:start], False), (quote, True), (text[end : first + MAX_CHARS], False)]
+    return [piece for piece in pieces if piece[0]], True

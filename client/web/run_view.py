@@ -7,17 +7,17 @@ from urllib.parse import quote
 import gradio as gr
 
 from activities.report.format_table import FORMATS
+from client.api import EXPECTED
 from client.run import Run, RunStatus
-from client.web.access import CLIENT_ERRORS, Access, line_of, user_of
+from client.web.access import Access, line_of, user_of
 from client.web.actions import Actions
 from client.web.rendering import events_html, link_html, progress_html, searches_html
 from workflows.event_types import AgentEvent
+from workflows.types import Progress
 
 TICK_SECONDS = 1.0
 MAX_EVENTS = 2_000
 """Events that a tab remembers, the latest."""
-PARTS = 4
-"""Of the progress; see `RunView.parts`."""
 NO_RUN = "<p>Ask a question, or choose a run from the list.</p>"
 
 
@@ -28,42 +28,27 @@ class Seen:
     run_id: str = ""
     events: list[AgentEvent] = field(default_factory=list)
     shown: tuple[str, ...] = ()
-    """The parts of the progress, in the order of `RunView.parts`."""
+    """`PARTS` of the view."""
     gate: str | None = None
     over: bool = False
     trouble: bool = False
     """The message says that the run could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """The components of the view."""
-
-    parts: tuple[gr.HTML, ...]
-    """How the run goes, its searches, its events, its link. Each is replaced only when it has changed: what a
-    person has opened, marked or reached with the keyboard in another stays as it is."""
-    message: gr.Markdown
-    gate: gr.Group
-    gate_text: gr.Markdown
-    plan: gr.Dataframe
-    candidates: gr.CheckboxGroup
-    report: gr.HTML
-    works: gr.Dataframe
-    follow_up: gr.Group
-    timer: gr.Timer
-    seen: gr.State
-
-    @property
-    def outputs(self) -> list[gr.components.Component | gr.blocks.BlockContext]:
-        """What a look at the run updates, in the order of `Look.updates`."""
-        return [
-            *self.parts,
-            *(self.message, self.gate, self.gate_text, self.plan, self.candidates),
-            *(self.report, self.works, self.follow_up, self.timer, self.seen),
-        ]
+OUTPUTS = (
+    *("progress", "searches", "events", "link"),
+    *("message", "gate", "gate_text", "plan", "candidates"),
+    *("report", "works", "follow_up", "timer", "seen"),
+)
+"""The components that a look at the run updates, in the order of `Look.again`."""
+PARTS = OUTPUTS[:4]
+"""How the run goes. Each is replaced only when it has changed: what a person has opened, marked or reached
+with the keyboard in another stays as it is."""
+View = dict[str, gr.components.Component | gr.blocks.BlockContext]
+"""The components by their names in `OUTPUTS`."""
 
 
-def run_view(access: Access, run_id: gr.Textbox) -> RunView:
+def run_view(access: Access, run_id: gr.Textbox) -> View:
     """Build the view and connect its buttons."""
     progress = gr.HTML(NO_RUN, elem_id="progress")
     message = gr.Markdown(elem_id="run-message")
@@ -106,21 +91,21 @@ def run_view(access: Access, run_id: gr.Textbox) -> RunView:
         gr.Markdown("A follow-up question begins with the evidence of this run: choose it in the tab Ask.")
     timer = gr.Timer(TICK_SECONDS, active=False)
     seen = gr.State(Seen())
-    view = RunView(
-        (progress, searches, events, link),
-        *(message, gate, gate_text, plan, candidates, report, works, follow_up, timer, seen),
-    )
+    made = (progress, searches, events, link, message, gate, gate_text, plan, candidates)
+    view: View = dict(zip(OUTPUTS, (*made, report, works, follow_up, timer, seen), strict=True))
 
     actions = Actions(access)
     approve.click(actions.approve, [run_id, note, plan, candidates], [message])
     reject.click(actions.reject, [run_id, note], [message])
     steer.click(actions.steer, [run_id, instruction], [message])
-    pause.click(actions.pause, [run_id], [message])
-    resume.click(actions.resume, [run_id], [message])
-    finish.click(actions.finish, [run_id], [message])
-    cancel.click(actions.cancel, [run_id], [message])
+    pause.click(actions.plain("pause"), [run_id], [message])
+    resume.click(actions.plain("resume"), [run_id], [message])
+    finish.click(actions.plain("finish"), [run_id], [message])
+    cancel.click(actions.plain("cancel"), [run_id], [message])
     extend.click(actions.extend, [run_id, tokens, cost, minutes], [message])
-    timer.tick(Look(access).again, [run_id, seen], view.outputs, show_progress="hidden", concurrency_limit=8)
+    timer.tick(
+        Look(access).again, [run_id, seen], [*view.values()], show_progress="hidden", concurrency_limit=8
+    )
     return view
 
 
@@ -131,21 +116,58 @@ class Look:
         self._access = access
 
     async def again(self, run_id: str, seen: Seen, request: gr.Request) -> list[object]:
-        """The updates of the view, in the order of `RunView.outputs`."""
-        if not run_id:
-            return [gr.skip()] * (PARTS + 8) + [gr.Timer(active=False), seen]
-        if seen.run_id != run_id:
+        """The updates of the view, in the order of `OUTPUTS`."""
+        if run_id and seen.run_id != run_id:
             seen = Seen(run_id)
+        updates = await self._updates(run_id, seen, request) if run_id else {"timer": gr.Timer(active=False)}
+        return [{**updates, "seen": seen}.get(name, gr.skip()) for name in OUTPUTS]
+
+    async def _updates(self, run_id: str, seen: Seen, request: gr.Request) -> dict[str, object]:
+        """What has changed, by name."""
         try:
             run = await self._access.run(run_id, user_of(request.username))
             status = await run.status()
             await self._read_events(run, status, seen)
-        except CLIENT_ERRORS as error:
+        except EXPECTED as error:
             self._access.forget(run_id)
             seen.trouble = True
             message = f"{line_of(error)}. The run itself is kept; this page looks again."
-            return [*[gr.skip()] * PARTS, message, *[gr.skip()] * 7, gr.Timer(active=True), seen]
-        return await self._updates(run, status, seen)
+            return {"message": message, "timer": gr.Timer(active=True)}
+        now = status.progress
+        if now is None:
+            seen.trouble = True
+            text = f"{html.escape(status.row.question)}: {status.row.status}; no worker answers at the moment"
+            return {"message": text, "timer": gr.Timer(active=True)}
+        over = status.row.status != "running"
+        updates: dict[str, object] = {"follow_up": gr.Group(visible=over), "timer": gr.Timer(active=not over)}
+        shown = (
+            progress_html(now, seen.events),
+            searches_html(now),
+            events_html(now, seen.events),
+            link_html(run.link or ""),
+        )
+        before, seen.shown = seen.shown or ("",) * len(PARTS), shown
+        updates |= {n: new for n, new, old in zip(PARTS, shown, before, strict=True) if new != old}
+        if now.waiting_for != seen.gate:
+            seen.gate = now.waiting_for
+            updates |= await self._gate(run, now)
+        if seen.trouble:
+            seen.trouble, updates["message"] = False, ""
+        if over and not seen.over:
+            seen.over = True
+            updates["report"], updates["works"] = await self._report(run)
+        return updates
+
+    async def _gate(self, run: Run, now: Progress) -> dict[str, object]:
+        """What waits for approval, and what of it can be changed."""
+        names = [candidate.name for candidate in now.candidates]
+        chosen = now.waiting_for == "candidates" and bool(names)
+        return {
+            "gate": gr.Group(visible=now.waiting_for is not None),
+            "gate_text": f"**The {now.waiting_for} waits for your approval.**" if now.waiting_for else "",
+            "plan": await self._plan(run) if now.waiting_for == "plan" else gr.Dataframe(visible=False),
+            "candidates": gr.CheckboxGroup(choices=names, value=names, visible=chosen),
+        }
 
     async def _read_events(self, run: Run, status: RunStatus, seen: Seen) -> None:
         last = seen.events[-1].seq if seen.events else 0
@@ -153,51 +175,6 @@ class Look:
             return
         new = [event async for event in run.events(last, follow=False)]
         seen.events = [*seen.events, *new][-MAX_EVENTS:]
-
-    async def _updates(self, run: Run, status: RunStatus, seen: Seen) -> list[object]:
-        now = status.progress
-        if now is None:
-            seen.trouble = True
-            text = f"{html.escape(status.row.question)}: {status.row.status}; no worker answers at the moment"
-            return [*[gr.skip()] * PARTS, text, *[gr.skip()] * 7, gr.Timer(active=True), seen]
-        shown = (
-            progress_html(now, seen.events),
-            searches_html(now),
-            events_html(now, seen.events),
-            link_html(run.link or ""),
-        )
-        before, seen.shown = seen.shown or ("",) * PARTS, shown
-        gate, plan, candidates = gr.skip(), gr.skip(), gr.skip()
-        gate_text: object = gr.skip()
-        if now.waiting_for != seen.gate:
-            seen.gate = now.waiting_for
-            gate = gr.Group(visible=now.waiting_for is not None)
-            gate_text = f"**The {now.waiting_for} waits for your approval.**" if now.waiting_for else ""
-            plan = await self._plan(run) if now.waiting_for == "plan" else gr.Dataframe(visible=False)
-            names = [candidate.name for candidate in now.candidates]
-            candidates = gr.CheckboxGroup(
-                choices=names, value=names, visible=now.waiting_for == "candidates" and bool(names)
-            )
-        over = status.row.status != "running"
-        message: object = "" if seen.trouble else gr.skip()
-        seen.trouble = False
-        report, works = gr.skip(), gr.skip()
-        if over and not seen.over:
-            seen.over = True
-            report, works = await self._report(run)
-        return [
-            *(new if new != old else gr.skip() for new, old in zip(shown, before, strict=True)),
-            message,
-            gate,
-            gate_text,
-            plan,
-            candidates,
-            report,
-            works,
-            gr.Group(visible=over),
-            gr.Timer(active=not over),
-            seen,
-        ]
 
     async def _plan(self, run: Run) -> gr.Dataframe:
         plan = (await run.plan()).plan

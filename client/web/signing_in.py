@@ -16,7 +16,7 @@ from fastapi import FastAPI, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from joserfc.errors import JoseError
 
-from client.web.limits import SIGN_INS_A_MINUTE, RateLimit
+from client.web.access import SIGN_INS_A_MINUTE, RateLimit
 from client.web.users import LOCAL_USER, Provider, UserList
 
 UNAVAILABLE = "the provider cannot be reached; try again"

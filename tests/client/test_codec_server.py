@@ -8,9 +8,9 @@ from google.protobuf.json_format import MessageToDict
 from temporalio.api.common.v1 import Payload, Payloads
 
 from activities.codec import AesGcmCodec, new_key, parse_keys
+from client.cli.servers import listening_address
 from client.codec_server import MAX_BODY_BYTES, codec_app
 from client.failures import BadInput
-from client.listening import listening_address
 from tests.client.harness import determinator
 
 UI = "http://localhost:8080"

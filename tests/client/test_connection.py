@@ -10,15 +10,9 @@ from temporalio.service import GrpcCompression
 
 from activities.settings import Settings
 from client.connect import connect
-from client.connection import (
-    BadConnectionSettings,
-    NoConnection,
-    compression,
-    configured,
-    open_client,
-    plain_address,
-)
+from client.connection import compression, configured, open_client, plain_address
 from client.embedded.binary import free_port
+from client.failures import BadConnectionSettings, NoConnection
 from tests.client.harness import determinator
 
 

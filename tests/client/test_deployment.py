@@ -19,7 +19,7 @@ from activities.configuration.values import Part
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from client.cli.main import VERBS
-from client.cli.web import DEFAULT_PORT
+from client.cli.servers import DEFAULT_PORT
 from client.embedded.namespace import ATTRIBUTES
 from tests.client.harness import determinator
 from worker.metrics import OURS

@@ -12,10 +12,9 @@ import pytest
 
 from activities.report.schema import Report
 from client.cli import common, results
-from client.reports import parcel
-from client.reports.bundle import CHECKING
-from client.reports.check_script import check_script
-from client.reports.parcel import BadParcel, open_parcel
+from client.reports import verify
+from client.reports.bundle import CHECKING, check_script
+from client.reports.verify import BadParcel, open_parcel
 from client.terminal import harmless
 from tests.client.harness import determinator
 
@@ -44,14 +43,14 @@ def test_a_bomb_that_the_sums_name_many_times_is_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = 0
-    whole = parcel._Budget.read
+    whole = verify._Budget.read
 
-    def counted(self: parcel._Budget, stream: io.BytesIO, name: str) -> bytes:
+    def counted(self: verify._Budget, stream: io.BytesIO, name: str) -> bytes:
         nonlocal reads
         reads += name.endswith("bomb.bin")
         return whole(self, stream, name)
 
-    monkeypatch.setattr(parcel._Budget, "read", counted)
+    monkeypatch.setattr(verify._Budget, "read", counted)
     sums = b"".join(b"0" * 64 + b"  bomb.bin\n" for _ in range(40))
     path = bundle(tmp_path / "x.zip", {"SHA256SUMS": sums, "bomb.bin": b"\0" * 50_000_000})
     began = time.monotonic()
@@ -61,7 +60,7 @@ def test_a_bomb_that_the_sums_name_many_times_is_read_once(
 
 
 def test_a_parcel_is_read_within_one_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parcel, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(verify, "MAX_BYTES", 1_000_000)
     sums = b"".join(b"%064d  part%d\n" % (0, n) for n in range(4))
     parts = {f"part{n}": b"\0" * 300_000 for n in range(4)}
     with pytest.raises(BadParcel):

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from worker.daemon import stop_on_signals
-from worker.event_loop import new_event_loop, run
+from worker.daemon import new_event_loop, run, stop_on_signals
 
 
 async def kind() -> str:

@@ -86,7 +86,7 @@ from tests.workflows.script import (
     held,
     outage,
 )
-from worker.graph_check import check_graph
+from worker.build import check_graph
 
 T = TypeVar("T")
 

@@ -15,8 +15,8 @@ from activities.draft_progress import SIGNAL, DraftProgress
 from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
-from client.runs.errors import NoAnswer
-from client.runs.events import read_events
+from client.failures import NoAnswer
+from client.runs.query import read_events
 from tests.workflows.conftest import PATIENCE, Run, Stage, a_request, a_worker
 from tests.workflows.fakes import Fakes
 from tests.workflows.script import down

@@ -3,10 +3,9 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
@@ -14,14 +13,15 @@ from temporalio.client import WorkflowExecutionStatus
 from activities.settings import Settings
 from activities.steps import Role
 from client.connection import Connection
-from client.runs.events import read_events
+from client.runs.display import Display
 from client.runs.follow import Follower
 from client.runs.listing import Filter, list_runs
 from client.runs.query import iterations as query_iterations
+from client.runs.query import read_events
 from client.runs.rewinding import CannotRewind, rewind, rewind_section
 from tests.workflows.conftest import Run, Stage, a_request, until
 from workflows.event_types import AgentEvent
-from workflows.types import Outcome, Progress
+from workflows.types import Outcome
 
 APART = 3.0
 """Seconds between the end of a run and its rewinding."""
@@ -180,34 +180,14 @@ async def test_an_iteration_that_is_not_there_is_refused_and_nothing_happens(liv
     assert (await run.handle.describe()).run_id == before.run_id
 
 
-class Recorder:
+class Recorder(Display):
     """A display that keeps the events it was given."""
-
-    shows_progress = True
 
     def __init__(self) -> None:
         self.seen: list[AgentEvent] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def progress(self, progress: Progress) -> None:
-        return
-
-    def calls(self, calls: Sequence[object]) -> None:
-        return
-
     def events(self, events: Sequence[AgentEvent]) -> None:
         self.seen += events
-
-    def note(self, message: str) -> None:
-        return
-
-    def suspended(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
 
 @pytest.mark.parametrize("mode", ["iterative", "deep"])

@@ -43,7 +43,7 @@ from workflows.steps.failures import OutOfBudget
 from workflows.steps.writing import run_all
 
 CHECK_GRAPH = "check_graph"
-"""The activity that checks a definition; a worker has it (`worker.graph_check`)."""
+"""The activity that checks a definition; a worker has it (`worker.build`)."""
 ROLES: Mapping[AgentStep, Role] = {
     "plan": "planner",
     "observe": "observer",

@@ -11,7 +11,7 @@ from activities.configuration.declaration import declared, flag_of
 from activities.configuration.file import read_file
 from activities.settings import Settings
 from client.cli.ask import ask
-from client.cli.settings_table import markdown, template
+from client.cli.config import markdown, template
 from client.failures import BadInput
 from client.runs.request import AskOptions, build_request, limits, with_options
 from tests.client.harness import determinator

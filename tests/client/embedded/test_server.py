@@ -16,13 +16,13 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
-from client.connection import NoConnection
 from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import Locked, LockFile, holder, is_held
 from client.embedded.namespace import ATTRIBUTES, RETENTION, register_attributes
 from client.embedded.processes import MAX_DEATHS, end_orphans
 from client.embedded.server import start_embedded, stop_embedded
+from client.failures import NoConnection
 from tests.client.harness import begin, determinator, living, processes_of, wait_until
 
 ROOT = Path(__file__).parents[3]
@@ -313,9 +313,10 @@ def test_a_supervisor_that_cannot_write_its_note_says_so(home: Path) -> None:
 def lock_holder(lock: Path) -> "Iterator[subprocess.Popen[bytes]]":
     """A process that has inherited a lock."""
     held = LockFile(lock)
-    with held:
-        process = subprocess.Popen(["sleep", "60"], pass_fds=(held.fd,))
-        held.sign(process.pid)
+    held.acquire()
+    process = subprocess.Popen(["sleep", "60"], pass_fds=(held.fd,))
+    held.sign(process.pid)
+    os.close(held.fd)
     try:
         yield process
     finally:
@@ -337,9 +338,10 @@ def test_a_lock_says_who_holds_it_and_lives_as_long_as_the_process_that_inherite
 def test_testing_a_lock_does_not_acquire_it(tmp_path: Path) -> None:
     lock = LockFile(tmp_path / "lock")
     assert not is_held(lock.path)
-    with lock:
-        assert is_held(lock.path)
-        assert is_held(lock.path)
+    lock.acquire()
+    assert is_held(lock.path)
+    assert is_held(lock.path)
+    os.close(lock.fd)
     assert not is_held(lock.path)
 
 

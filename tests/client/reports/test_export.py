@@ -15,8 +15,7 @@ from activities.iterations import Finding, IterationRecord, IterationSearch
 from activities.report.assemble import build_report
 from activities.verification.quote_check import verbatim
 from client.reports import check_bundle
-from client.reports.bundle import make_bundle
-from client.reports.check_script import check_script
+from client.reports.bundle import check_script, make_bundle
 from client.reports.finished import Finished
 from client.secrets import MIN_CHARS, known_secrets, without
 from tests.activities.cases import DOCUMENTS, FULL, TRIAL

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from activities.report.formats.text import spreadsheet_cell
 from activities.settings import Settings
 from client.failures import BadInput
-from client.runs.batch import check, harmless_cell, read_questions
+from client.runs.batch import check, read_questions
 from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 from tests.client.harness import begin, determinator, wait_until
 
@@ -102,5 +103,5 @@ def test_a_row_has_options_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_cell_is_no_formula_of_a_spreadsheet() -> None:
-    assert harmless_cell("=HYPERLINK(1)") == "'=HYPERLINK(1)"
-    assert harmless_cell(3) == 3
+    assert spreadsheet_cell("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+    assert spreadsheet_cell("3") == "3"

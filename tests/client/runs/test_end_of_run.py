@@ -8,10 +8,10 @@ from temporalio.client import Client
 
 from activities.settings import Settings
 from client.connection import Connection
+from client.failures import NoAnswer
 from client.runs import follow
 from client.runs.calls import ModelCall
 from client.runs.display import PlainLines
-from client.runs.errors import NoAnswer
 from client.runs.follow import Follower
 from workflows.types import BudgetStatus, Limits, Outcome, Progress
 

@@ -9,8 +9,7 @@ import pytest
 from temporalio.client import Client
 
 from activities.evidence_store import EvidenceStore
-from client.runs.fairness import MAX_KEY_BYTES, fairness
-from client.runs.start import start
+from client.runs.start import MAX_KEY_BYTES, fairness, start
 from tests.conftest import client_of, dev_server_of
 from tests.workflows.conftest import a_request, a_worker
 from tests.workflows.fakes import Fakes

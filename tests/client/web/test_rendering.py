@@ -1,8 +1,15 @@
 """What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
 
 from activities.types import Evidence, Usage
-from client.web.rendering import EVENTS_SHOWN, drafts_of, events_html, evidence_html, progress_html
-from client.web.texts import MAX_CHARS, parts_of
+from client.web.rendering import (
+    EVENTS_SHOWN,
+    MAX_CHARS,
+    drafts_of,
+    events_html,
+    evidence_html,
+    parts_of,
+    progress_html,
+)
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
 

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 
-from client.web.limits import SIGN_INS_A_MINUTE, RateLimit
+from client.web.access import SIGN_INS_A_MINUTE, RateLimit
 from client.web.signing_in import SignIn
 from client.web.users import UserList, UserListError, add_user, hash_of, verifies
 

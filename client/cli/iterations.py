@@ -1,21 +1,15 @@
-"""`determinator inspect`: what a run did in each iteration, and what it cost."""
+"""`determinator inspect` and `rewind`: the iterations of a run, and going back to one of them."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import (
-    address_option,
-    json_option,
-    print_json,
-    print_text,
-    run_argument,
-    with_run,
-)
+from client.cli.common import json_option, on_client, on_run, print_json, print_text, run_argument
 
 if TYPE_CHECKING:
     from activities.iterations import IterationRecord
+    from client.api import Determinator
     from client.run import Run
 
 Plain = Callable[[str], str]
@@ -25,27 +19,19 @@ WIDTH = 11
 
 
 @click.command()
-@run_argument
 @json_option
-@address_option
-def inspect(run: str, as_json: bool, address: str | None) -> None:
+@on_run
+async def inspect(run: "Run", as_json: bool) -> None:
     """Show each iteration of a run and of its sections: what was thought, what was missing, what was searched
     and found, how it was judged, and what it cost. `determinator rewind` goes back to one of them."""
-
-    async def body(found: "Run") -> None:
-        from client.runs.inspecting import inspect_run
-
-        await found.progress()
-        records = await inspect_run(found.connection.client, found.settings, found.id)
-        if as_json:
-            print_json({"run_id": found.id, "iterations": [r.model_dump(mode="json") for r in records]})
-            return
-        if not records:
-            print_text(f"{found.id} has no iteration yet")
-        for line in lines_of(records):
-            print_text(line)
-
-    with_run(address, run, body)
+    records = await run.iterations()
+    if as_json:
+        print_json({"run_id": run.id, "iterations": [r.model_dump(mode="json") for r in records]})
+        return
+    if not records:
+        print_text(f"{run.id} has no iteration yet")
+    for line in lines_of(records):
+        print_text(line)
 
 
 def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
@@ -95,3 +81,62 @@ def cost_of(record: "IterationRecord") -> str:
     money = "price not known" if cost is None else f"${cost / 1e6:.4f}"
     calls = "1 call" if record.model_calls == 1 else f"{record.model_calls} calls"
     return f"{calls}, {record.tokens:,} tokens, {money}"
+
+
+@click.command()
+@run_argument
+@click.option(
+    "--to-iteration",
+    "iteration",
+    type=click.IntRange(1),
+    required=True,
+    metavar="N",
+    help="The iteration to begin again; `determinator inspect` shows them.",
+)
+@click.option(
+    "--section",
+    metavar="ID",
+    help="Only this section of a deep run, such as s2, while it runs; the others go on.",
+)
+@json_option
+@on_client
+async def rewind(
+    client: "Determinator", run: str, iteration: int, section: str | None, as_json: bool
+) -> None:
+    """Reset a run to the beginning of an iteration; it continues from there under the same id. A run that has
+    ended may be rewound, too.
+
+    Everything after it is discarded: searches, judgements, and people's decisions. Model answers that were
+    paid for stay in the store and are not bought again when the same is asked. The report files that
+    the run left are renamed and kept.
+
+    A run with sections (deep, hierarchical) has its iterations in them. With --section, one that runs goes
+    back alone; without, the run goes back to before its sections began: iteration 1.
+    """
+    from client.reports.report_files import set_aside
+    from client.runs import rewinding
+
+    found = await client.run(run, worker=False)
+    temporal = found.connection.client
+    kept: list[str] = []
+    if section:
+        execution = await rewinding.rewind_section(temporal, found.id, section, iteration)
+    else:
+        execution = await rewinding.rewind(temporal, found.id, iteration)
+        kept = [str(path) for path in set_aside(client.settings, found.id)]
+        await client.run(found.id)  # it runs now: see that a worker serves it
+    if as_json:
+        print_json(
+            {
+                "run_id": found.id,
+                "section": section or "",
+                "iteration": iteration,
+                "execution": execution,
+                "set_aside": kept,
+            }
+        )
+        return
+    for path in kept:
+        print_text(f"the earlier report is now {path}")
+    what = f"section {section} of {found.id}" if section else found.id
+    print_text(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {found.id}`")

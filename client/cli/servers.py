@@ -1,0 +1,269 @@
+"""`determinator web`, `mcp` and `codec`: small HTTP servers, where they may listen, and how they end."""
+
+import logging
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from client.cli.common import address_option, load_settings, run_async, say
+from client.connection import LOOPBACK
+from client.failures import BadInput
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+STOP_SECONDS = 5
+"""Time that requests have to end when the server is stopped."""
+DEFAULT_PORT = 7870
+"""Of the page."""
+CODEC_TOKEN = "DETERMINATOR_CODEC_TOKEN"  # noqa: S105 - the name of a variable
+MCP_TOKEN = "DETERMINATOR_MCP_TOKEN"  # noqa: S105 - the name of a variable
+OIDC_SECRET = "DETERMINATOR_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
+MIN_TOKEN_CHARS = 16
+
+
+def listening_address(text: str, *, secured: bool, how: str) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`. Raises BadInput for another form, and for an address that other machines
+    reach when the server is not `secured`; `how` says what secures it."""
+    host, colon, port = text.rpartition(":")
+    host = host.strip("[]")
+    if not colon or not host or not port.isdigit() or int(port) > 65_535:
+        raise BadInput(f"{text!r} is not an address to listen on; write HOST:PORT, such as 127.0.0.1:8081")
+    if host not in LOOPBACK and not secured:
+        raise BadInput(f"{host} is reached from other machines: {how}")
+    return host, int(port)
+
+
+async def serve_app(app: "ASGIApp", host: str, port: int, said: str) -> int:
+    """Serve until SIGINT or SIGTERM; return the exit code. `said` is printed first, with the port that was
+    chosen for 0 in place of `{port}`. Raises BadInput when the address is in use."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+    server = uvicorn.Server(config)
+    # open tabs hold connections that would never end; ending them is no error to report
+    logging.getLogger("uvicorn.error").addFilter(lambda _record: not server.should_exit)
+    try:
+        listening = config.bind_socket()
+    except SystemExit:  # uvicorn logs the reason and exits
+        raise BadInput(f"{host}:{port} cannot be listened on; is it in use?") from None
+    with listening:
+        listening.listen()  # who opens the printed address at once waits, and is not refused
+        say(said.replace("{port}", str(listening.getsockname()[1])))
+        await server.serve(sockets=[listening])
+    return 0
+
+
+@click.group()
+def codec() -> None:
+    """Payloads are encrypted where DETERMINATOR_CODEC_KEYS holds keys: `id:key`, the newest first."""
+
+
+@codec.command("new-key", short_help="Print a new key.")
+@click.argument("key_id", metavar="ID")
+def new_key(key_id: str) -> int:
+    """Print `ID:key` with a random key, to be put in front of those in DETERMINATOR_CODEC_KEYS."""
+    from activities.codec import CodecError, parse_keys
+    from activities.codec import new_key as random_key
+
+    entry = f"{key_id}:{random_key()}"
+    try:
+        parse_keys(entry)
+    except CodecError as error:
+        raise BadInput(str(error)) from error
+    click.echo(entry)
+    return 0
+
+
+@codec.command("serve", short_help="Decrypt payloads for the Web UI and the temporal command.")
+@click.option("--listen", default="127.0.0.1:8081", show_default=True, metavar="HOST:PORT")
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="Address of a Web UI whose pages may ask; repeatable.  [default: http://localhost:8080]",
+)
+@click.option(
+    "--trust-network",
+    is_flag=True,
+    help=f"Listen beyond this machine without {CODEC_TOKEN}: what reaches the port reads every payload.",
+)
+def serve(listen: str, origins: tuple[str, ...], trust_network: bool) -> int:
+    """Serve `/encode` and `/decode` with the keys of DETERMINATOR_CODEC_KEYS, until Ctrl-C.
+
+    In the Web UI, give its address under "Configure Remote Codec Endpoint"; for the `temporal` command,
+    `--codec-endpoint http://127.0.0.1:8081`.
+    """
+    from activities.codec import VARIABLE, CodecError, codec_of
+
+    token = os.environ.get(CODEC_TOKEN, "")
+    host, port = listening_address(
+        listen, secured=bool(token) or trust_network, how=f"set {CODEC_TOKEN}, or give --trust-network"
+    )
+    try:
+        keys = codec_of()
+    except CodecError as error:
+        raise BadInput(str(error)) from error
+    if keys is None:
+        raise BadInput(f"there are no keys; set {VARIABLE}, with a key of `determinator codec new-key`")
+
+    async def body() -> int:
+        from client.codec_server import codec_app
+
+        app = codec_app(keys, origins=origins or ("http://localhost:8080",), token=token)
+        return await serve_app(app, host, port, f"the codec server listens on http://{host}:{{port}}")
+
+    return run_async(body)
+
+
+@click.command()
+@click.option(
+    "--http",
+    metavar="HOST:PORT",
+    help=f"Serve streamable HTTP at /mcp instead of stdin and stdout; needs the token in {MCP_TOKEN}, "
+    "or prints a new one.",
+)
+@click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A folder whose documents a caller may name as a library; repeatable. None by default.",
+)
+@address_option
+def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int:
+    """Serve the Model Context Protocol over stdin and stdout, for a program that starts this command, or over
+    HTTP.
+
+    \b
+      { "mcpServers": { "determinator": { "command": "determinator", "args": ["mcp"] } } }
+    """
+    settings = load_settings()
+
+    async def body() -> int:
+        try:
+            from client.mcp.server import build_server, http_app
+        except ImportError as error:
+            raise BadInput(
+                f"the MCP server is not installed ({error.name}): pip install 'determinator[mcp]'"
+            ) from error
+        from client.api import Determinator
+
+        async with Determinator(settings, address=address, say=say) as client:
+            server = build_server(client, allowed)
+            if http is None:
+                await server.run_stdio_async()
+                return 0
+            host, port = listening_address(
+                http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"
+            )
+            said = f"the MCP server listens on http://{host}:{{port}}"
+            return await serve_app(http_app(server, host, token()), host, port, said)
+
+    return run_async(body)
+
+
+def token() -> str:
+    """The token callers need: that of the environment, or a new one, which is printed. Raises BadInput."""
+    given = os.environ.get(MCP_TOKEN)
+    if given is None:
+        made = secrets.token_urlsafe(24)
+        click.echo(f"token: {made}", err=True)
+        return made
+    if len(given) < MIN_TOKEN_CHARS:
+        raise BadInput(f"{MCP_TOKEN} is too short; use at least {MIN_TOKEN_CHARS} characters")
+    return given
+
+
+@click.command(short_help="Serve the web page.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another one needs sign-in.")
+@click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True)
+@click.option(
+    "--users", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Sign-in by this list."
+)
+@click.option("--add-user", metavar="NAME", help="Add a user to the list, asking for a password, and end.")
+@click.option(
+    "--oidc-issuer", metavar="URL", help=f"Sign-in by OpenID Connect; the secret is in {OIDC_SECRET}."
+)
+@click.option("--oidc-client-id", metavar="ID")
+@click.option("--name", "names", multiple=True, metavar="HOST", help="A name the page is reached by.")
+@click.option("--https", is_flag=True, help="It is reached over TLS only (behind a proxy).")
+@address_option
+def web(
+    host: str,
+    port: int,
+    users: Path | None,
+    add_user: str | None,
+    oidc_issuer: str | None,
+    oidc_client_id: str | None,
+    names: tuple[str, ...],
+    *,
+    https: bool,
+    address: str | None,
+) -> None:
+    """Serve the page: ask, watch, approve, read. Without sign-in it serves this machine only, to those who
+    open the address it prints; with sign-in each user sees their own runs."""
+    try:
+        from client.web.server import LOOPBACK as NAMES
+        from client.web.server import build_app
+        from client.web.signing_in import SignIn
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"the page needs more packages ({error.name} is missing): pip install 'determinator[web]'"
+        ) from error
+    from activities.private_files import random_key
+    from client.api import Determinator
+    from client.web.users import Provider, UserList, UserListError
+
+    try:
+        if add_user is not None:
+            _add_user(users, add_user)
+            return
+        listed = UserList.read(users) if users else None
+    except UserListError as error:
+        raise BadInput(str(error)) from error
+    provider = None
+    if oidc_issuer or oidc_client_id:
+        secret = os.environ.get(OIDC_SECRET, "")
+        if not (oidc_issuer and oidc_client_id and secret):
+            raise BadInput(
+                f"OpenID Connect needs --oidc-issuer, --oidc-client-id and the variable {OIDC_SECRET}"
+            )
+        provider = Provider(oidc_issuer, oidc_client_id, secret)
+    if host not in LOOPBACK and listed is None and provider is None:
+        raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
+    settings = load_settings()
+    key = random_key(settings.home / "state" / "web.key").hex()
+    token = (
+        random_key(settings.home / "state" / "web.token").hex() if listed is None and provider is None else ""
+    )
+    sign_in = SignIn(listed, provider, token)
+    app = build_app(
+        Determinator(settings, address=address, say=say), sign_in, key, (*NAMES, *names), https=https
+    )
+    shown = "127.0.0.1" if host in LOOPBACK else host
+    said = f"the page: http://{shown}:{{port}}/{'?token=' + token if token else ''}"
+    run_async(lambda: serve_app(app, host, port, said))
+
+
+def _add_user(users: Path | None, name: str) -> None:
+    from client.web.users import add_user
+
+    if users is None:
+        raise BadInput("name the list with --users FILE")
+    password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    add_user(users, name, password)
+    say(f"{name} may sign in")
