@@ -48,7 +48,7 @@ def test_the_plan_that_runs_is_the_plan_that_was_edited_and_approved(
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
     assert determinator("up").code == 0
-    assert waits(run_id)
+    wait_until(lambda: waits(run_id), 90)  # once the next worker answers
     assert determinator("plan", "show", run_id, "--json").json()["plan_hash"] == second["plan_hash"]
     assert determinator("approve", run_id, "--by", "Grace", "--note", "go").code == 0
     ran = determinator("watch", run_id)
