@@ -95,8 +95,11 @@ async def _of_run(run: "Run") -> OfRun:
 
 
 def _files(settings: "Settings", folder: Path) -> "tuple[FileState, ...]":
-    from activities.sources.library.index import Libraries
-    from activities.sources.library.overview import files_of
+    from activities.blas import one_blas_thread
+
+    with one_blas_thread():
+        from activities.sources.library.index import Libraries
+        from activities.sources.library.overview import files_of
     from activities.sources.library.source import cache_of
 
     with _progress() as report:

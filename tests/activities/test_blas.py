@@ -9,6 +9,13 @@ import pytest
 
 from activities.blas import VARIABLE, one_blas_thread
 
+LIBRARY = """
+import sys
+from activities.settings import Settings
+from activities.sources.library import LibrarySource
+LibrarySource(Settings())._libraries
+assert 'numpy' in sys.modules
+"""
 COUNT = "import os; print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THREADS' in os.environ)"
 
 
@@ -17,7 +24,7 @@ COUNT = "import os; print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THRE
     "code",
     [
         "from activities.blas import one_blas_thread\nwith one_blas_thread():\n    import numpy",
-        "import sys\nimport activities.sources.library\nassert 'numpy' in sys.modules",
+        LIBRARY,
     ],
     ids=["numpy", "a library"],
 )

@@ -19,6 +19,7 @@ DATA_AND_RULES = (
     "workflows.graph.definition",
     "workflows.memory",
     "workflows.rules",
+    "workflows.sections.types",
     "workflows.state",
 )
 """Modules of `workflows` that hold data or compute from what they are given."""

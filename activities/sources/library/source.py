@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from activities.blas import one_blas_thread
 from activities.documents.readers import Stop, readers
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -59,8 +60,10 @@ class LibrarySource:
 
     @cached_property
     def _libraries(self) -> "Libraries":
-        # numpy, which ranks them, takes a tenth of a second of a worker's start
-        from activities.sources.library.index import Libraries
+        # numpy, which ranks them, takes a tenth of a second of a worker's start; a command that searches
+        # imports it here first
+        with one_blas_thread():
+            from activities.sources.library.index import Libraries
 
         return Libraries(self._cache, self._speech_model)
 
