@@ -48,7 +48,7 @@ OPT_IN := --ignore=tests/browser --ignore=tests/model --ignore=tests/security/te
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 pytest: setup
-	$(BIN)/pytest -n 6 --dist loadgroup $(OPT_IN) -m "not chaos and not model and not browser and not security and not speech and not npm"
+	$(BIN)/pytest -n 4 --dist loadgroup $(OPT_IN) -m "not chaos and not model and not browser and not security and not speech and not npm"
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
