@@ -1,8 +1,8 @@
 """Does a sentence in someone's own words say what the sentences it rests on say? The part that code decides.
 
-Refused are numbers that no cited sentence has, names that no cited work has, and a direction or a denial that
-the cited sentences turn round. Other words are free: whether they say what the work says is for a reader to
-judge, unless the sentence follows its quote so closely (`follows`) that code can tell.
+Refused are numbers that no cited sentence or title has, names that no cited work has, and a direction or a
+denial that the cited sentences turn round. Other words are free: whether they say what the work says is for a
+reader to judge, unless the sentence follows its quote so closely (`follows`) that code can tell.
 """
 
 import re
