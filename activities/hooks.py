@@ -4,7 +4,7 @@ A hook is any object with one or both of two async methods:
 
     class Audit:
         async def before(self, call: Call) -> None: ...
-        async def after(self, call: Call, outcome: Outcome) -> None: ...
+        async def after(self, call: Call, outcome: CallOutcome) -> None: ...
 
 `before` may stop a call by raising `Veto`: the activity fails with its message and is not retried. Any other
 exception of a hook is logged and dropped: an observer must not break a run. Hooks run in the order they are
@@ -61,7 +61,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """How a call ended."""
 
     seconds: float
@@ -91,7 +91,7 @@ class Before(Protocol):
 class After(Protocol):
     """Observes the outcome of a call."""
 
-    async def after(self, call: Call, outcome: Outcome) -> None: ...
+    async def after(self, call: Call, outcome: CallOutcome) -> None: ...
 
 
 Hook = Before | After
@@ -100,7 +100,7 @@ Hook = Before | After
 class LogHook:
     """The default hook: one structured line a call, with the run's id, its time and its cost."""
 
-    async def after(self, call: Call, outcome: Outcome) -> None:
+    async def after(self, call: Call, outcome: CallOutcome) -> None:
         bound = log.bind(
             run_id=call.run_id,
             step=call.name,
@@ -157,7 +157,7 @@ class _Inbound(ActivityInboundInterceptor):
             await self._after(call, _succeeded(answer, time.monotonic() - started))
         return output
 
-    async def _after(self, call: Call, outcome: Outcome) -> None:
+    async def _after(self, call: Call, outcome: CallOutcome) -> None:
         for hook in reversed(self._hooks):
             if isinstance(hook, After):
                 try:
@@ -220,15 +220,15 @@ def _log_hook_error(hook: Hook, call: Call, error: Exception) -> None:
     log.warning("hook_failed", run_id=call.run_id, step=call.name, hook=type(hook).__name__, error=str(error))
 
 
-def _succeeded(output: object, seconds: float) -> Outcome:
+def _succeeded(output: object, seconds: float) -> CallOutcome:
     if isinstance(output, Hits):
-        return Outcome(seconds, status=output.status, kept=len(output.kept), output=output)
+        return CallOutcome(seconds, status=output.status, kept=len(output.kept), output=output)
     if isinstance(output, Charged):
-        return Outcome(seconds, model=output.model, usage=output.usage, output=output)
-    return Outcome(seconds, output=output)
+        return CallOutcome(seconds, model=output.model, usage=output.usage, output=output)
+    return CallOutcome(seconds, output=output)
 
 
-def _failed(error: BaseException, seconds: float) -> Outcome:
+def _failed(error: BaseException, seconds: float) -> CallOutcome:
     usage, status = Usage(), None
     if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
         details = error.details[0]
@@ -236,4 +236,4 @@ def _failed(error: BaseException, seconds: float) -> Outcome:
         status = details.get("status")
     cancelled = is_cancelled_exception(error) or not isinstance(error, Exception)
     said = str(error) or type(error).__name__
-    return Outcome(seconds, error=said, cancelled=cancelled, status=status, usage=usage)
+    return CallOutcome(seconds, error=said, cancelled=cancelled, status=status, usage=usage)

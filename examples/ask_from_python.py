@@ -9,8 +9,7 @@ variables name. With a library only that folder is searched, without one the sou
 import asyncio
 import sys
 
-from client import Determinator, RunReport
-from client.exit import leave
+from determinator import Determinator, RunReport, leave
 
 
 async def research(question: str, library: str | None = None) -> RunReport:

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from activities.own_steps import CodeStep, OwnStepInput, OwnStepOutput
-from activities.roles.own import OwnRole
-from activities.types import Evidence
+from determinator import CodeStep, Evidence, OwnRole, OwnStepInput, OwnStepOutput
 
 PROMPT = """# Critic
 

@@ -12,9 +12,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from activities.errors import Refused
-from activities.sources.declared import found, source
-from activities.types import Evidence
+from determinator import Evidence, Refused, record, source
 
 
 @source(
@@ -44,6 +42,6 @@ def read_notes(folder: Path, words: list[str], limit: int) -> list[Evidence]:
         there = sum(word.strip("?.,") in f"{title}\n{text}".casefold() for word in words)
         if text.strip() and 2 * there > len(words):
             notes.append(
-                found(title=title.lstrip("# "), text=text.strip(), url=path.as_uri(), full_text=True)
+                record(title=title.lstrip("# "), text=text.strip(), url=path.as_uri(), full_text=True)
             )
     return notes[:limit]

@@ -1,7 +1,7 @@
 """A mode of one's own (entry point `one_round`). Every command reads this table, so the workflow is in a
 file of its own, which only a worker imports."""
 
-from workflows.modes import ModeInfo
+from determinator import ModeInfo
 
 ONE_ROUND = ModeInfo(
     name="one_round",

@@ -3,14 +3,16 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import StopReason
-    from workflows.types import Outcome, ResearchRequest
-
-from workflows.context import ModeTraits
-from workflows.handlers import ResearchHandlers
-from workflows.run import Run
-from workflows.state import RunState
-from workflows.steps.failures import OutOfBudget
+    from determinator import (
+        ModeTraits,
+        Outcome,
+        OutOfBudget,
+        ResearchHandlers,
+        ResearchRequest,
+        RunParts,
+        RunState,
+        StopReason,
+    )
 
 
 @workflow.defn
@@ -19,7 +21,7 @@ class OneRound(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, ModeTraits("one_round", single_section=True))
+        self.research = RunParts(request, state, ModeTraits("one_round", single_section=True))
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:

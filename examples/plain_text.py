@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from activities.report.format_table import Format
-from activities.report.schema import Report
-from activities.types import Evidence
+from determinator import Evidence, Format, Report
 
 
 def plain_text(report: Report, evidence: Mapping[str, Evidence]) -> bytes:

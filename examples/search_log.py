@@ -11,8 +11,7 @@ import json
 import os
 from pathlib import Path
 
-from activities.hooks import Call, Outcome, Veto
-from activities.searches import SearchTask
+from determinator import Call, CallOutcome, SearchTask, Veto
 
 
 class SearchLog:
@@ -30,7 +29,7 @@ class SearchLog:
                 if word in call.step.query.text.casefold():
                     raise Veto(f"{call.step.source}: {word!r} must not leave this machine")
 
-    async def after(self, call: Call, outcome: Outcome) -> None:
+    async def after(self, call: Call, outcome: CallOutcome) -> None:
         if not isinstance(call.step, SearchTask):
             return
         line = {

@@ -14,7 +14,7 @@ import click
 import pytest
 
 from activities.errors import Malformed
-from activities.hooks import Call, Outcome, Veto
+from activities.hooks import Call, CallOutcome, Veto
 from activities.profiles.loader import load_profile
 from activities.report.schema import UnusedReason
 from activities.searches import SearchTask
@@ -111,7 +111,7 @@ async def test_the_hook_of_the_documents_stops_a_call_at_its_limit(names: dict[s
     step = SearchTask(run_id="ask-1", source="notes", query=Query(text="compound"))
     call = Call(kind="model", name="judge", run_id="ask-1", attempt=1, workflow_id="ask-1", step=step)
     await hook.before(call)
-    await hook.after(call, Outcome(1.0, usage=Usage(calls=1, cost_microusd=6_000_000)))
+    await hook.after(call, CallOutcome(1.0, usage=Usage(calls=1, cost_microusd=6_000_000)))
     with pytest.raises(Veto):
         await hook.before(call)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from client import RunReport
+from determinator import RunReport
 from tests.client.harness import determinator
 from tests.e2e.stage import report_of
 

@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.modes import MODES, WORKFLOW_OF_MODE
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.prepare import settled_mode
 
@@ -29,7 +29,7 @@ class AutoResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS)
+        self.research = RunParts(request, state, TRAITS)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
 
@@ -28,7 +28,7 @@ class DeepResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, ModeTraits("deep", self._writing_roles))
+        self.research = RunParts(request, state, ModeTraits("deep", self._writing_roles))
         self._work = SectionResearch(self.research)
         self.sections = self._work.sections
 

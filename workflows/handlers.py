@@ -44,7 +44,7 @@ from workflows.details import progress_of
 from workflows.gates import APPROVED
 from workflows.rules.payload_limits import ROOM, within
 from workflows.rules.updates import choice_fault, described, extension_fault, plan_fault
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 
 M = TypeVar("M", bound=Frozen)
@@ -75,7 +75,7 @@ def _about(handler: Callable[..., Any]) -> str:
 class ResearchHandlers:
     """Declares the handlers of every research workflow; they act on the parts the workflow holds."""
 
-    research: Run
+    research: RunParts
     sections: SectionCoordinator | None = None
     """Set by a workflow that runs sections as children."""
 

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import Attempt, NextStep, better
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
 from workflows.team import TEMPERATURES, Team
@@ -31,7 +31,7 @@ class HierarchicalResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, ModeTraits("hierarchical", self._writing_roles))
+        self.research = RunParts(request, state, ModeTraits("hierarchical", self._writing_roles))
         self._teams = SectionResearch(self.research, SUB_TEAM, "hierarchical")
         self.sections = self._teams.sections
 
@@ -49,7 +49,7 @@ class SubTeamResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS_OF_SUB_TEAM)
+        self.research = RunParts(request, state, TRAITS_OF_SUB_TEAM)
         self._team = Team(self.research)
 
     @workflow.run

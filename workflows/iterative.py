@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.state import RunState
 
 TRAITS = ModeTraits("iterative", single_section=True)
@@ -25,7 +25,7 @@ class IterativeResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS)
+        self.research = RunParts(request, state, TRAITS)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:

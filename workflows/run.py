@@ -37,7 +37,7 @@ from workflows.steps.writing import WritingSteps, run_all
 SINGLE_SECTION_ID = "s1"
 
 
-class Run:
+class RunParts:
     """The parts of one research run. Holds no logic of a mode."""
 
     def __init__(self, request: ResearchRequest, state: RunState | None, traits: ModeTraits) -> None:

@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep, decide_next
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.state import RunState
 
 SEARCHES_AT_ONCE = 3
@@ -34,7 +34,7 @@ class SimpleResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS)
+        self.research = RunParts(request, state, TRAITS)
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:

@@ -19,7 +19,7 @@ from workflows.handlers import ResearchHandlers
 from workflows.rules.payload_limits import within
 from workflows.rules.stopping import NextStep
 from workflows.rules.team import Turn, apply_ledger, decide_round
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
@@ -46,7 +46,7 @@ TRAITS = ModeTraits("team", single_section=True, temperatures=TEMPERATURES)
 class Team:
     """A manager, its members and their rounds over one question."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunParts) -> None:
         self.run = run
 
     def decide(self) -> NextStep:
@@ -193,7 +193,7 @@ class TeamResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = Run(request, state, TRAITS)
+        self.research = RunParts(request, state, TRAITS)
         self._team = Team(self.research)
 
     @workflow.run

@@ -2,7 +2,7 @@
 
     @source(name="notes", covers="The notes of our laboratory.")
     async def notes(query: str, limit: int = 10) -> list[Evidence]:
-        return [found(title="...", text="...", url="https://...")]
+        return [record(title="...", text="...", url="https://...")]
 
 The function must accept `query`; it may accept `limit`, `year_from`, `year_to`, `publication_types`,
 `filters`, `http` (the shared `Http`) and `settings`. Every other parameter is an option, whose value comes
@@ -27,7 +27,7 @@ from activities.verification.identifiers import evidence_id, normal_url
 Search = Callable[..., Awaitable[Iterable[Evidence]]]
 
 
-def found(
+def record(
     *,
     title: str,
     text: str,

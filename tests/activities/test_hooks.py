@@ -20,7 +20,7 @@ from temporalio.worker import (
 )
 
 from activities.errors import ModelRefused, to_application_error
-from activities.hooks import Call, Hook, HookError, HookInterceptor, LogHook, Outcome, Veto, load_hooks
+from activities.hooks import Call, CallOutcome, Hook, HookError, HookInterceptor, LogHook, Veto, load_hooks
 from activities.profiles.loader import load_profile
 from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.settings import Settings
@@ -84,13 +84,13 @@ class Recorder:
         self.name = name
         self.log = [] if log is None else log
         self.calls: list[Call] = []
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[CallOutcome] = []
 
     async def before(self, call: Call) -> None:
         self.calls.append(call)
         self.log.append(f"before {self.name}")
 
-    async def after(self, call: Call, outcome: Outcome) -> None:
+    async def after(self, call: Call, outcome: CallOutcome) -> None:
         self.outcomes.append(outcome)
         self.log.append(f"after {self.name}")
 
@@ -99,7 +99,7 @@ class Broken:
     async def before(self, call: Call) -> None:
         raise RuntimeError("hook bug")
 
-    async def after(self, call: Call, outcome: Outcome) -> None:
+    async def after(self, call: Call, outcome: CallOutcome) -> None:
         raise RuntimeError("hook bug")
 
 

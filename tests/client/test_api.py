@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from client import BadInput, Determinator
+from determinator import BadInput, Determinator
 from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 from tests.client.harness import processes_of
 

@@ -35,7 +35,7 @@ from workflows.context import ModeTraits
 from workflows.graph.conditions import UNLIMITED, Facts, all_hold, stop_at_exit
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import GraphState, RunState
 from workflows.steps import policy
@@ -68,7 +68,7 @@ class GraphResearch(ResearchHandlers):
         # Without a graph the built-in `iterative` is walked.
         self._has_sections = given is not None and given.has_sections
         traits = ModeTraits("graph", self._writing_roles, single_section=not self._has_sections)
-        self.research = Run(request, state, traits)
+        self.research = RunParts(request, state, traits)
         self._loops = SectionResearch(self.research)
         self.sections = self._loops.sections
 

@@ -26,7 +26,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
 
 from workflows.rules.budget import Budget, Lease
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.sections.child import send_signal
 from workflows.state import RunState
 from workflows.steps import policy
@@ -54,7 +54,7 @@ async def _outcome(section: workflow.ChildWorkflowHandle[Any, Outcome]) -> Outco
 class SectionCoordinator:
     """Runs sections as child workflows on behalf of their parent."""
 
-    def __init__(self, run: Run, child_workflow: str, child_mode: Mode) -> None:
+    def __init__(self, run: RunParts, child_workflow: str, child_mode: Mode) -> None:
         self.run = run
         self.context = run.context
         self.child_workflow = child_workflow

@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.types import EvidenceRef, ReportPlanSection
 
 from workflows.rules.payload_limits import shown
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.results import SectionResults
 from workflows.steps.writing import MAX_WRITER_ITEMS, judgements_of, run_all
@@ -30,7 +30,7 @@ MAX_NEAREST = 12
 class SectionDrafting:
     """Drafts every section of a long report."""
 
-    def __init__(self, run: Run, results: SectionResults, coordinator: SectionCoordinator) -> None:
+    def __init__(self, run: RunParts, results: SectionResults, coordinator: SectionCoordinator) -> None:
         self.run = run
         self.context = run.context
         self.results = results

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.types import Mode, ReportPlan, ReportPlanSection
     from workflows.types import Outcome, SectionProgress
 
-from workflows.run import Run
+from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting
 from workflows.sections.results import SectionResults
@@ -24,7 +24,7 @@ class SectionResearch:
     """Plans the sections of a run, researches them in parallel, and publishes what they found."""
 
     def __init__(
-        self, run: Run, child_workflow: str = "IterativeResearch", child_mode: Mode = "iterative"
+        self, run: RunParts, child_workflow: str = "IterativeResearch", child_mode: Mode = "iterative"
     ) -> None:
         """`child_workflow` researches a section, as a run of the mode `child_mode`."""
         self.run = run

@@ -9,7 +9,7 @@ from activities.errors import Malformed, RateLimited, Refused, SourceError, Unav
 from activities.settings import Settings
 from activities.sources import names, registry
 from activities.sources.base import Source, search
-from activities.sources.declared import DeclaredSource, found, source
+from activities.sources.declared import DeclaredSource, record, source
 from activities.sources.http.client import Http
 from activities.types import Evidence, Filters, Identifiers, Query
 from tests.activities.sources.faults import client, pointed_at
@@ -23,7 +23,7 @@ def http() -> Http:
 @source(name="notes", covers="Our notes.", domains=("local",))
 async def notes(query: str, limit: int = 10, folder: str = "all", depth: int = 1) -> list[Evidence]:
     return [
-        found(title=f"{query} {n}", text=f"{folder}/{depth}", url="https://example.org/a")
+        record(title=f"{query} {n}", text=f"{folder}/{depth}", url="https://example.org/a")
         for n in range(limit)
     ]
 
@@ -102,7 +102,10 @@ async def test_a_wrong_option_is_refused_with_its_name() -> None:
 async def test_records_without_a_text_are_counted() -> None:
     @source(name="thin", covers="x")
     async def thin(query: str) -> list[Evidence]:
-        return [found(title="t", text=" "), found(title="t", text="words", identifiers=Identifiers(pmid="1"))]
+        return [
+            record(title="t", text=" "),
+            record(title="t", text="words", identifiers=Identifiers(pmid="1")),
+        ]
 
     answer = await thin.exchange(Query(text="q"))
     assert (len(answer.records), answer.set_aside) == (1, 1)
@@ -133,7 +136,7 @@ async def test_a_function_may_ask_with_the_shared_connections(monkeypatch: pytes
     @source(name="remote", covers="x", rate_per_second=5)
     async def remote(query: str, http: Http, settings: Settings) -> list[Evidence]:
         answer = await http.get("remote", settings.source_url("remote", "") + "/", {"q": query})
-        return [found(title=query, text=answer.text)]
+        return [record(title=query, text=answer.text)]
 
     with ReplayServer() as server:
         server.on("/", Reply(200, "words"))

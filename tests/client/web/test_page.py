@@ -12,7 +12,6 @@ from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 
 from activities.report.format_table import FORMATS
-from client import BadInput, Determinator
 from client.web.access import Access
 from client.web.actions import Actions
 from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
@@ -20,6 +19,7 @@ from client.web.documents import Documents
 from client.web.page import RunList
 from client.web.run_view import Look, Seen
 from client.web.signing_in import SignIn
+from determinator import BadInput, Determinator
 from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 
 pytestmark = pytest.mark.timeout(180)
