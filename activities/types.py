@@ -318,10 +318,21 @@ class Support(Frozen):
     quote: str
 
 
+ClaimKind = Literal["finding", "synthesis", "computed", "missing", "reservation"]
+"""What a sentence is, as its writer says: a finding of the works it quotes; one that puts several works together;
+a figure that follows from quoted numbers; what no work has; a limit of the evidence. The last two quote
+nothing."""
+StandsBy = Literal["quote", "computation", "reader"]
+"""Who let a sentence stand: code, as it is in the words of its quote or its figures follow from quoted numbers;
+or a second reader, whom code asked."""
+
+
 class Claim(Frozen):
     """One sentence of a report with what supports it. A sentence on several works has a support for each."""
 
     id: str
+    """Given when the sentence was written, and never changed: `s1.2` in a section, `s1.a1` in its answer; `a1`,
+    `x1` and `m1` in the answer, summary and mechanism of the report."""
     text: str
     support: tuple[Support, ...] = ()
     contradicts: tuple[str, ...] = ()
@@ -335,6 +346,10 @@ class Claim(Frozen):
     """Whether the text is the quote itself: chosen without a model, or in the place of a refused wording."""
     rests_on: tuple[str, ...] = ()
     """Ids of the claims that it restates, for a sentence of the answer, the summary or the mechanism."""
+    kind: ClaimKind = "finding"
+    stands_by: StandsBy = "quote"
+    computed: tuple[str, ...] = ()
+    """How its figures follow from those of its quotes: `43 + 12 = 55`."""
 
 
 class ReportPlanSection(Frozen):

@@ -158,11 +158,23 @@ class Verification(Frozen):
     """What the checks found, counted before anything is merged for display."""
 
     claims: int = 0
-    """Claims that were written, those that roles refused before included."""
+    """Sentences that were written."""
     verified: int = 0
+    """Those that stand, the quotes in the place of refused ones included."""
     repaired: int = 0
+    """Sentences that stand in a second wording."""
     replaced: int = 0
-    """Claims whose wording was refused and whose quote stands in its place."""
+    """Refused sentences in whose place a quote is printed."""
+    by_quote: int = 0
+    """Sentences that stand since they are in the words of their quote."""
+    by_reader: int = 0
+    """Sentences that stand since a second reader said so."""
+    computed: int = 0
+    """Sentences whose figures code computed from quoted numbers."""
+    fell: int = 0
+    """Sentences that were refused, also where a quote is printed in their place."""
+    reader: Literal["", "same_model", "other_model"] = ""
+    """Who the second reader was; empty where none was asked."""
     dropped: tuple[Dropped, ...] = ()
 
 
@@ -233,6 +245,8 @@ class Report(Frozen):
     """Works that were found and are not cited, by reason; empty where not recorded."""
     stop_reason: StopReason
     generated_at: str
+    made_from: str = ""
+    """Key of the blob of what it was published from: a later version publishes that again."""
 
     def claims(self) -> Iterator[Claim]:
         """The claims of the sections, in order."""
