@@ -319,9 +319,9 @@ class Support(Frozen):
 
 
 ClaimKind = Literal["finding", "synthesis", "computed", "missing", "reservation"]
-"""What a sentence is, as its writer says: a finding of the works it quotes; one that puts several works together;
-a figure that follows from quoted numbers; what no work has; a limit of the evidence. The last two quote
-nothing."""
+"""What a sentence is, as its writer says: a finding of the works it quotes; one that puts several works
+together; a figure that follows from quoted numbers; what no work has; a limit of the evidence. The last two
+quote nothing."""
 StandsBy = Literal["quote", "computation", "reader"]
 """Who let a sentence stand: code, as it is in the words of its quote or its figures follow from quoted numbers;
 or a second reader, whom code asked."""
@@ -331,8 +331,8 @@ class Claim(Frozen):
     """One sentence of a report with what supports it. A sentence on several works has a support for each."""
 
     id: str
-    """Given when the sentence was written, and never changed: `s1.2` in a section, `s1.a1` in its answer; `a1`,
-    `x1` and `m1` in the answer, summary and mechanism of the report."""
+    """Given when the sentence was written, and never changed: `s1.2` in a section, `s1.a1` in its answer;
+    `a1`, `x1` and `m1` in the answer, summary and mechanism of the report."""
     text: str
     support: tuple[Support, ...] = ()
     contradicts: tuple[str, ...] = ()
