@@ -323,8 +323,8 @@ ClaimKind = Literal["finding", "synthesis", "computed", "missing", "reservation"
 together; a figure that follows from quoted numbers; what no work has; a limit of the evidence. The last two
 quote nothing."""
 StandsBy = Literal["quote", "computation", "reader"]
-"""Who let a sentence stand: code, as it is in the words of its quote or its figures follow from quoted numbers;
-or a second reader, whom code asked."""
+"""Who let a sentence stand: code, as it is in the words of its quote or its figures follow from quoted
+numbers; or a second reader, whom code asked."""
 
 
 class Claim(Frozen):
