@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from workflows.context import ModeTraits as ModeTraits
     from workflows.handlers import ResearchHandlers as ResearchHandlers
     from workflows.modes import ModeInfo as ModeInfo
+    from workflows.run import RunParts as RunParts
     from workflows.state import RunState as RunState
     from workflows.steps.failures import OutOfBudget as OutOfBudget
     from workflows.types import Outcome as Outcome
