@@ -22,26 +22,45 @@ refused there is refused rightly.
 
 False wordings are those of `tests.activities.roles.lies`, and another sentence of the same work under the
 label of a sentence that does not say it.
+
+    python -m benchmarks.claim_checks --people DIR --sentences DIR [--halves] [--model NAME [--base-url URL]]
+
+measures on labels of people and on sentences of a strong model (`benchmarks.labelled_claims`) instead. With
+`--model` what code leaves open is read by that model as second reader: balanced accuracy by source, where a
+sentence that code lets stand counts as a yes and one that it refuses as a no.
 """
 
 import argparse
+import asyncio
 import gzip
 import json
 import re
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
-from activities.drafts import DraftClaim
+from activities.drafts import CheckedSentence, DraftClaim, VerifyInput, WriteInput
+from activities.errors import ModelError
+from activities.evidence_store import EvidenceStore
+from activities.models.client import OpenAIModel
+from activities.models.sizing import effort_of
+from activities.profiles.loader import load_profile
+from activities.roles.allowances import allowance_of
 from activities.roles.role import Prompt
+from activities.roles.runner import RoleThinker
 from activities.roles.validation import supports
+from activities.roles.writer import SPEC as WRITER
+from activities.roles.writer import DraftAnswer
 from activities.roles.written import checked
+from activities.settings import Settings
 from activities.text import thesaurus
 from activities.text.sentences import sentences, split
-from activities.types import Evidence, Support
+from activities.types import Evidence, ModelChoice, Support
 from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled, words
+from benchmarks.labelled_claims import Labelled, people, written
 from tests.activities.roles.lies import LIES, pairs
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -149,6 +168,117 @@ def true_wordings(
         yield "experts", text, (Support(evidence_id="x:1", quote=quote),), (work,)
 
 
+def measured(claim: Labelled) -> str:
+    """What the checks of code make of a labelled sentence: `stands`, `asked`, `warned` or `refused`; of a
+    reservation `asked` or `refused`."""
+    if claim.reservation:
+        labels = {f"E{place}": document for place, document in enumerate(claim.works, 1)}
+        step = WriteInput(run_id="b", question=claim.question, profile=load_profile("general"))
+        answer = DraftAnswer(paragraphs=[], reservations=[claim.text])
+        draft = WRITER.accept(step, Prompt("", "", "", shown=labels), answer).output
+        return "asked" if draft.reservations else "refused"
+    state = outcome(claim.text, claim.support, claim.works).state
+    return {"stands": "stands", "failed": "refused"}.get(state, "asked")
+
+
+OUTCOMES = ("stands", "asked", "warned", "refused")
+"""Without a reader; left to a second reader, without and with a warning; not printed."""
+
+
+def print_outcomes(claims: Iterable[Labelled], verdicts: Mapping[Labelled, str], *, verbose: bool) -> None:
+    """What code makes of the claims of each corpus, and of each kind of lie."""
+    rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    lies: dict[str, Counter[str]] = defaultdict(Counter)
+    for claim in claims:
+        corpus = f"{claim.corpus}, reservations" if claim.reservation else claim.corpus
+        rows[corpus, claim.label][verdicts[claim]] += 1
+        if claim.question and claim.label == "false" and claim.corpus != "AttributionBench":
+            lies[claim.kind][verdicts[claim]] += 1
+        wrong = "refused" if claim.label == "true" else "stands"
+        if verbose and verdicts[claim] == wrong:
+            print(f"{corpus}, {claim.label}: {wrong}: {claim.text}")
+    for title, counts in (
+        ("corpus, label", {f"{corpus}, {label}": found for (corpus, label), found in sorted(rows.items())}),
+        ("lie", lies),
+    ):
+        print(f"| {title} | of | stands | asked | warned | refused |\n|---|---|---|---|---|---|")
+        for name, found in counts.items():
+            shares = " | ".join(f"{found[one]} ({found[one] / found.total():.1%})" for one in OUTCOMES)
+            print(f"| {name} | {found.total()} | {shares} |")
+
+
+async def read(
+    claims: Sequence[Labelled], model: str, base_url: str | None, home: Path
+) -> Mapping[Labelled, str]:
+    """The verdict of a model as second reader on each claim; one that it did not answer on is missing."""
+    settings = Settings(home=home, openai_base_url=base_url)
+    store = EvidenceStore.at(str(home / "evidence"))
+    client = OpenAIModel(settings, store)
+    choice = ModelChoice(backend="openai", model=model)
+    choice = choice.model_copy(update={"effort": await effort_of(settings, choice)})
+    thinker = RoleThinker(client, store, settings, lambda: True)
+    verdicts: dict[Labelled, str] = {}
+    for place, claim in enumerate(claims):
+        step = VerifyInput(
+            run_id="benchmark",
+            question=claim.question or "What does the source say?",
+            profile=load_profile("general"),
+            model=choice,
+            allowance=allowance_of("verifier", choice),
+            scope=f"{place}/verifier",
+            sentences=(CheckedSentence(id="s1.1", text=claim.text, support=claim.support),),
+            evidence=tuple([await store.put(work) for work in claim.works]),
+        )
+        try:
+            done = await thinker.think("verifier", step)
+        except ModelError:
+            continue
+        for verdict in done.output.verdicts:
+            verdicts[claim] = verdict.supported
+    await client.aclose()
+    return verdicts
+
+
+def print_accuracy(
+    claims: Sequence[Labelled], by_code: Mapping[Labelled, str], options: argparse.Namespace
+) -> None:
+    """Balanced accuracy of code and second reader together, by source. What people labelled as partly
+    supported is not supported; reservations rest on no quote and are left out."""
+    claims = [claim for claim in claims if not claim.reservation]
+    unread = [claim for claim in claims if by_code[claim] in ("asked", "warned")]
+    with tempfile.TemporaryDirectory() as home:
+        verdicts = asyncio.run(read(unread, options.model, options.base_url, Path(home)))
+    counts: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
+    for claim in claims:
+        stands = by_code[claim] == "stands" or verdicts.get(claim) == "yes"
+        source = f"{claim.corpus}, {claim.kind}" if claim.corpus == "AttributionBench" else claim.corpus
+        counts[source][claim.label == "true", stands] += 1
+    print(f"{len(unread)} read by {options.model}, {len(unread) - len(verdicts)} without an answer")
+    print("| source | of | true that stand | false that stand | balanced accuracy |\n|---|---|---|---|---|")
+    for source, found in sorted(counts.items()):
+        true, false = (
+            found[label, True] / max(found[label, True] + found[label, False], 1) for label in (True, False)
+        )
+        print(f"| {source} | {found.total()} | {true:.1%} | {false:.1%} | {(true + 1 - false) / 2:.1%} |")
+
+
+def measure_labelled(options: argparse.Namespace) -> None:
+    """The tables on labelled claims."""
+    claims = [
+        *(people(options.people) if options.people else ()),
+        *(written(options.sentences) if options.sentences else ()),
+    ]
+    by_code = {claim: measured(claim) for claim in claims}
+    if options.halves:
+        for part in (0, 1):
+            print(f"half {part}")
+            print_outcomes([one for one in claims if one.half == part], by_code, verbose=options.verbose)
+    else:
+        print_outcomes(claims, by_code, verbose=options.verbose)
+    if options.model:
+        print_accuracy(claims, by_code, options)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--corpus", type=Path, default=SAMPLE)
@@ -158,7 +288,15 @@ def main() -> None:
     parser.add_argument(
         "--verbose", action="store_true", help="list true ones refused, false ones that stand"
     )
+    parser.add_argument("--people", type=Path, help="a folder with claims that people labelled")
+    parser.add_argument("--sentences", type=Path, help="a folder with sentences of a model, true and false")
+    parser.add_argument("--halves", action="store_true", help="the halves of the labelled claims apart")
+    parser.add_argument("--model", help="a second reader for the labelled claims")
+    parser.add_argument("--base-url", default=None)
     options = parser.parse_args()
+    if options.people or options.sentences:
+        measure_labelled(options)
+        return
     items = half(load(options.corpus), options.half)
     for name, rows, wrong in (
         ("true", true_wordings(items, options.bioasq), "failed"),
