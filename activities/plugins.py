@@ -1,7 +1,23 @@
-"""Parts that installed packages add by entry points: modes, report formats, roles and steps of graphs.
+"""What installed packages may add, one entry point a part. This file lists every group with its signature.
 
-Sources have a list of their own (`activities.sources.names`), since they are built with settings. A part that
-cannot be loaded is left out with a warning and never stops the others; none replaces a built-in name.
+    [project.entry-points."determinator.sources"]
+    notes = "notes:search_notes"
+
+determinator.sources    for `--source`: an async function `(query: str, ...) -> list[Evidence]` declared with
+                        `@source`, a `Source`, or a function `(Settings, Http) -> Source`
+determinator.modes      for `--mode`: a `ModeInfo`, whose `location` says where the workflow class is
+determinator.roles      for a node of a graph: an `OwnRole`, that is a prompt, the model's answer as a pydantic
+                        model, and a function `(OwnStepInput, answer) -> OwnStepOutput`
+determinator.steps      for a node of a graph: a `CodeStep`, that is an async function
+                        `(OwnStepInput, Sequence[Evidence]) -> OwnStepOutput` without a model
+determinator.formats    for `--format`: a `Format`, that is a function
+                        `(Report, Mapping[str, Evidence]) -> bytes` with its file name and media type
+
+All of these names are imported from `determinator`. Hooks around searches and model calls (`Call`,
+`CallOutcome`) are named in the settings, since they see what is sent: `hooks = ["module:attribute"]`.
+
+A part that cannot be loaded is left out with a warning and never stops the others; a source that cannot be
+loaded is listed with the reason. No part replaces a built-in name.
 """
 
 import logging
@@ -13,7 +29,13 @@ from typing import Literal, TypeVar
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-Group = Literal["determinator.modes", "determinator.formats", "determinator.roles", "determinator.steps"]
+Group = Literal[
+    "determinator.sources",
+    "determinator.modes",
+    "determinator.roles",
+    "determinator.steps",
+    "determinator.formats",
+]
 
 
 def points(group: Group) -> list[EntryPoint]:

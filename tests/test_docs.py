@@ -22,7 +22,6 @@ from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.http.client import open_http
 from activities.sources.library import records
-from activities.sources.names import ENTRY_POINTS
 from activities.types import Query, Usage
 from client.cli.main import determinator
 from client.reports.use import UNUSED
@@ -119,7 +118,7 @@ async def test_the_hook_of_the_documents_stops_a_call_at_its_limit(names: dict[s
 def test_the_toml_blocks_of_the_documents_are_a_package_and_a_profile(tmp_path: Path) -> None:
     package, profile = re.findall(r"^```toml\n(.*?)^```", EXTENDING.read_text(), re.DOTALL | re.MULTILINE)
     points = tomllib.loads(package)["project"]["entry-points"]
-    assert points == {ENTRY_POINTS: {"notes": "notes:search_notes"}}
+    assert points == {"determinator.sources": {"notes": "notes:search_notes"}}
     (tmp_path / "profile.toml").write_text(profile)
     assert load_profile("auto", path=tmp_path / "profile.toml").name == "toxicology"
 

@@ -4,10 +4,7 @@ A line has the source's name and its factory, `(Settings, Http) -> Source`, whic
 heavy may be imported here: the shell's completion reads the names.
 """
 
-from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
-
-ENTRY_POINTS = "determinator.sources"
+from activities.plugins import points
 
 SOURCES: tuple[tuple[str, str], ...] = (
     ("library", "activities.sources.library:LibrarySource"),
@@ -36,9 +33,4 @@ SOURCES: tuple[tuple[str, str], ...] = (
 
 def source_names() -> list[str]:
     """Every source that can be named, those of installed plugins included; nothing is loaded."""
-    return [*(name for name, _ in SOURCES), *(point.name for point in user_points())]
-
-
-def user_points() -> Iterable[EntryPoint]:
-    """The entry points of installed plugins, by name."""
-    return sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    return [*(name for name, _ in SOURCES), *(point.name for point in points("determinator.sources"))]

@@ -17,11 +17,12 @@ from typing import cast
 import structlog
 
 from activities.errors import Refused
+from activities.plugins import points
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
 from activities.sources.mcp import McpToolSource
-from activities.sources.names import SOURCES, user_points
+from activities.sources.names import SOURCES
 from activities.types import Query, SourceInfo, SourceOption
 
 log = structlog.get_logger()
@@ -59,7 +60,7 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
             log.warning("source_name_taken", source=name, entry_point=f"[mcp.{name}]")
             continue
         built[name] = _gated(settings, McpToolSource(name, chosen))
-    for point in user_points():
+    for point in points("determinator.sources"):
         if point.name in built:
             log.warning("source_name_taken", source=point.name, entry_point=point.value)
             continue

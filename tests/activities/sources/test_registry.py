@@ -5,9 +5,10 @@ from types import ModuleType
 import httpx
 import pytest
 
+from activities import plugins
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
-from activities.sources import names, registry
+from activities.sources import registry
 from activities.sources.base import Source, search
 from activities.sources.declared import DeclaredSource, record, source
 from activities.sources.http.client import Http
@@ -34,9 +35,9 @@ def plugged(monkeypatch: pytest.MonkeyPatch, **things: object) -> None:
     points = []
     for name, thing in things.items():
         setattr(module, name, thing)
-        points.append(EntryPoint(name, f"plugged_sources:{name}", names.ENTRY_POINTS))
+        points.append(EntryPoint(name, f"plugged_sources:{name}", "determinator.sources"))
     monkeypatch.setitem(sys.modules, "plugged_sources", module)
-    monkeypatch.setattr(names, "entry_points", lambda group: points)
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
 
 
 def built(**values: object) -> tuple[Settings, dict[str, Source]]:
