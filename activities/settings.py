@@ -1,4 +1,5 @@
-"""One place that reads configuration: flags over environment over `determinator.toml` over defaults.
+"""One place that reads configuration: flags over environment over the `determinator.toml` of the folder (what
+it may set, see `configuration.folder`) over the user's own over defaults.
 
 Secrets are `SecretStr`: they are never printed, logged or put into a payload.
 """
@@ -19,9 +20,11 @@ from pydantic_settings import (
 
 from activities import credentials
 from activities.configuration.declaration import Key
-from activities.configuration.file import ConfigError, FileSettings, read_file
+from activities.configuration.file import ConfigError, FileSettings, read_bytes, read_settings
+from activities.configuration.folder import allowed, over
 from activities.configuration.mcp import McpSource
 from activities.configuration.question import QuestionSettings, Seconds, SourceSettings
+from activities.configuration.trust import is_trusted, user_home
 from activities.configuration.values import Part
 from activities.types import (
     Effort,
@@ -31,9 +34,19 @@ from activities.types import (
 CONFIG_FILE = "determinator.toml"
 
 
+FOLDER_VARIABLE = "DETERMINATOR_FOLDER"
+"""For a worker, which runs in another folder: the one whose configuration file holds."""
+
+
 def config_path() -> Path:
     """The configuration file: `DETERMINATOR_CONFIG`, else `determinator.toml` in the current folder."""
-    return Path(os.environ.get("DETERMINATOR_CONFIG", CONFIG_FILE))
+    named = os.environ.get("DETERMINATOR_CONFIG")
+    return Path(named) if named else Path(os.environ.get(FOLDER_VARIABLE, ""), CONFIG_FILE)
+
+
+def user_config_path() -> Path:
+    """The user's own configuration file, in the user's own home; it may set everything but that home."""
+    return user_home() / CONFIG_FILE
 
 
 class Settings(QuestionSettings):
@@ -165,15 +178,16 @@ class Settings(QuestionSettings):
             example='"you@example.org"',
         ),
     ] = None
-    disabled_sources: Annotated[list[str], Key("Sources that are never used.", example='["duckduckgo"]')] = (
-        Field(default_factory=list)
-    )
+    disabled_sources: Annotated[
+        list[str], Key("Sources that are never used.", example='["duckduckgo"]', by_folder=True)
+    ] = Field(default_factory=list)
     private_pages: Annotated[
         list[str],
         Key("Networks whose web pages may be read although they are not public.", example='["10.1.0.0/16"]'),
     ] = Field(default_factory=list)
     offline: Annotated[
-        bool, Key("Use no network: neither sources nor a model beyond this machine.", flag=True)
+        bool,
+        Key("Use no network: neither sources nor a model beyond this machine.", flag=True, by_folder=True),
     ] = False
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     """What is set for single sources, by their name: `[sources.NAME]`."""
@@ -182,7 +196,11 @@ class Settings(QuestionSettings):
 
     output_format: Annotated[
         Literal["md", "html", "json", "docx", "pdf"],
-        Key("Format of the report file that a run leaves in the home folder.", at="output.format"),
+        Key(
+            "Format of the report file that a run leaves in the home folder.",
+            at="output.format",
+            by_folder=True,
+        ),
     ] = "md"
     reports_dir: Annotated[
         Path | None,
@@ -349,8 +367,21 @@ class Settings(QuestionSettings):
 
 
 def file_settings() -> FileSettings:
-    """What the configuration file sets. Raises ConfigError, and OSError when it cannot be read."""
-    return read_file(config_path(), Settings.model_fields)
+    """What the configuration files set: that of the folder, or the one that `DETERMINATOR_CONFIG` names, over
+    the user's own. Raises ConfigError, and OSError when one cannot be read."""
+    path, own_path = config_path(), user_config_path()
+    fields = Settings.model_fields
+    own, data = FileSettings(), read_bytes(own_path)
+    if data is not None:
+        own = read_settings(own_path, data, fields)
+        if place := own.places.get("home"):
+            raise ConfigError(f"{place}: this file lies in the home; set DETERMINATOR_HOME")
+    if path.absolute() == own_path or (data := read_bytes(path)) is None:
+        return own
+    found = read_settings(path, data, fields)
+    narrow = not os.environ.get("DETERMINATOR_CONFIG") and not is_trusted(path, data)
+    other = allowed(found, path.absolute().parent, fields) if narrow else found
+    return over(own, other, fields, narrow=narrow)
 
 
 def secret_variables() -> dict[str, str]:

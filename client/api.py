@@ -26,7 +26,7 @@ from temporalio.service import RPCError
 
 from activities.errors import DeterminatorError
 from client.blocking import Blocking, Blocks, Loop
-from client.configuration import load_settings
+from client.configuration import ignored_keys, load_settings
 from client.connect import connect
 from client.connection import Connection, Say, configured, quiet
 from client.embedded.server import keep_alive
@@ -62,8 +62,10 @@ class Determinator:
         say: Say = quiet,
         **overrides: Any,  # noqa: ANN401 - values of any setting, which are validated
     ) -> None:
-        self.settings = settings or load_settings(trust=True, **overrides)
+        self.settings = settings or load_settings(**overrides)
         self.address = address
+        if settings is None and (line := ignored_keys()):
+            say(line)
         self._say = say
         self._connection: Connection | None = None
         self._blocking: BlockingDeterminator | None = None

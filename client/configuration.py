@@ -1,6 +1,7 @@
 """The configuration in force, with its mistakes as errors for people."""
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from client.failures import BadInput, BadSettings, unknown
 
@@ -8,19 +9,31 @@ if TYPE_CHECKING:
     from activities.settings import Settings
 
 
-def load_settings(*, trust: bool = True, **overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting
-    """The configuration in force; flags go over it. With `trust`, a file of a folder that is not trusted must
-    not move a key to another host. Raises BadInput."""
+NAMED_KEYS = 12
+"""Of those that do not hold, in the line about them."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting
+    """The configuration in force; flags go over it.
+
+    The key of the environment goes to an address of this machine only where that address is configured too:
+    whoever listens at one that a flag names is not known. Raises BadInput.
+    """
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
     from activities.configuration.file import ConfigError
-    from activities.settings import Settings, config_path
+    from activities.settings import Settings
 
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         try:
             settings = Settings(**given)
+            if is_local(given.get("openai_base_url")) and settings.openai_api_key is not None:
+                configured = Settings(**{n: v for n, v in given.items() if n != "openai_base_url"})
+                if configured.openai_base_url != settings.openai_base_url:
+                    settings = settings.model_copy(update={"openai_api_key": None})
         except ValidationError as error:
             from activities.configuration.origins import explain
 
@@ -30,14 +43,37 @@ def load_settings(*, trust: bool = True, **overrides: Any) -> "Settings":  # noq
     except SettingsError as error:
         raise BadInput(f"{error}; lists and tables are written as JSON in variables") from error
     except OSError as error:
-        raise BadInput(f"{config_path()} cannot be read: {error.strerror}") from error
+        raise BadInput(f"{error.filename} cannot be read: {error.strerror}") from error
     if settings.sources:
         check_source_names(settings)
-    if trust:
-        from client.trust import check_trust
-
-        check_trust(settings)
     return settings
+
+
+def is_local(address: str | None) -> bool:
+    """Whether an address is one of this machine."""
+    try:
+        return bool(address) and urlsplit(address).hostname in LOOPBACK
+    except ValueError:
+        return False
+
+
+def ignored_keys() -> str:
+    """One line that names what the file of this folder may not set until it is trusted; empty when there is
+    nothing. Raises ConfigError, OSError."""
+    from activities.settings import config_path, file_settings
+
+    path = str(config_path())
+    keys = list(
+        dict.fromkeys(place.removeprefix(path).partition(" ")[2] for place in file_settings().ignored)
+    )
+    if not keys:
+        return ""
+    more = f" and {len(keys) - NAMED_KEYS} more" if len(keys) > NAMED_KEYS else ""
+    return (
+        f"{path}: ignored, since they run programs, open addresses or name places: "
+        f"{', '.join(keys[:NAMED_KEYS])}{more}; "
+        "to let this file set them, read it and run `determinator config trust`"
+    )
 
 
 def source_names() -> list[str]:

@@ -33,6 +33,9 @@ class Key:
     by_request: bool = False
     """Whether a request carries it, or it concerns the command alone, so that workers do not differ by it.
     Every limit is carried."""
+    by_folder: bool = False
+    """Whether the file of a folder may set it before the user trusts that file (`configuration.folder`). A
+    limit may be set there always."""
 
     def place(self, name: str) -> str:
         """Its key in the file, with the section: `budget.max_tokens`."""

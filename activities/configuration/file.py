@@ -6,7 +6,9 @@ exists.
 """
 
 import difflib
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,19 +44,28 @@ class FileSettings:
     places: Mapping[str, str] = field(default_factory=dict)
     """Setting -> `determinator.toml:12 [budget] max_tokens`. A setting inside a table has a dotted name
     (`sources.pubmed.rate`)."""
+    ignored: tuple[str, ...] = ()
+    """Places of what does not hold, since nobody has said that the file is trusted."""
 
 
-def read_file(path: Path, fields: Mapping[str, FieldInfo]) -> FileSettings:
-    """The settings of a file; none when there is no file. `fields` declare the settings.
-
-    Raises ConfigError, and OSError when the file cannot be read.
-    """
+def read_bytes(path: Path) -> bytes | None:
+    """The content of a file; None when there is none. Raises ConfigError for what is no short file, and
+    OSError when it cannot be read."""
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return FileSettings()
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for its writer
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ConfigError(f"{path} is not a file")
+        data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{path} is over 1 MiB; a configuration file is short text")
+    return data
+
+
+def read_settings(path: Path, data: bytes, fields: Mapping[str, FieldInfo]) -> FileSettings:
+    """The settings of a file with this content. `fields` declare the settings. Raises ConfigError."""
     try:
         text = data.decode("utf-8-sig")
         return _Reader(path, text, fields).read(tomllib.loads(text))

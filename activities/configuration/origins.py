@@ -15,7 +15,10 @@ from activities.settings import Settings, file_settings, secret_variables
 
 OTHER_VARIABLES = tuple(
     f"DETERMINATOR_{name}"
-    for name in ("CONFIG", "CACHE", "CODEC_KEYS", "CODEC_TOKEN", "DEBUG", "EMBEDDINGS", "USER")
+    for name in (
+        *("CONFIG", "CACHE", "CODEC_KEYS", "CODEC_TOKEN", "DEBUG", "EMBEDDINGS", "FOLDER", "USER"),
+        "USER_HOME",
+    )
 )
 """Variables with our prefix that are no settings."""
 _QUOTED = re.compile(r"'([^']*)'")

@@ -74,7 +74,11 @@ class QuestionSettings(BaseSettings):
     ] = None
     library: Annotated[
         Path | None,
-        Key("Folder of your own documents; default: the bundled sample library.", example='"./papers"'),
+        Key(
+            "Folder of your own documents; default: the bundled sample library.",
+            example='"./papers"',
+            by_folder=True,
+        ),
     ] = None
     speech_model: Annotated[
         Path | None,
@@ -87,7 +91,9 @@ class QuestionSettings(BaseSettings):
     mode: Annotated[
         Mode,
         research(
-            "A way of working that `determinator modes` lists; auto: what fits the question.", by_request=True
+            "A way of working that `determinator modes` lists; auto: what fits the question.",
+            by_request=True,
+            by_folder=True,
         ),
     ] = "auto"
     profile: Annotated[
@@ -96,6 +102,7 @@ class QuestionSettings(BaseSettings):
             "What counts as a good answer: auto, drug_repurposing, biomedical, general, or one of your own.",
             also=("profiles.default",),
             by_request=True,
+            by_folder=True,
         ),
     ] = "auto"
     default_sources: Annotated[
@@ -105,6 +112,7 @@ class QuestionSettings(BaseSettings):
             at="research.sources",
             example='["pubmed", "clinicaltrials"]',
             by_request=True,
+            by_folder=True,
         ),
     ] = Field(default_factory=list)
     also_web: Annotated[
@@ -117,6 +125,7 @@ class QuestionSettings(BaseSettings):
             "Columns of the table of works, which a model fills; default: the profile's.",
             example='["population", "dose", "outcome"]',
             by_request=True,
+            by_folder=True,
         ),
     ] = Field(default_factory=list)
     max_iterations: Annotated[
@@ -136,6 +145,7 @@ class QuestionSettings(BaseSettings):
             also=("research.limits.judge_threshold",),
             example="0.8",
             by_request=True,
+            by_folder=True,
         ),
     ] = None
     max_sections: Annotated[
@@ -174,12 +184,19 @@ class QuestionSettings(BaseSettings):
     search_timeout: Annotated[
         Seconds,
         Field(gt=0),
-        research("How long one search may wait for its source, all its requests together.", unit="seconds"),
+        research(
+            "How long one search may wait for its source, all its requests together.",
+            unit="seconds",
+            by_folder=True,
+        ),
     ] = 30.0
     approve: Annotated[
         list[Gate],
         research(
-            "Gates that wait for your approval: plan,candidates,report.", example='["plan"]', by_request=True
+            "Gates that wait for your approval: plan,candidates,report.",
+            example='["plan"]',
+            by_request=True,
+            by_folder=True,
         ),
     ] = Field(default_factory=list)
     approval_timeout: Annotated[

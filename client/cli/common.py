@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from pydantic import BaseModel
 
-from client.configuration import load_settings as load_settings
+from client import configuration
 from client.failures import as_failure, unknown
 from client.terminal import folded, harmless, shown
 
 if TYPE_CHECKING:
+    from activities.settings import Settings
     from client.api import Determinator
 
 T = TypeVar("T")
@@ -147,6 +148,21 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 def say(message: str) -> None:
     """A message on stderr, beside the data."""
     click.echo(folded(harmless(message), sys.stderr), err=True)
+
+
+def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting
+    """`client.configuration.load_settings`, and, once in a command, what the file of the folder set in vain.
+    Raises BadInput."""
+    settings = configuration.load_settings(**overrides)
+    context = click.get_current_context(silent=True)
+    shown_before = context.find_root().meta if context else {}
+    if _IGNORED not in shown_before and (line := configuration.ignored_keys()):
+        shown_before[_IGNORED] = True
+        say(" ".join(line.split()))
+    return settings
+
+
+_IGNORED = "determinator.ignored_keys"
 
 
 def print_text(text: str) -> None:

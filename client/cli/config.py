@@ -10,10 +10,11 @@ from typing import Literal, get_args, get_origin
 import click
 
 from activities.configuration.declaration import declared, flag_of, variable_of
-from activities.settings import Settings, config_path
+from activities.settings import CONFIG_FILE, Settings, config_path, user_config_path
 from client.cli.common import json_option, load_settings, print_json, print_text
 from client.cli.options import default_of, duration
 from client.failures import BadInput
+from client.terminal import harmless
 
 
 @click.group()
@@ -59,15 +60,25 @@ def check() -> None:
 
 
 @config.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
-def trust(folder: Path) -> None:
-    """Trust the configuration file of a folder (default: this one) to name where keys are sent."""
-    from client import trust as trusted
+@click.argument("path", type=click.Path(exists=True, path_type=Path), default=".")
+def trust(path: Path) -> None:
+    """Trust the configuration file of a folder (default: this one) as it is now: it may set everything, also
+    what runs programs and where keys are sent. Once it has changed, it is not trusted."""
+    from activities.configuration.file import ConfigError, read_bytes, read_settings
+    from activities.configuration.trust import trust as trusted
 
-    settings = load_settings(trust=False)
-    path = folder.resolve()
-    trusted.trust(settings.home, path)
-    click.echo(f"{path} is trusted: its determinator.toml may name where keys are sent")
+    file = (path / CONFIG_FILE if path.is_dir() else path).absolute()
+    try:
+        data = read_bytes(file)
+        if data is None:
+            raise BadInput(f"there is no {file}")
+        places = read_settings(file, data, Settings.model_fields).places.values()
+        trusted(file, data)
+    except (ConfigError, OSError) as error:
+        raise BadInput(str(error)) from error
+    click.echo(harmless(f"{file} is trusted until it changes; it sets"))
+    for place in places:
+        click.echo(harmless(f"  {place.removeprefix(str(file)).lstrip(':')}"))
 
 
 @config.command()
@@ -87,13 +98,24 @@ def keys(as_json: bool) -> None:
 
 @config.command()
 @click.argument("path", type=click.Path(dir_okay=False, path_type=Path), required=False)
-def init(path: Path | None) -> None:
+@click.option(
+    "--user", is_flag=True, help="Write your own file, which holds in every folder and may set all."
+)
+def init(path: Path | None, user: bool) -> None:
     """Write a commented configuration file with every key. A file that exists is never overwritten."""
+    from activities.configuration.trust import trust as trusted
+    from activities.private_files import private_home
 
-    target = (path or config_path()).absolute()
+    if user and path is not None:
+        raise BadInput("give either PATH or --user")
+    target = (path or (user_config_path() if user else config_path())).absolute()
     try:
+        if user:
+            private_home(target.parent)
         with target.open("x", encoding="utf-8") as file:
             file.write(template())
+        if not user:
+            trusted(target, template().encode())
     except FileExistsError as error:
         raise BadInput(f"{target} exists; give another path, or edit it") from error
     except OSError as error:
@@ -144,6 +166,8 @@ HEAD = """\
 # Remove the # before a line to set it. `determinator config check` finds mistakes,
 # `determinator config show` prints what is in force and where each value comes from.
 # Keys and passwords do not belong here: set OPENAI_API_KEY and the like, or OPENAI_API_KEY_FILE.
+# In a folder, what runs programs, opens addresses or names models and places holds once you have run
+# `determinator config trust` there; in your own file (`determinator config init --user`) it holds at once.
 """
 SOURCES = """\
 # What is set for one source, by its name in `determinator sources`.

@@ -12,8 +12,9 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from activities.configuration.declaration import carried
+from activities.configuration.trust import HOME_VARIABLE, user_home
 from activities.private_files import random_key
-from activities.settings import Settings, config_path, secret_variables
+from activities.settings import FOLDER_VARIABLE, Settings, config_path, secret_variables
 from client.embedded.home import Places
 
 CARRIED = (
@@ -40,7 +41,12 @@ def worker_environment(settings: Settings) -> dict[str, str]:
     is made absolute, and what was meant for another Temporal server is left out."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
-    environment["DETERMINATOR_CONFIG"] = str(config_path().absolute())
+    path = config_path().absolute()
+    if environment.get("DETERMINATOR_CONFIG"):
+        environment["DETERMINATOR_CONFIG"] = str(path)
+    else:
+        environment[FOLDER_VARIABLE] = str(path.parent)
+    environment[HOME_VARIABLE] = str(user_home().absolute())
     environment["DETERMINATOR_REPORTS_DIR"] = str(Places(settings.home).reports)
     for name in ("library", "profiles_dir"):
         value = getattr(settings, name)
@@ -53,6 +59,10 @@ def worker_environment(settings: Settings) -> dict[str, str]:
         environment["OPENAI_BASE_URL"] = settings.openai_base_url  # the same
     if settings.store_url and "://" not in settings.store_url:
         environment["DETERMINATOR_STORE_URL"] = str(Path(settings.store_url).expanduser().absolute())
+    for variable, name in secret_variables().items():
+        if getattr(settings, name) is None:  # a key that is not for the address that a flag names
+            environment.pop(variable, None)
+            environment.pop(f"{variable}_FILE", None)
     return environment
 
 
@@ -96,7 +106,10 @@ def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> 
 
 
 OURS = frozenset(
-    {"DETERMINATOR_HOME", "DETERMINATOR_CONFIG", *(f"DETERMINATOR_{name.upper()}" for name in CLIENT_ONLY)}
+    {
+        *("DETERMINATOR_HOME", "DETERMINATOR_CONFIG", FOLDER_VARIABLE, HOME_VARIABLE),
+        *(f"DETERMINATOR_{name.upper()}" for name in CLIENT_ONLY),
+    }
 )
 """The content of the configuration file counts, through the settings; its path does not."""
 

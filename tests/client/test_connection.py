@@ -8,7 +8,8 @@ import pytest
 from temporalio.client import Client
 from temporalio.service import GrpcCompression
 
-from activities.settings import Settings
+from activities.private_files import write_whole
+from activities.settings import Settings, user_config_path
 from client.connect import connect
 from client.connection import compression, configured, open_client, plain_address
 from client.embedded.binary import free_port
@@ -98,8 +99,8 @@ def test_a_configured_namespace_without_an_address_is_refused(home: Path) -> Non
 
 
 def configure(text: str) -> None:
-    """Write the configuration file of the current folder."""
-    Path("determinator.toml").write_text(text)
+    """Write the user's own configuration file."""
+    write_whole(user_config_path(), text.encode())
 
 
 async def test_the_address_of_the_configuration_file_is_used(

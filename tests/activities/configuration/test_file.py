@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from activities.configuration.declaration import declared
-from activities.configuration.file import ConfigError, read_file
+from activities.configuration.file import ConfigError, read_settings
 from activities.configuration.keys import sections
 from activities.configuration.origins import explain, origins, unknown_variables
 from activities.settings import Settings, secret_variables
@@ -212,7 +212,7 @@ def test_any_misspelling_of_any_key_is_refused(entry: tuple[str, str], at: int, 
         path.write_text(f"[{section}]\n{wrong} = 1\n")
         tomllib.loads(path.read_text())
         with pytest.raises(ConfigError, match=f":2 \\[{section}\\] {wrong}"):
-            read_file(path, FIELDS)
+            read_settings(path, path.read_bytes(), FIELDS)
 
 
 READERS = ("activities", "client", "worker")

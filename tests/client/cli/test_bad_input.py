@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from activities.configuration.trust import trust
 from client.cli import main, modes
 from tests.client.harness import begin, determinator, processes_of
 from tests.client.shelf import VERBS_OF_A_RUN, command, inside
@@ -91,7 +92,9 @@ def test_bad_input_gets_one_line_and_exit_code_2(home: Path, arguments: list[str
     ],
 )
 def test_a_broken_configuration_file_is_named(home: Path, text: str, message: str) -> None:
-    Path("determinator.toml").write_text(text)
+    path = Path("determinator.toml")
+    path.write_text(text)
+    trust(path, path.read_bytes())
     ran = determinator("ask", "Does it work?")
     assert ran.code == 2
     assert message in ran.err

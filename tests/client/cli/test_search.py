@@ -9,7 +9,8 @@ from temporalio.client import Client
 
 from activities.errors import Unavailable
 from activities.evidence_store import EvidenceStore
-from activities.settings import Settings
+from activities.private_files import write_whole
+from activities.settings import Settings, user_config_path
 from activities.sources.http.client import open_http
 from activities.sources.pubmed import PubMed
 from activities.types import Query
@@ -60,8 +61,8 @@ async def test_the_fleet_searches_where_one_runs(
 
 
 def configure(text: str) -> None:
-    """Write the configuration file of the current folder."""
-    Path("determinator.toml").write_text(text)
+    """Write the user's own configuration file."""
+    write_whole(user_config_path(), text.encode())
 
 
 async def test_settings_given_for_a_search_hold_while_a_worker_with_others_runs(

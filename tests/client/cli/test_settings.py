@@ -8,7 +8,8 @@ import click
 import pytest
 
 from activities.configuration.declaration import declared, flag_of
-from activities.configuration.file import read_file
+from activities.configuration.file import read_settings
+from activities.configuration.trust import trust
 from activities.settings import Settings
 from client.cli.ask import ask
 from client.cli.config import markdown, template
@@ -35,10 +36,10 @@ def test_the_file_of_config_init_sets_nothing_until_a_line_is_uncommented(
     path = tmp_path / "determinator.toml"
     monkeypatch.setenv("DETERMINATOR_CONFIG", str(path))
     path.write_text(template())
-    assert read_file(path, FIELDS).values == {}
+    assert read_settings(path, path.read_bytes(), FIELDS).values == {}
     lines = [re.sub(r"^# (?=[\[a-z].*(?: = |\]$))", "", line) for line in template().splitlines()]
     path.write_text("\n".join(lines))
-    assert declared(FIELDS).keys() - read_file(path, FIELDS).values.keys() == set()
+    assert declared(FIELDS).keys() - read_settings(path, path.read_bytes(), FIELDS).values.keys() == set()
     Settings()
 
 
@@ -90,7 +91,9 @@ description = "How well it was measured."
     ],
 )
 def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, named: str) -> None:
-    Path("determinator.toml").write_text(text)
+    path = Path("determinator.toml")
+    path.write_text(text)
+    trust(path, path.read_bytes())
     Path("own.toml").write_text(OWN_PROFILE)
     ran = determinator("config", "check")
     assert ran.code == 2

@@ -1,0 +1,110 @@
+"""What the configuration file of a folder may set before its user trusts it, and how it goes over the user's.
+
+It may choose among what was allowed and nothing else: how a question is answered, sources by their names,
+limits, documents inside that folder, the format of the report. What runs programs, opens addresses, names
+keys, models or places comes from the user's own configuration.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic.fields import FieldInfo
+
+from activities.configuration.declaration import Key, declared
+from activities.configuration.file import FileSettings
+from activities.configuration.values import seconds
+
+SOURCE_KEYS = ("enabled", "max_results", "rate", "filters")
+"""What a folder may set for a source: everything but its address."""
+ADDED = ("approve", "disabled_sources")
+"""Lists that a folder may make longer, never shorter."""
+_NAME = re.compile(r"[\w-]+")
+
+
+def allowed(settings: FileSettings, folder: Path, fields: Mapping[str, FieldInfo]) -> FileSettings:
+    """The part of a file that holds without trust. What was left out is named in `ignored`."""
+    keys = declared(fields)
+    values = {
+        name: value
+        for name, value in settings.values.items()
+        if name in keys and _may_set(name, keys[name], value, folder)
+    }
+    sources = settings.values.get("sources")
+    if isinstance(sources, dict):
+        tables = {
+            source: {key: value for key, value in table.items() if key in SOURCE_KEYS}
+            for source, table in sources.items()
+        }
+        values["sources"] = {source: table for source, table in tables.items() if table}
+    places = {name: place for name, place in settings.places.items() if _holds(name, values)}
+    ignored = [place for name, place in settings.places.items() if name not in places]
+    return FileSettings(values, places, tuple(ignored))
+
+
+def _may_set(name: str, key: Key, value: object, folder: Path) -> bool:
+    if name == "library":
+        return isinstance(value, str) and _is_inside(value, folder)
+    if name == "profile":  # or a file, which may lie anywhere
+        return isinstance(value, str) and _NAME.fullmatch(value) is not None
+    if name == "offline":
+        return value is True
+    return key.by_folder or bool(key.limit)
+
+
+def _is_inside(value: str, folder: Path) -> bool:
+    try:
+        return (folder / value).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def _holds(name: str, values: Mapping[str, object]) -> bool:
+    """Whether a setting, with a dotted name inside a table, is among the values."""
+    inside: object = values
+    for part in name.split("."):
+        if not isinstance(inside, Mapping) or part not in inside:
+            return False
+        inside = inside[part]
+    return True
+
+
+def over(
+    own: FileSettings, other: FileSettings, fields: Mapping[str, FieldInfo], *, narrow: bool
+) -> FileSettings:
+    """The user's own file with another one over it. With `narrow`, as for the file of a folder, that may
+    narrow what the user's file allows and not widen it: lower a limit, disable a source, ask for an
+    approval."""
+    keys = declared(fields)
+    values = dict(own.values)
+    places = {**own.places, **other.places}
+    for name, value in other.values.items():
+        before = values.get(name)
+        if isinstance(before, dict) and isinstance(value, dict) and name in ("sources", "mcp"):
+            values[name] = _tables(before, value, narrow=narrow and name == "sources")
+        elif narrow and name in ADDED and isinstance(before, list) and isinstance(value, list):
+            values[name] = list(dict.fromkeys([*before, *value]))
+        elif narrow and before is not None and keys[name].limit and _number(value) > _number(before):
+            places[name] = own.places[name]
+        else:
+            values[name] = value
+    return FileSettings(values, places, other.ignored)
+
+
+def _tables(
+    own: Mapping[str, Mapping[str, object]], other: Mapping[str, Mapping[str, object]], *, narrow: bool
+) -> dict[str, dict[str, object]]:
+    """The tables of sources by their names; with `narrow`, one that is disabled stays so."""
+    tables = {name: {**own.get(name, {}), **other.get(name, {})} for name in {**own, **other}}
+    for name in tables if narrow else ():
+        if own.get(name, {}).get("enabled") is False:
+            tables[name]["enabled"] = False
+    return tables
+
+
+def _number(value: object) -> float:
+    """Of a limit, for the comparison; what is none is refused later, with its place."""
+    try:
+        return seconds(value) if isinstance(value, str) else float(str(value))
+    except ValueError:
+        return 0.0
