@@ -150,7 +150,7 @@ class Determinator:
         )
 
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
-        """A connection to the server; see `client.connect.connect`. Raises NoConnection, WorkerBusy."""
+        """A connection to the server; see `client.connect.connect`. Raises NoConnection."""
         return await connect(self.settings, self.address, worker=worker, for_run=for_run, say=self._say)
 
     async def run(self, name: str = "last", *, worker: bool = True) -> "Run":

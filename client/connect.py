@@ -20,7 +20,7 @@ async def connect(
 
     With `worker`, an embedded server gets a background worker with these settings; with `for_run`, that
     worker is kept as it is until the connection is released. `say` receives what a person should know.
-    Raises NoConnection, BadConnectionSettings and WorkerBusy.
+    Raises NoConnection and BadConnectionSettings.
     """
     config = configured(address, settings)
     if config is not None:

@@ -48,10 +48,6 @@ class BadConnectionSettings(BadInput):
     """The `TEMPORAL_*` variables or the profile file cannot be used."""
 
 
-class WorkerBusy(BadInput):
-    """The worker of the home has other settings, and runs that need them. The message says what to do."""
-
-
 class NoAnswer(Unreachable):
     """No worker answers queries about the run."""
 

@@ -75,6 +75,9 @@ class Embedded:
     """Of the home: the only way to its server that no other user can open in its place."""
     idle_seconds: float
     """It ends when there has been nothing to do for so long."""
+    beside: bool = False
+    """It runs beside the home's own worker: what it has to do is on its queue, and what it would listen on is
+    taken."""
 
 
 async def serve(
@@ -97,7 +100,8 @@ async def serve(
     client = await _connect(connection, stop, embedded, settings.metrics)
     if client is None:
         return False
-    idle = asyncio.create_task(until_idle(client, embedded.idle_seconds if embedded else None))
+    queue = settings.task_queue if embedded and embedded.beside else None
+    idle = asyncio.create_task(until_idle(client, embedded.idle_seconds if embedded else None, queue))
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(open_resources(settings))
         worker = research_worker(client, resources)
@@ -123,8 +127,9 @@ async def serve(
     return idle.done() and not idle.cancelled()
 
 
-async def until_idle(client: Client, seconds: float | None) -> None:
-    """Return when the server has had no open run and no schedule for so long; never without a time."""
+async def until_idle(client: Client, seconds: float | None, queue: str | None) -> None:
+    """Return when the server, or one queue of it, has had no open run and no schedule for so long; never
+    without a time."""
     if seconds is None:
         await asyncio.Event().wait()
         return
@@ -132,16 +137,18 @@ async def until_idle(client: Client, seconds: float | None) -> None:
     while time.monotonic() - idle_since < seconds:
         await asyncio.sleep(min(LOOK_SECONDS, seconds / 2))
         try:
-            if await has_work(client):
+            if await has_work(client, queue):
                 idle_since = time.monotonic()
         except RPCError as error:
             log.warning("idle_not_checked", error=str(error))
             idle_since = time.monotonic()
 
 
-async def has_work(client: Client) -> bool:
-    """Whether a run is open or scheduled. Raises RPCError."""
+async def has_work(client: Client, queue: str | None = None) -> bool:
+    """Whether a run is open, of one queue where it is named, or scheduled. Raises RPCError."""
     query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
+    if queue is not None:
+        query += f" AND TaskQueue = '{queue}'"
     if (await client.count_workflows(query)).count:
         return True
     return await anext(await client.list_schedules(), None) is not None
@@ -256,13 +263,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser.add_argument(
         "--idle-seconds", type=float, help="end such a worker when there was nothing to do for so long"
     )
+    parser.add_argument("--beside", action="store_true", help="it runs beside the home's own worker")
     given = parser.parse_args(arguments)
     address: str | None = given.address
     embedded = None
     try:
         settings = Settings()
         if address and given.private_socket:
-            embedded = Embedded(given.private_socket, given.idle_seconds)
+            embedded = Embedded(given.private_socket, given.idle_seconds, given.beside)
+            if given.beside:
+                settings = settings.model_copy(update={"metrics": None, "health": None})
             connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
         else:
             connection = configured(address, settings)

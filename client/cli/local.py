@@ -42,8 +42,9 @@ class Check:
 def up(restart: bool, as_json: bool) -> None:
     """Start the embedded server and a worker with the settings in force.
 
-    They end by themselves when nothing has been open or scheduled for half an hour. A worker that is busy
-    with runs of other settings is replaced with --restart only; its runs go on with the new one.
+    They end by themselves when nothing has been open or scheduled for half an hour. A worker that has
+    open runs of other settings is left, and gets one with these beside it; with --restart it is replaced,
+    and its runs go on with the new one.
     """
     settings = load_settings()
 
@@ -223,7 +224,7 @@ def check_worker(settings: "Settings") -> Check:
         return Check("worker", "ok", "not running; `ask` starts it")
     message = f"pid {running.pid}, started {running.started_at}"
     if running.fingerprint != fingerprint(settings, places):
-        message += ", other settings; `ask` restarts it with these when no run is open"
+        message += ", other settings; `ask` restarts it with these, or has one beside it while a run is open"
     return Check("worker", "ok", message)
 
 

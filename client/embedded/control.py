@@ -1,7 +1,8 @@
 """What a command asks the supervisor of a home, over the private socket.
 
 A request is `CONTROL <bytes>`, an empty line and a JSON object. The answer is a JSON object on one line:
-`{"server": note, "worker": note or null}`; for a worker also `"served"`, whether it has the settings.
+`{"server": note, "worker": note or null, "beside": [note ...], "served": queue, ...}`; the queue is that of
+the worker that has the settings that were asked for, or empty.
 """
 
 import asyncio
@@ -34,10 +35,19 @@ class Answer:
 
     server: ServerNote
     worker: WorkerNote | None
-    """The worker that is to run; None when there is none."""
-    served: bool
+    """The worker of the settings' own queue that is to run; None when there is none."""
+    unused_seconds: float
+    """How long ago a command with its settings asked for it."""
+    beside: tuple[WorkerNote, ...]
+    """Those with other settings, on queues of their own."""
+    served: str
+    """The queue of the worker that has the settings that were asked for; empty when none has."""
     hold: socket.socket | None
     """The open connection of a request that keeps the worker as it is."""
+
+    def serves(self, queue: str) -> bool:
+        """Whether a worker of a queue is to run."""
+        return any(note.queue == queue for note in (self.worker, *self.beside) if note)
 
 
 async def ask(places: Places, asked: Mapping[str, object]) -> Answer:
@@ -65,7 +75,9 @@ def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
         answer = Answer(
             ServerNote.model_validate(found["server"]),
             WorkerNote.model_validate(found["worker"]) if found["worker"] else None,
-            bool(found.get("served")),
+            found["unused_seconds"],
+            tuple(WorkerNote.model_validate(note) for note in found["beside"]),
+            found["served"],
             connection if asked.get("hold") and found.get("served") else None,
         )
     except (OSError, ValueError, LookupError) as error:

@@ -1,5 +1,6 @@
 """The paths under the home folder, and the files that describe the processes serving it."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from activities.private_files import private_home
 from client.embedded.locks import is_held
+from client.embedded.processes import MAIN_NOTE
 
 
 class Note(BaseModel):
@@ -74,12 +76,18 @@ class Places:
         self.socket = self.state / "private.sock"
         """Where the supervisor listens for the owner's commands and worker."""
         self.server_note = self.state / "server.json"
-        self.worker_note = self.state / "worker.json"
+        self.worker_note = self.state / MAIN_NOTE
         self.fingerprint_key = self.state / "fingerprint.key"
         self.logs = self.home / "logs"
         self.server_log = self.logs / "server.log"
         self.worker_log = self.logs / "worker.log"
         self.reports = self.home / "reports"
+
+    def note_of(self, queue: str, own: str) -> Path:
+        """The note of the worker of a queue: the home's `own`, or one beside it, of any name."""
+        if queue == own:
+            return self.worker_note
+        return self.state / f"worker-{hashlib.sha256(queue.encode()).hexdigest()[:16]}.json"
 
     def database(self, version: str) -> Path:
         """One database for each version of the server: an older server cannot read a newer one's file."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from client.embedded import network
 from client.embedded.locks import LockFile, holder, is_held
@@ -125,6 +125,40 @@ class Child:
         now = time.monotonic()
         recent = sum(now - at < DEATHS_SECONDS for at in self.deaths)
         return BACK_OFF_SECONDS * max(recent - 1, 0)
+
+
+@dataclass
+class WorkerSlot:
+    """A worker that is to run, on a queue of its own."""
+
+    asked: dict[str, Any]
+    """How it is to run, as a command sent it: `note`, `file`, `command` and `environment`. In memory only."""
+    child: Child
+    note: dict[str, Any]
+    replaced: bool = False
+    """It was asked to end, so that another one follows."""
+    used: float = field(default_factory=time.monotonic)
+    """When a command with its settings asked for it last."""
+
+    @property
+    def queue(self) -> str:
+        return str(self.note["queue"])
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.note["fingerprint"])
+
+    @property
+    def main(self) -> bool:
+        """Whether it serves the queue of the settings, on which the Web UI starts runs too."""
+        return bool(self.asked["file"] == MAIN_NOTE)
+
+    def want(self, asked: dict[str, Any]) -> None:
+        """Have it run in another way from its next start on."""
+        self.asked, self.note = asked, dict(asked["note"])
+
+
+MAIN_NOTE = "worker.json"
 
 
 def opened_log(log: Path) -> BinaryIO:

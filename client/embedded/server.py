@@ -59,7 +59,7 @@ async def start_embedded(
     """The embedded server, with a worker that has these settings, started where they are not there yet.
 
     `for_run` keeps the worker as it is until the connection is released; `restart` restarts it whatever it is
-    busy with. Raises NoConnection and WorkerBusy.
+    busy with. The connection names the queue of the worker. Raises NoConnection.
     """
     for _ in range(MAX_STARTS - 1):
         with contextlib.suppress(ProcessesEnded):
@@ -89,7 +89,7 @@ async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bo
         embedded=True,
         address=note.address,
         ui_url=note.ui_url,
-        task_queue=settings.task_queue,
+        task_queue=held.served if held and held.served else settings.task_queue,
         hold=held.hold if held else None,
     )
 
@@ -100,20 +100,20 @@ async def serve(
     """See that the worker of a home serves the queue of a run, which is `running` or only answers queries;
     return the connection with the queue and whether it is served. Raises NoConnection."""
     places = Places(settings.home)
-    present = (await known(places)).worker
+    served = (await known(places)).serves(queue)
+    former = read_note(places.note_of(queue, settings.task_queue), WorkerNote)
     try:
-        if present is None and queue == settings.task_queue:
-            former = read_note(places.worker_note, WorkerNote)
+        if not served and (former is not None or queue == settings.task_queue):
             wanted = Wanted.by(settings, places).for_runs_of(former, places)
             lacking = wanted.missing(former)
-            if lacking and (runs := await open_runs(connection.client)):
+            if lacking and (runs := await open_runs(connection.client, queue)):
                 if running:
                     say(f"{waits_for(runs, lacking)}; run `determinator up` with the same settings")
             else:
-                present = (await wanted.ask(places)).worker or wanted.note
+                served = bool((await wanted.ask(places, queue=queue, exact=True)).served)
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
-    return replace(connection, task_queue=queue, served=present is not None and present.queue == queue)
+    return replace(connection, task_queue=queue, served=served)
 
 
 async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:
@@ -142,7 +142,8 @@ def stop_embedded(home: Path) -> list[str]:
         return []
     server = read_note(places.server_note, ServerNote)
     worker = read_note(places.worker_note, WorkerNote)
-    pids = [note.pid for note in (server, worker) if note]
+    beside = [read_note(path, WorkerNote) for path in places.state.glob("worker-*.json")]
+    pids = [note.pid for note in (server, worker, *beside) if note]
     names = ["worker"] if worker and not worker.ended else []
     names += ["server"]
     if not end(places.lock):

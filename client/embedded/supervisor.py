@@ -1,16 +1,16 @@
-"""The supervising process of a home: starts the server and the worker, and keeps both running.
+"""The supervising process of a home: starts the server and its workers, and keeps them running.
 
 Invariants:
-- It holds the lock of the home, which server and worker inherit: two sets of them never serve one home. All
-  three end together, however it ends (Linux: by the kernel; elsewhere the next command ends what is left).
+- It holds the lock of the home, which server and workers inherit: two sets of them never serve one home. All
+  end together, however it ends (Linux: by the kernel; elsewhere the next command ends what is left).
 - It listens before it starts anything and before a note names a port, and goes on listening while the server
   is restarted: nobody else can be reached in its place (`client.embedded.forwarder`).
 - A server or worker that dies is started again with the same settings, `MAX_DEATHS` times within
   `DEATHS_SECONDS` at most; then the note says why it was given up.
 - A worker is replaced by one with other settings only when a command asks for that, and not while another
-  command is about to start a run.
-- It knows the worker's settings from the command that asked for the worker, keeps them in memory only, and
-  has none itself.
+  command is about to start a run. Workers with other settings may run beside it, each on a queue of its own.
+- It knows a worker's settings from the command that asked for the worker, keeps them in memory only, and has
+  none itself.
 
 Only the standard library is imported: each cold start waits for this process.
 """
@@ -42,6 +42,7 @@ from client.embedded.processes import (
     PRIVATE_UMASK,
     PROBE_SECONDS,
     Child,
+    WorkerSlot,
     last_error,
     now,
     report,
@@ -78,21 +79,16 @@ class Supervisor:
         self._spare: list[socket.socket] = []
         self._server = Child(self._logs / "server.log")
         self._server_note: dict[str, Any] = {}
-        self._worker = Child(self._logs / "worker.log")
-        self._worker_note: dict[str, Any] = {}
-        self._wanted: dict[str, Any] | None = None
-        """How the worker is to run, as a command sent it: `note`, `command` and `environment`. None when none
-        is to run."""
-        self._replaced = False
-        """The worker was asked to end, so that another one follows."""
+        self._workers: dict[str, WorkerSlot] = {}
+        """By the queues that they serve."""
         self._reached = asyncio.Event()
         """Set while the server accepts connections."""
         self._was_reached = False
         self._tasks: set[asyncio.Future[None]] = set()
         self._sessions: set[Session] = set()
-        """Connections through the private socket. One that holds keeps the worker as it is."""
+        """Connections through the private socket. One that holds keeps a worker as it is."""
         self._released = float("-inf")
-        """When the last one that held the worker ended."""
+        """When the last one that held a worker ended."""
         self._used = time.monotonic()
         self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -111,9 +107,9 @@ class Supervisor:
             return await self._over
         finally:
             remove_socket(path)
-            await self._worker.stop()
-            if self._wanted is not None:
-                self._note_worker(ended=True)
+            await asyncio.gather(*(slot.child.stop() for slot in self._workers.values()))
+            for slot in self._workers.values():
+                self._note_worker(slot, ended=True)
             await self._server.stop()
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
@@ -242,7 +238,8 @@ class Supervisor:
 
     def _is_used(self) -> bool:
         """Whether a command is connected, or was a moment ago."""
-        if any(session.pid not in (0, self._worker.pid) for session in self._sessions):
+        own = {0, *(slot.child.pid for slot in self._workers.values())}
+        if any(session.pid not in own for session in self._sessions):
             self._used = time.monotonic()
         return time.monotonic() - max(self._used, self._released) < LINGER_SECONDS
 
@@ -255,8 +252,9 @@ class Supervisor:
             self._spare = []
             if not self._over.done():
                 self._server_died(code)
-        if (code := self._worker.reaped()) is not None and not self._over.done():
-            self._worker_ended(code)
+        for slot in list(self._workers.values()):
+            if (code := slot.child.reaped()) is not None and not self._over.done():
+                self._worker_ended(slot, code)
 
     def _server_died(self, code: int) -> None:
         report("server", code)
@@ -274,36 +272,38 @@ class Supervisor:
             self._choose_ports({})  # another process may have been given the port
         self._start_server()
 
-    # the worker
+    # the workers
 
-    def _start_worker(self) -> None:
+    def _start_worker(self, slot: WorkerSlot) -> None:
         """Raises OSError."""
-        if self._wanted is None:
+        if self._workers.get(slot.queue) is not slot:
             return
-        command = [*self._wanted["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
+        command = [*slot.asked["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
         command += ["--private-socket", str(self._state / "private.sock")]
-        self._worker.start(command, self._wanted["environment"], self._lock)
-        self._worker_note = dict(self._wanted["note"])
-        self._note_worker(pid=self._worker.pid, started_at=now(), ended=False, failure="")
+        slot.child.start(command, slot.asked["environment"], self._lock)
+        self._note_worker(slot, pid=slot.child.pid, started_at=now(), ended=False, failure="")
 
-    def _worker_ended(self, code: int) -> None:
-        if self._replaced or (code == IDLE and self._is_used()):
-            self._replaced = False
-            self._later(0.0, self._start_worker)
-        elif code == IDLE:
+    def _worker_ended(self, slot: WorkerSlot, code: int) -> None:
+        if slot.replaced or (code == IDLE and self._is_used()):
+            slot.replaced = False
+            self._later(0.0, partial(self._start_worker, slot))
+        elif code == IDLE and slot.main:
             self._end(0)
-        elif self._worker.died_too_often():
+        elif code == IDLE:
+            del self._workers[slot.queue]
+            self._note_worker(slot, ended=True)
+        elif slot.child.died_too_often():
             report("worker", code)
-            self._wanted = None
+            del self._workers[slot.queue]
             failure = f"it ended {MAX_DEATHS + 1} times within {DEATHS_SECONDS:.0f} s, with the code {code}"
-            self._note_worker(ended=True, failure=failure)
+            self._note_worker(slot, ended=True, failure=failure)
         else:
             report("worker", code)
-            self._later(self._worker.back_off(), self._start_worker)
+            self._later(slot.child.back_off(), partial(self._start_worker, slot))
 
-    def _note_worker(self, **changes: object) -> None:
-        self._worker_note.update(changes)
-        self._write("worker.json", self._worker_note)
+    def _note_worker(self, slot: WorkerSlot, **changes: object) -> None:
+        slot.note.update(changes)
+        self._write(slot.asked["file"], slot.note)
 
     # what commands ask
 
@@ -311,47 +311,56 @@ class Supervisor:
         """Answer a command: `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends
         it. Raises ValueError."""
         asked = json.loads(body)
-        answer: dict[str, Any] = {}
-        if asked["do"] == "worker":
-            answer["served"] = self._have_worker(asked)
-            if asked["hold"] and answer["served"]:
-                session.holds = True
-                self._remember(session)
-        answer["server"] = self._server_note | {"ready": self._reached.is_set()}
-        answer["worker"] = self._worker_note if self._wanted else None
-        return json.dumps(answer).encode()
+        slot = self._have_worker(asked) if asked["do"] == "worker" else None
+        main = next((each for each in self._workers.values() if each.main), None)
+        if slot is not None:
+            slot.used = time.monotonic()
+        if slot is not None and asked["hold"]:
+            session.holds = True
+            self._remember(session)
+        return json.dumps(
+            {
+                "server": self._server_note | {"ready": self._reached.is_set()},
+                "worker": main.note if main else None,
+                "unused_seconds": time.monotonic() - main.used if main else 0.0,
+                "beside": [each.note for each in self._workers.values() if not each.main],
+                "served": slot.queue if slot else "",
+            }
+        ).encode()
 
-    def _have_worker(self, asked: dict[str, Any]) -> bool:
-        """Whether the worker has the settings that a command asks for, after starting it where none runs, or
-        replacing the one that the command names (`over`) unless another command keeps it."""
+    def _have_worker(self, asked: dict[str, Any]) -> WorkerSlot | None:
+        """The worker with the settings that a command asks for, after starting it where none serves its
+        queue, or replacing the one that the command names (`over`) unless another command keeps it. One on
+        another queue will do unless the command names a queue (`exact`)."""
         self._used = time.monotonic()
-        if self._wanted is None:
-            self._want(asked)
-            self._later(0.0, self._start_worker)
-            return True
-        present = self._wanted["note"]["fingerprint"]
-        if present == asked["note"]["fingerprint"] and not asked["force"]:
-            return True
+        note = asked["note"]
+        slot = self._workers.get(note["queue"])
+        if not (asked["force"] or asked["exact"]):
+            same = (each for each in self._workers.values() if each.fingerprint == note["fingerprint"])
+            slot = next(same, slot)
+        if slot is None:
+            slot = WorkerSlot(asked, Child(self._logs / "worker.log"), dict(note))
+            self._workers[slot.queue] = slot
+            self._later(0.0, partial(self._start_worker, slot))
+            return slot
+        if slot.fingerprint == note["fingerprint"] and not asked["force"]:
+            return slot
         held = any(session.holds for session in self._sessions)
         lingers = time.monotonic() - self._released < LINGER_SECONDS
-        if not asked["force"] and (asked["over"] != present or held or lingers):
-            return False
-        self._want(asked)
-        if self._worker.process is not None:  # else it is about to be started
-            self._replaced = True
-            self._begin(self._worker.stop())
-        return True
-
-    def _want(self, asked: dict[str, Any]) -> None:
-        self._wanted = asked
-        self._worker_note = dict(asked["note"])
+        if not asked["force"] and (asked["over"] != slot.fingerprint or held or lingers):
+            return None
+        slot.want(asked)
+        if slot.child.process is not None:  # else it is about to be started
+            slot.replaced = True
+            self._begin(slot.child.stop())
+        return slot
 
     async def _end_when_idle(self) -> None:
         """End a server without a worker when nobody has asked it anything for long. A worker ends itself when
         there is nothing to do (`worker.daemon`)."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            idle = self._wanted is None and not self._is_used()
+            idle = not self._workers and not self._is_used()
             if idle and time.monotonic() - self._used > self._given["idle_seconds"]:
                 self._end(0)
 

@@ -1,16 +1,16 @@
-"""The worker of a home: which settings it has, and when it may be replaced.
+"""The workers of a home: which settings they have, and when one may be replaced.
 
 Invariants:
-- A home has one worker. One without open runs is replaced by one with the settings in use; one with open runs
-  is left as it is, and the command says what to do, unless `up --restart` asks for the replacement.
+- A home has one worker of its own. Without open runs, and not used for minutes, it is replaced by one with
+  the settings in use. With open runs, which may wait for a person for days, it is left as it is, unless
+  `up --restart` asks for its replacement: other settings get a worker beside it, on a queue of its own, which
+  ends once its runs have.
 - Runs whose worker is gone are served by a worker with the caller's settings only when these have every key,
   library and plugin that the former worker had (their names are in its note; never a value). Otherwise the
   runs wait, and commands name what is missing.
 """
 
-import asyncio
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,12 +21,13 @@ from client.connection import Say
 from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, ask
 from client.embedded.fingerprint import OFFLINE, access_of, fingerprint, needs_of, worker_environment
 from client.embedded.home import Places, WorkerNote, read_note
-from client.failures import WorkerBusy
 
 IDLE_SECONDS = 1800.0
 """How long server and worker are kept when there is nothing to do: no open run and no schedule."""
-HELD_SECONDS = 10.0
-"""How long to wait for another command that is about to start a run on the worker."""
+BESIDE_IDLE_SECONDS = 300.0
+"""The same for a worker with other settings, by the runs of its own queue."""
+MAX_BESIDE = 2
+"""Workers with other settings beside one that has nothing to do; a worker takes 250 MB."""
 FEW_RUNS = 20
 """Runs of the list of open ones that are looked at one by one."""
 
@@ -70,66 +71,73 @@ class Wanted:
         )
 
     async def ask(
-        self, places: Places, *, over: str | None = None, hold: bool = False, force: bool = False
+        self,
+        places: Places,
+        *,
+        over: str | None = None,
+        hold: bool = False,
+        force: bool = False,
+        queue: str = "",
+        exact: bool = False,
     ) -> Answer:
         """Have this worker: one that runs already, or a new one where none runs. One with other settings is
-        replaced when `over` is its fingerprint and no other command holds it, or with `force`. To `hold` it
-        keeps it as it is until the answer's connection is closed. Raises NoConnection."""
+        replaced when `over` is its fingerprint and no other command holds it, or with `force`. With a `queue`
+        it runs beside the home's own; `exact`: no other queue will do. To `hold` it keeps it as it is until
+        the answer's connection is closed. Raises NoConnection."""
+        own = self.settings.task_queue
+        beside = queue not in ("", own)
+        command = [sys.executable, "-P", "-m", "worker.daemon"]
+        command += ["--idle-seconds", str(BESIDE_IDLE_SECONDS if beside else IDLE_SECONDS)]
         try:
             return await ask(
                 places,
                 {
                     "do": "worker",
-                    "note": self.note.model_dump(),
-                    "command": [
-                        *(sys.executable, "-P", "-m", "worker.daemon"),
-                        *("--idle-seconds", str(IDLE_SECONDS)),
-                    ],
-                    "environment": worker_environment(self.settings),
+                    "note": self.note.model_copy(update={"queue": queue or own}).model_dump(),
+                    "file": places.note_of(queue or own, own).name,
+                    "command": [*command, "--beside"] if beside else command,
+                    "environment": {
+                        **worker_environment(self.settings),
+                        "DETERMINATOR_TASK_QUEUE": queue or own,
+                    },
                     "over": over,
                     "hold": hold,
                     "force": force,
+                    "exact": exact,
                 },
             )
         except NoSupervisor as error:
             raise ProcessesEnded(f"the processes of {places.home} have just ended; try again") from error
 
+    async def ask_beside(self, places: Places, *, hold: bool) -> Answer:
+        """Have this worker whatever the home's own is busy with. Raises NoConnection."""
+        queue = f"{self.settings.task_queue}-{self.fingerprint[:8]}"
+        return await self.ask(places, hold=hold, queue=queue)
+
 
 async def have_worker(
     client: Client, places: Places, wanted: Wanted, say: Say, *, hold: bool, restart: bool, running: bool
 ) -> Answer:
-    """See that the worker has the wanted settings; `running`: one is alive. With `restart` a new one takes
-    over whatever it lacks. Raises NoConnection, WorkerBusy, RPCError."""
-    former = read_note(places.worker_note, WorkerNote)
+    """See that a worker has the wanted settings; `running`: the home's own is alive. With `restart` a new one
+    takes over whatever it lacks. Raises NoConnection, RPCError."""
+    own = wanted.settings.task_queue
     if not running:
-        lacking = wanted.missing(former)
-        if lacking and (runs := await open_runs(client)):
-            waiting = waits_for(runs, lacking)
+        lacking = wanted.missing(read_note(places.worker_note, WorkerNote))
+        if lacking and (runs := await open_runs(client, own)):
+            say(waits_for(runs, lacking))
             if not restart:
-                raise WorkerBusy(
-                    f"{waiting}; set it, go on without it with `determinator up --restart`, cancel what "
-                    "waits, or use another home (DETERMINATOR_HOME)"
-                )
-            say(waiting)
-    deadline = time.monotonic() + HELD_SECONDS
-    over: str | None = None
-    while True:
-        answer = await wanted.ask(places, over=over, hold=hold, force=restart)
+                return await wanted.ask_beside(places, hold=hold)
+    answer = await wanted.ask(places, hold=hold, force=restart)
+    if answer.served:
+        return answer
+    # two terminals with different settings in turns do not restart each other's worker
+    in_turns = hold and answer.unused_seconds < BESIDE_IDLE_SECONDS and len(answer.beside) < MAX_BESIDE
+    if answer.worker is not None and not in_turns and not await open_runs(client, own):
+        answer = await wanted.ask(places, over=answer.worker.fingerprint, hold=hold)
         if answer.served:
-            if over is not None:
-                say("restarting the background worker: your settings have changed")
+            say("restarting the background worker: your settings have changed")
             return answer
-        assert answer.worker is not None, "a home without a worker gets one"
-        if runs := await open_runs(client):
-            raise WorkerBusy(busy(runs, answer.worker, wanted))
-        if time.monotonic() > deadline:
-            raise WorkerBusy(
-                "another command is about to start a run with other settings; wait for it, or use another "
-                "home (DETERMINATOR_HOME)"
-            )
-        if over == answer.worker.fingerprint:
-            await asyncio.sleep(0.2)
-        over = answer.worker.fingerprint
+    return await wanted.ask_beside(places, hold=hold)
 
 
 def waits_for(runs: list[str], lacking: list[str]) -> str:
@@ -138,28 +146,21 @@ def waits_for(runs: list[str], lacking: list[str]) -> str:
     return f"{which} for a worker with {', '.join(lacking)}, as at the start ({shown(runs)})"
 
 
-def busy(runs: list[str], worker: WorkerNote, wanted: Wanted) -> str:
-    """Why a command cannot have a worker with its settings, and what to do."""
-    differing = sorted({*worker.needs} ^ {*wanted.needs})
-    which = f" ({', '.join(differing)})" if differing else ""
-    return (
-        f"the worker is busy with {shown(runs)}, which was started with other settings{which}; wait for its "
-        "end, restart the worker with yours with `determinator up --restart`, or use another home "
-        "(DETERMINATOR_HOME)"
-    )
-
-
 def shown(runs: list[str]) -> str:
     """`ask-a and 2 others`"""
     return runs[0] if len(runs) == 1 else f"{runs[0]} and {len(runs) - 1} others"
 
 
-async def open_runs(client: Client) -> list[str]:
-    """The ids of open research runs and refreshes. Raises RPCError."""
+async def open_runs(client: Client, queue: str) -> list[str]:
+    """The ids of open research runs and refreshes of a queue. Raises RPCError."""
     from client.runs.listing import RESEARCH, description
 
     query = f"({RESEARCH} OR WorkflowType = 'RefreshReport') AND ExecutionStatus = 'Running'"
-    listed = [found.id async for found in client.list_workflows(query, page_size=1000) if "/" not in found.id]
+    listed = [
+        run.id
+        async for run in client.list_workflows(query, page_size=1000)
+        if "/" not in run.id and run.task_queue == queue
+    ]
     if len(listed) > FEW_RUNS:
         return listed
     # the list lags: a run that ended a moment ago may still be in it

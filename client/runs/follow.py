@@ -297,7 +297,9 @@ class Follower:
         places = Places(self._settings.home)
         if not is_held(places.lock):
             await self._restart()
-        elif self._connection.served and (worker := read_note(places.worker_note, WorkerNote)):
+            return
+        note = places.note_of(self._connection.task_queue, self._settings.task_queue)
+        if self._connection.served and (worker := read_note(note, WorkerNote)):
             if worker.failure:
                 raise keeps_ending("worker", places.worker_log)
             if worker.ended:
