@@ -90,12 +90,8 @@ def _analysis(step: AnalyseInput, texts: dict[str, str], names: dict[str, str]) 
     from activities.analysis.cells import effects_of
     from activities.analysis.meta_analysis import analyse_effects
 
-    found, refused = effects_of(step.table, texts, names)
-    analysis = analyse_effects([*step.effects, *found], expected=step.expected)
-    if not refused:
-        return analysis
-    left_out = f"Cells left out because their sentences do not have their numbers: {len(refused)}."
-    return analysis.model_copy(update={"limitations": (*analysis.limitations, left_out)})
+    effects, unread = effects_of(step.table, texts, names)
+    return analyse_effects([*step.effects, *effects], expected=step.expected, unread=unread)
 
 
 def _for_program(analysis: Analysis) -> tuple[NotPooled, ...]:

@@ -3,22 +3,25 @@
 A row of the table is a work. Its columns for statistics are those of `EFFECT_COLUMNS`; a work without a
 measure and an outcome has no effect. Every cell must carry its own sentence, the sentence must be verbatim in
 the text of that very work, and every number of the cell must be a number of that sentence. A cell that fails
-is left out, and with it what cannot be computed without it.
+is left out, and with it what cannot be computed without it; what could not be read is listed, since a pool
+without it may say the opposite.
 """
 
-import re
-import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, get_args
 
-from activities.analysis.types import MEASURE_NAMES, Arms, Effect, Measure
+from activities.analysis.stated import (
+    has_interval,
+    is_of_other_outcome,
+    measure_of,
+    measures_in,
+    numbers_in,
+    one_number,
+    sentence_with_effect,
+)
+from activities.analysis.types import Arms, Effect, Unread, UnreadReason
 from activities.judgements import Cell, Table, TableRow
-from activities.verification.quote_check import normalise, verbatim
-
-_NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.]*\d)|-?\d+(?:\.\d+)?|-?\.\d+")
-_POINTS = str.maketrans({"\u00b7": ".", "\u2027": ".", "\u2212": "-", "\u2010": "-", "\u2011": "-"})
+from activities.verification.quote_check import verbatim
 
 EFFECT_COLUMNS: tuple[str, ...] = (
     "outcome",
@@ -33,112 +36,120 @@ EFFECT_COLUMNS: tuple[str, ...] = (
     "control_total",
 )
 """Columns that the analysis asks the extractor for."""
+MEASURED = frozenset(EFFECT_COLUMNS) - {"outcome"}
+"""Those whose cells are a number or the name of a measure."""
 _COUNTS = ("events", "total", "control_events", "control_total")
-RefusedReason = Literal[
-    "no_sentence", "not_in_work", "number_not_in_sentence", "not_a_number", "unknown_measure", "other_measure"
-]
-_WORDED: Mapping[str, Measure] = {
-    **{name: measure for measure, name in MEASURE_NAMES.items()},
-    "relative risk": "RR",
-    "rate ratio": "RR",
-    "standardized mean difference": "SMD",
-}
-"""What works call a measure beside its letters."""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedCell:
-    """A cell that was not used, and why."""
-
-    evidence_id: str
-    column: str
-    text: str
-    reason: RefusedReason
+_EFFECT = ("outcome", "measure", "estimate", "low", "high")
+"""Without one of these, where the row has it, the effect is not read."""
 
 
 def effects_of(
     table: Table, texts: Mapping[str, str], names: Mapping[str, str]
-) -> tuple[tuple[Effect, ...], tuple[RefusedCell, ...]]:
-    """The effects of a table. `texts`: evidence id -> the text of the work; `names`: evidence id -> what a
-    reader calls it."""
+) -> tuple[tuple[Effect, ...], tuple[Unread, ...]]:
+    """The effects of a table, and those that could not be read. `texts`: evidence id -> the text of the work;
+    `names`: evidence id -> what a reader calls it."""
     effects: list[Effect] = []
-    refused: list[RefusedCell] = []
+    unread: list[Unread] = []
     for row in table.rows:
-        effect = _effect(row, texts.get(row.evidence_id, ""), names.get(row.evidence_id, ""), refused)
+        text, name = texts.get(row.evidence_id, ""), names.get(row.evidence_id, "") or row.evidence_id
+        effect, refused = _effect(row, text, name)
         if effect is not None:
             effects.append(effect)
-    return tuple(effects), tuple(refused)
+        elif not refused and (sentence := sentence_with_effect(text)):
+            one = Unread(study=name, evidence_id=row.evidence_id, reason="not_read", quote=sentence)
+            refused.append(one)
+        unread += refused
+    return tuple(effects), tuple(unread)
 
 
-def _effect(row: TableRow, text: str, name: str, refused: list[RefusedCell]) -> Effect | None:
-    checked = {
-        column: cell
-        for column in EFFECT_COLUMNS
-        if (cell := row.cells.get(column)) is not None and cell.text.strip()
-    }
+def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Unread]]:
+    """The effect of a row, and what could not be read of it. Groups and participants that fail are left out;
+    the estimate with its interval stands without them."""
     kept: dict[str, Cell] = {}
-    for column, cell in checked.items():
-        reason = _refusal(row.evidence_id, column, cell, text)
-        if reason is None:
-            kept[column] = cell
+    refused: dict[str, UnreadReason] = {}
+    for column in EFFECT_COLUMNS:
+        cell = row.cells.get(column)
+        if cell is None or not cell.text.strip():
+            continue
+        if reason := _refusal(row.evidence_id, column, cell, text):
+            refused[column] = reason
         else:
-            refused.append(RefusedCell(row.evidence_id, column, cell.text, reason))
-    if "outcome" not in kept or "measure" not in kept:
-        return None
+            kept[column] = cell
     values = {
         column: one_number(kept[column].text) for column in kept if column not in ("outcome", "measure")
     }
     numbers = {column: value for column, value in values.items() if value is not None}
+    if {"outcome", "estimate", "low", "high"} <= kept.keys() and (reason := _misplaced(kept, numbers)):
+        refused["estimate"] = reason
+        for column in ("estimate", "low", "high"):
+            del numbers[column]
+    unread = [_unread(row, column, refused[column], name) for column in _EFFECT if column in refused]
+    if "outcome" not in kept or "measure" not in kept:
+        return None, unread
+    arms = _arms(numbers)
+    if unread and arms is None:
+        return None, unread
     quotes = [support.quote for cell in kept.values() if (support := cell.support) is not None]
     n = numbers.get("n")
-    return Effect(
-        study=name or row.evidence_id,
+    effect = Effect(
+        study=name,
         outcome=kept["outcome"].text.strip(),
-        measure=_measure(kept["measure"].text) or "RR",
+        measure=measure_of(kept["measure"].text) or "RR",
         estimate=_float(numbers.get("estimate")),
         low=_float(numbers.get("low")),
         high=_float(numbers.get("high")),
         n=int(n) if n is not None and _is_count(n, 1) else None,
-        arms=_arms(numbers),
+        arms=arms,
         evidence_id=row.evidence_id,
         quote=" ".join(dict.fromkeys(quotes)),
     )
+    return effect, unread
 
 
-def _refusal(evidence_id: str, column: str, cell: Cell, text: str) -> RefusedReason | None:
+def _unread(row: TableRow, column: str, reason: UnreadReason, name: str) -> Unread:
+    cell = row.cells[column]
+    return Unread(
+        study=name,
+        evidence_id=row.evidence_id,
+        reason=reason,
+        column=column,
+        text=cell.text,
+        quote=cell.support.quote if cell.support else "",
+    )
+
+
+def _misplaced(kept: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> UnreadReason | None:
+    """Whether the numbers of a row are those of another effect that its sentence states."""
+    quotes = {support.quote for column in ("estimate", "low", "high") if (support := kept[column].support)}
+    estimate, low, high = numbers["estimate"], numbers["low"], numbers["high"]
+    if len(quotes) > 1 or not has_interval(quote := next(iter(quotes)), estimate, low, high):
+        return "interval_elsewhere"
+    if is_of_other_outcome(quote, low, high, kept["outcome"].text):
+        return "other_outcome"
+    return None
+
+
+def _refusal(evidence_id: str, column: str, cell: Cell, text: str) -> UnreadReason | None:
     if cell.support is None or cell.support.evidence_id != evidence_id:
         return "no_sentence"
     if not verbatim(cell.support.quote, text):
         return "not_in_work"
+    return cell_reason(column, cell.text, cell.support.quote)
+
+
+def cell_reason(column: str, text: str, quote: str) -> UnreadReason | None:
+    """Why a cell of an effect does not stand on its sentence: its number is not there, or the measure is not
+    the sentence's. A cell of an effect affirms and denies nothing, so no direction is looked at."""
     if column == "measure":
-        if (measure := _measure(cell.text)) is None:
+        if (measure := measure_of(text)) is None:
             return "unknown_measure"
-        said = _measures_in(cell.support.quote)
-        return None if not said or measure in said else "other_measure"
-    if not numbers_in(cell.text) <= numbers_in(cell.support.quote):
+        named = measures_in(quote)
+        return None if not named or measure in named else "other_measure"
+    if not numbers_in(text) <= numbers_in(quote):
         return "number_not_in_sentence"
-    if column != "outcome" and one_number(cell.text) is None:
+    if column != "outcome" and one_number(text) is None:
         return "not_a_number"
     return None
-
-
-def _measure(text: str) -> Measure | None:
-    """The measure of a cell, by its letters or its name; None where it names none or several."""
-    found = _measures_in(text.upper()) or _measures_in(text)
-    return next(iter(found)) if len(found) == 1 else None
-
-
-def _measures_in(text: str) -> frozenset[Measure]:
-    """The measures that a text names: by capital letters (`aHR` as well), or by name in the singular or
-    plural, of which the longest counts."""
-    letters = {measure for measure in get_args(Measure) if re.search(rf"\ba?{measure}s?\b", text)}
-    plain = normalise(text).casefold()
-    for name in sorted(_WORDED, key=len, reverse=True):
-        named = name.replace(" ratio", "s? ratio")
-        plain, count = re.subn(rf"\b{named}s?\b", " ", plain)
-        if count:
-            letters.add(_WORDED[name])
-    return frozenset(letters)
 
 
 def _arms(numbers: Mapping[str, Decimal]) -> Arms | None:
@@ -155,23 +166,3 @@ def _is_count(value: Decimal, least: int) -> bool:
 
 def _float(value: Decimal | None) -> float | None:
     return None if value is None else float(value)
-
-
-def numbers_in(text: str) -> frozenset[Decimal]:
-    """Every number of a text by its value: `0·84`, `1,204`, `.05`. A minus sign counts where no digit or
-    letter stands before it; both readings of `5-7` are kept."""
-    plain = unicodedata.normalize("NFKC", text.translate(_POINTS)).translate(_POINTS)
-    found: set[Decimal] = set()
-    for match in _NUMBER.finditer(plain):
-        value = Decimal(match.group().replace(",", ""))
-        found.add(value)
-        before = plain[match.start() - 1 : match.start()]
-        if value < 0 and (before.isalnum() or before in ")]%"):
-            found.add(-value)
-    return frozenset(found)
-
-
-def one_number(text: str) -> Decimal | None:
-    """The number of a text that has exactly one; else None."""
-    found = numbers_in(text)
-    return next(iter(found)) if len(found) == 1 else None

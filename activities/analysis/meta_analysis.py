@@ -11,8 +11,11 @@ from activities.analysis.types import (
     Expected,
     GeneratedAnalysis,
     Interval,
+    NotPooled,
     NotPooledReason,
     Pool,
+    Unread,
+    UnreadReason,
 )
 from activities.analysis.verdict import (
     MIN_P_OF_SMALL_STUDIES,
@@ -28,10 +31,26 @@ REASONS: Mapping[NotPooledReason, str] = {
     "impossible_counts": "it has more events than participants",
     "no_event_in_either_group": "neither group, or everybody in both, had the event",
     "same_study": "the same work already counts for this outcome",
+    "same_cohort": "the same participants, effect and interval",
     "only_one_study": "no other study has the same outcome and measure",
     "estimate_contradicts_counts": "its estimate does not fit its events by group",
     "not_a_ratio": "a ratio or its limits are not positive",
 }
+UNREAD: Mapping[UnreadReason, str] = {
+    "no_sentence": "no sentence of the work was named for it",
+    "not_in_work": "its sentence is not in the work",
+    "number_not_in_sentence": "its number is not in its sentence",
+    "not_a_number": "it is no single number",
+    "unknown_measure": "its measure is none that can be pooled",
+    "other_measure": "its sentence names another measure",
+    "interval_elsewhere": "its sentence does not have the estimate with this interval",
+    "other_outcome": "its sentence states it of another outcome",
+    "not_read": "the work states an effect with its interval, and none was read from it",
+}
+MISREAD: frozenset[NotPooledReason] = frozenset(
+    {"interval_contradicts_estimate", "estimate_contradicts_counts", "impossible_counts", "not_a_ratio"}
+)
+"""Reasons that show that an effect of a work was not read as the work has it."""
 MIN_STUDIES_FOR_TRUST = 5
 """Studies below which the between-study variance is poorly known (Roever et al. 2015)."""
 
@@ -42,8 +61,10 @@ def analyse_effects(
     expected: Expected = "different",
     estimator: Estimator = "PM",
     generated: GeneratedAnalysis | None = None,
+    unread: Sequence[Unread] = (),
 ) -> Analysis:
-    """Pool what can be pooled and give the verdict. Raises NotInstalled without statsmodels."""
+    """Pool what can be pooled and give the verdict; none where effects that works state are `unread`, since
+    what is missing may say the opposite. Raises NotInstalled without statsmodels."""
     pools, not_pooled = pool_all(effects, estimator)
     verdict, confidence = together(pools, None, expected)
     analysis = Analysis(
@@ -52,15 +73,20 @@ def analyse_effects(
         confidence=confidence,
         pools=pools,
         not_pooled=not_pooled,
+        unread=tuple(unread),
         key_findings=tuple(_findings(pools, expected)),
-        limitations=tuple(_limitations(pools)),
+        limitations=(*_incomplete(unread, not_pooled), *_limitations(pools)),
     )
+    if not is_complete(analysis):
+        analysis = analysis.model_copy(update={"verdict": "INCONCLUSIVE", "confidence": None})
     return analysis if generated is None else with_generated(analysis, generated)
 
 
 def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis:
     """The analysis with what a generated program returned; its verdict is made again of the numbers."""
     verdict, confidence = together(analysis.pools, generated, analysis.expected)
+    if not is_complete(analysis):
+        verdict, confidence = "INCONCLUSIVE", None
     own = of_generated(generated, analysis.expected)
     findings, limitations = analysis.key_findings, analysis.limitations
     interval = interval_of(generated)
@@ -80,6 +106,27 @@ def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis
             "limitations": limitations,
         }
     )
+
+
+def is_complete(analysis: Analysis) -> bool:
+    """Whether every effect that the works were seen to state was read, so that a verdict can be given."""
+    return not analysis.unread and not any(_is_misread(one) for one in analysis.not_pooled)
+
+
+def _is_misread(one: NotPooled) -> bool:
+    """Whether the numbers of a work contradict each other; those of the user's own file are as they are."""
+    return bool(one.effect.evidence_id) and one.reason in MISREAD
+
+
+def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> Iterator[str]:
+    works = {one.evidence_id for one in unread}
+    works |= {one.effect.evidence_id for one in not_pooled if _is_misread(one)}
+    if works:
+        count = "1 work" if len(works) == 1 else f"{len(works)} works"
+        yield f"No verdict is given: effects of {count} could not be read, and they may say otherwise."
+    for one in unread:
+        cell = f' ({one.column} "{one.text}")' if one.text else ""
+        yield f"Left out, {one.study}{cell}: {UNREAD[one.reason]}."
 
 
 def effects_in(analysis: Analysis) -> tuple[Effect, ...]:

@@ -41,7 +41,8 @@ def pool_all(
     """Pool the effects by outcome and measure; what cannot be pooled is listed with its reason.
 
     Outcomes are the same when their words are, whatever the case. Of two effects of one work on one outcome
-    the first is used. Raises NotInstalled without statsmodels.
+    the first is used, and of two works that report the same participants, effect and interval, which are one
+    cohort. Raises NotInstalled without statsmodels.
     """
     groups: dict[tuple[str, Measure], list[Effect]] = {}
     for effect in effects:
@@ -63,12 +64,30 @@ def pool_all(
                 listed.append(NotPooled(effect=effect, reason=error.reason))
                 continue
             seen.add(name)
+            twin = next((one for one, _ in usable if is_one_cohort(one, effect)), None)
+            if twin is not None:
+                listed.append(NotPooled(effect=effect, reason="same_cohort", same_as=twin.study))
+                continue
             usable.append((effect, point))
         if len(usable) < MIN_STUDIES:
             listed += [NotPooled(effect=effect, reason="only_one_study") for effect, _ in usable]
             continue
         pools.append(pool(members[0].outcome, measure, usable, estimator))
     return tuple(pools), tuple(listed)
+
+
+def is_one_cohort(one: Effect, other: Effect) -> bool:
+    """Whether two effects of one outcome and measure are the same result published twice: the same number of
+    participants (or one that does not say), and the same estimate and interval or the same events by
+    group. The studies of the user's own file are as many as the user says."""
+    if not (one.evidence_id and other.evidence_id):
+        return False
+    if one.n is not None and other.n is not None and one.n != other.n:
+        return False
+    if one.arms is not None and other.arms is not None:
+        return one.arms == other.arms
+    numbers = (one.estimate, one.low, one.high, one.level)
+    return None not in numbers and numbers == (other.estimate, other.low, other.high, other.level)
 
 
 def pool(

@@ -33,6 +33,7 @@ NotPooledReason = Literal[
     "impossible_counts",
     "no_event_in_either_group",
     "same_study",
+    "same_cohort",
     "only_one_study",
     "estimate_contradicts_counts",
     "not_a_ratio",
@@ -74,6 +75,35 @@ class NotPooled(Frozen):
 
     effect: Effect
     reason: NotPooledReason
+    same_as: str = ""
+    """The study that is pooled in its place, where both have the same participants, effect and interval."""
+
+
+UnreadReason = Literal[
+    "no_sentence",
+    "not_in_work",
+    "number_not_in_sentence",
+    "not_a_number",
+    "unknown_measure",
+    "other_measure",
+    "interval_elsewhere",
+    "other_outcome",
+    "not_read",
+]
+"""Why an effect that a work states is not known: a cell failed a check, or (`not_read`) nothing was read of
+a work whose text has a measure with its interval."""
+
+
+class Unread(Frozen):
+    """An effect that a work states and that could not be read."""
+
+    study: str
+    evidence_id: str
+    reason: UnreadReason
+    column: str = ""
+    text: str = ""
+    """What stood in the cell that was refused."""
+    quote: str = ""
 
 
 class Interval(Frozen):
@@ -162,6 +192,8 @@ class Analysis(Frozen):
     """None for an inconclusive verdict."""
     pools: tuple[Pool, ...] = ()
     not_pooled: tuple[NotPooled, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    """Where there is one, the effects that could be read are not all there are, and no verdict is given."""
     generated: GeneratedAnalysis | None = None
     key_findings: tuple[str, ...] = ()
     """Sentences that code fills with the numbers."""

@@ -10,6 +10,7 @@ Invariants:
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from activities.analysis.cells import MEASURED, cell_reason
 from activities.drafts import DraftClaim, RefusedKind
 from activities.judgements import Cell, Table, TableRow, WorkJudgement
 from activities.report.claims import CheckedDrafts
@@ -18,7 +19,7 @@ from activities.report.formats.text import clean
 from activities.report.schema import JudgedWork
 from activities.text.evidence_strength import STUDY_KIND_WORDS, TYPE_NAMES
 from activities.types import Evidence, EvidenceRef, Statement, Support
-from activities.verification.claim_check import missing_number, numbers, reversal
+from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
 from activities.verification.quote_check import QuoteChecker, normalise
 from activities.verification.wording import unknown_name
 
@@ -140,13 +141,13 @@ def checked_table(
         cells = {
             clean(name): kept
             for name, cell in row.cells.items()
-            if clean(name) in columns and (kept := _cell(cell, item, checks)) is not None
+            if clean(name) in columns and (kept := _cell(clean(name), cell, item, checks)) is not None
         }
         rows[row.evidence_id] = TableRow(evidence_id=row.evidence_id, cells=cells)
     return Table(columns=columns, rows=tuple(rows.values()))
 
 
-def _cell(cell: Cell, item: Evidence, checks: _Checks) -> Cell | None:
+def _cell(column: str, cell: Cell, item: Evidence, checks: _Checks) -> Cell | None:
     text = clean(cell.text)
     if not text:
         return None
@@ -158,11 +159,14 @@ def _cell(cell: Cell, item: Evidence, checks: _Checks) -> Cell | None:
         reasons = (Statement(code="quote_of_another_work"),)
     else:
         reasons = checks.checker.supports([support]).refused
-    if support is not None and not reasons:
+    if support is not None and not reasons and column in MEASURED:
+        if cell_reason(column, text, support.quote):
+            reasons = (Statement(code="words_not_in_work"),)
+    elif support is not None and not reasons:
         quote = normalise(support.quote)
         if number := missing_number(normalise(text), [quote], (), 0):
             reasons = (Statement(code="number_missing", values={"number": number}),)
-        elif turned := reversal(normalise(text), quote):
+        elif is_directed(normalise(text)) and (turned := reversal(normalise(text), quote)):
             reasons = (Statement(code="meaning_turned", values={"how": turned}),)
         elif not checks.in_words(text, item):
             reasons = (Statement(code="words_not_in_work"),)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from activities.analysis.cells import MEASURED, cell_reason
 from activities.drafts import Extracted, ExtractInput
 from activities.judgements import Cell, Refused, Table, TableRow
 from activities.roles.prompt import listed
@@ -83,7 +84,7 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
             if column is None or column in cells or text.casefold().rstrip(".") in ABSENT:
                 continue
             sentences, _ = cited([given.sentence], prompt)
-            if problem := cell_problem(text, sentences, document, given.sentence):
+            if problem := cell_problem(column, text, sentences, document, given.sentence):
                 refused.append(refusal("cell", f"{column}: {text}", problem, [document.evidence_id]))
             else:
                 (support,) = supports(sentences)
@@ -96,14 +97,17 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
 
 
 def cell_problem(
-    text: str, sentences: Sequence[Sentence], document: Evidence, label: str
+    column: str, text: str, sentences: Sequence[Sentence], document: Evidence, label: str
 ) -> Statement | None:
-    """Why a field does not stand; None when the sentence of the work says it."""
+    """Why a field does not stand; None when the sentence of the work says it. A field of an effect is a
+    number or a measure: it has no direction, and its sentence may deny ("not associated, HR 1.02")."""
     if not sentences:
         return Statement(code="label_unknown", values={"label": line(label, 40)})
     (sentence,) = sentences
     if sentence.evidence_id != document.evidence_id:
         return Statement(code="other_work")
+    if column in MEASURED:
+        return Statement(code="not_in_work") if cell_reason(column, text, sentence.quote) else None
     plain, quote = normalise(text), normalise(sentence.quote)
     if number := missing_number(plain, [quote], (), 0):
         return Statement(code="number_missing", values={"number": number})
@@ -116,7 +120,9 @@ def cell_problem(
         return Statement(code="not_in_work")
     if sum(word in own for word in words) < MIN_OF_SENTENCE * len(words):
         return Statement(code="not_in_work")
-    if is_directed(plain) and not joins(plain, [quote]):
+    if not is_directed(plain):
+        return None
+    if not joins(plain, [quote]):
         return Statement(code="not_in_work")
     if turned := reversal(plain, quote):
         return Statement(code="meaning_turned", values={"how": turned})

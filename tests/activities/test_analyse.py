@@ -48,10 +48,12 @@ async def test_effects_of_the_table_are_pooled_with_their_sentences(tmp_path: Pa
     (pool,) = analysis.pools
     assert [row.effect.evidence_id for row in pool.rows] == ["pmid:0", "pmid:1"]
     assert all(row.effect.quote.startswith("The odds ratio") for row in pool.rows)
-    assert [(item.effect.evidence_id, item.reason) for item in analysis.not_pooled] == [
-        ("pmid:2", "no_uncertainty")
+    assert [(one.evidence_id, one.column, one.reason) for one in analysis.unread] == [
+        ("pmid:2", "estimate", "number_not_in_sentence")
     ]
-    assert any(text.endswith(": 1.") for text in analysis.limitations)
+    assert analysis.verdict == "INCONCLUSIVE"
+    assert analysis.limitations[0].startswith("No verdict is given")
+    assert 'Left out, Trial 2 (2000) (estimate "6.0")' in analysis.limitations[1]
 
 
 async def test_effects_of_the_user_are_pooled_beside_them(tmp_path: Path) -> None:

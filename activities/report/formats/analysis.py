@@ -3,7 +3,7 @@
 from markupsafe import Markup
 
 from activities.analysis.forest import forest_plot
-from activities.analysis.meta_analysis import REASONS, shown_interval
+from activities.analysis.meta_analysis import REASONS, is_complete, shown_interval
 from activities.analysis.types import MEASURE_NAMES, Analysis, Pool
 from activities.report.formats.text import clean
 
@@ -15,6 +15,8 @@ PROGRAM_TITLE = "A program that a model wrote"
 
 def verdict_line(analysis: Analysis) -> str:
     """The verdict with its confidence, in one line."""
+    if not is_complete(analysis):
+        return f"No verdict from numbers: not every effect could be read (expected: {analysis.expected})."
     sure = "" if analysis.confidence is None else f", confidence {analysis.confidence:.2f}"
     return f"Verdict from numbers: {analysis.verdict}{sure} (expected: {analysis.expected})."
 
@@ -39,7 +41,10 @@ def pool_title(pool: Pool) -> str:
 def listed(analysis: Analysis) -> list[str]:
     """What was not pooled, and why."""
     return [
-        clean(f"{one.effect.study} ({one.effect.outcome}): {REASONS[one.reason]}")
+        clean(
+            f"{one.effect.study} ({one.effect.outcome}): {REASONS[one.reason]}"
+            + (f" as {one.same_as}, which is pooled" if one.same_as else "")
+        )
         for one in analysis.not_pooled
     ]
 

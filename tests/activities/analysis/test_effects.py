@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from activities.analysis.cells import effects_of, numbers_in
+from activities.analysis.cells import effects_of
 from activities.analysis.effects_file import parse_effects, read_effects
+from activities.analysis.stated import numbers_in
 from activities.analysis.types import Arms
 from activities.errors import Refused
 from activities.judgements import Cell, Table, TableRow
@@ -56,9 +57,9 @@ def test_a_cell_whose_number_is_not_in_its_sentence_is_left_out(
     estimate: str | tuple[str, str], reason: str
 ) -> None:
     cells = table(outcome="all-cause death", measure="OR", estimate=estimate)
-    (effect,), refused = effects_of(cells, {"pmid:1": TEXT}, NAMES)
-    assert effect.estimate is None
-    assert [(cell.column, cell.reason) for cell in refused] == [("estimate", reason)]
+    effects, unread = effects_of(cells, {"pmid:1": TEXT}, NAMES)
+    assert effects == ()
+    assert [(one.column, one.reason) for one in unread] == [("estimate", reason)]
 
 
 def test_a_sentence_of_another_work_supports_nothing() -> None:
@@ -151,3 +152,41 @@ def test_effects_of_a_file_are_read(tmp_path: Path) -> None:
 def test_a_file_that_is_wrong_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(Refused, match=said):
         parse_effects(text, "effects.csv")
+
+
+def row(name: str, sentence: str, **cells: str) -> TableRow:
+    support = Support(evidence_id=name, quote=sentence)
+    return TableRow(evidence_id=name, cells={k: Cell(text=v, support=support) for k, v in cells.items()})
+
+
+def test_an_effect_that_its_work_states_and_nobody_read_is_named() -> None:
+    made = Table(columns=(), rows=(TableRow(evidence_id="pmid:1"), TableRow(evidence_id="pmid:2")))
+    effects, unread = effects_of(made, {"pmid:1": TEXT, "pmid:2": "No number is stated."}, NAMES)
+    assert effects == ()
+    assert [(one.study, one.reason, one.quote) for one in unread] == [("Smith 2020", "not_read", SENTENCE)]
+
+
+TWO = (
+    "The drug was not associated with death (HR 0.98, 95% CI 0.90-1.07), and stroke was rarer "
+    "(HR 0.72, 95% CI 0.60 to 0.86)."
+)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "numbers", "reason"),
+    [
+        ("death", ("0.98", "0.90", "1.07"), None),
+        ("stroke", ("0.72", "0.60", "0.86"), None),
+        ("death", ("0.72", "0.60", "0.86"), "other_outcome"),
+        ("stroke", ("0.72", "0.60", "1.07"), "interval_elsewhere"),
+    ],
+)
+def test_an_effect_belongs_to_the_outcome_beside_it(
+    outcome: str, numbers: tuple[str, str, str], reason: str | None
+) -> None:
+    estimate, low, high = numbers
+    cells = {"outcome": outcome, "measure": "HR", "estimate": estimate, "low": low, "high": high}
+    made = Table(rows=(row("pmid:1", TWO, **cells),))
+    effects, unread = effects_of(made, {"pmid:1": TWO}, NAMES)
+    assert [one.reason for one in unread] == ([reason] if reason else [])
+    assert len(effects) == (reason is None)

@@ -164,3 +164,19 @@ def test_a_study_keeps_the_digits_of_its_work() -> None:
     found = {row.effect.study: row.result for row in pool.rows}
     assert found["as stated"] == Interval(estimate=0.58, low=0.42, high=0.79)
     assert found["of another level"].low < 0.40
+
+
+def test_a_cohort_that_was_published_twice_is_pooled_once_and_named() -> None:
+    same = {"estimate": 0.8, "low": 0.6, "high": 1.07, "n": 1204}
+    first = effect("Smith 2019", evidence_id="pmid:1", **same)
+    again = effect("Smith 2020", evidence_id="pmid:2", **same)
+    other = effect("Jones 2020", evidence_id="pmid:3", **{**same, "n": 800})
+    (pool,), (listed,) = pool_all([first, again, other])
+    assert [row.effect.study for row in pool.rows] == ["Smith 2019", "Jones 2020"]
+    assert (listed.effect.study, listed.reason, listed.same_as) == ("Smith 2020", "same_cohort", "Smith 2019")
+
+
+def test_studies_of_the_users_own_file_are_as_many_as_it_says() -> None:
+    same = {"estimate": 0.8, "low": 0.6, "high": 1.07, "n": 1204}
+    (pool,), listed = pool_all([effect("a", **same), effect("b", **same)])
+    assert (len(pool.rows), listed) == (2, ())
