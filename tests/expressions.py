@@ -27,7 +27,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 from unittest.mock import patch
 
-from activities.analysis import cells
+from activities.analysis import stated
 from activities.extractive import planning
 from activities.models import response
 from activities.text import coverage, drugs
@@ -115,7 +115,7 @@ def expressions() -> dict[str, Expression]:
 
 
 BUILT: dict[str, Callable[[], object]] = {
-    "activities/analysis/cells.py _measures_in": lambda: cells._measures_in("The aHR and the odds ratios."),
+    "activities/analysis/stated.py measures_in": lambda: stated.measures_in("The aHR and the odds ratios."),
     "activities/extractive/planning.py _names": lambda: planning._names(
         "What does PubMed say?", SourceInfo(name="pubmed", title="PubMed (NLM)", covers="")
     ),
