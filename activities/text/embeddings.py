@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import structlog
 
+from activities.text.kept_vectors import KeptVectors
 from activities.text.minilm import SIZE, MiniLM, Vectors
 
 log = structlog.get_logger()
@@ -37,8 +39,16 @@ BATCH = 16
 """Texts at most that are computed at once, and fewer of long ones: `BATCH_PIECES` word pieces."""
 BATCH_PIECES = 256
 """One text of the longest: with 1024 a batch takes 23 MB more, and is no faster."""
-REMEMBERED = 4096
-"""Texts whose vectors a process keeps: 6 MB."""
+REMEMBERED = 8192
+"""Texts whose vectors a process keeps: 12 MB."""
+
+_kept: KeptVectors | None = None
+
+
+def keep_in(place: Path) -> None:
+    """Keep the vectors that this process computes in a file, and take from it what it has."""
+    global _kept
+    _kept = KeptVectors(place, MODEL)
 
 
 class Embedder:
@@ -58,40 +68,51 @@ class Embedder:
         self._pieces = BertWordPieceTokenizer(str(pieces), lowercase=True)
         self._pieces.enable_truncation(MAX_PIECES)
         self._remembered: OrderedDict[str, Vectors] = OrderedDict()
+        self.used = 0.0
+        """When somebody waited for it last, by the monotonic clock."""
         self._lock = threading.Lock()
         # One thread for all: each thread that allocates for the model keeps memory of its own.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
+    def encode(self, texts: Sequence[str], *, in_background: bool = False) -> Vectors:
         """One unit vector a text; a text beyond the model's 256 word pieces is cut there. Vectors of the
-        texts that came last are remembered."""
-        known = {text: vector for text in set(texts) if (vector := self._recall(text)) is not None}
-        missing = sorted({text for text in texts if text not in known}, key=lambda text: (len(text), text))
+        texts that came last are remembered, and kept in the home (`keep_in`). `in_background`: nobody
+        waits for them, and the caller keeps them."""
+        if not in_background:
+            self.used = time.monotonic()
+        vectors = self.known(texts)
+        missing = sorted({text for text in texts if text not in vectors}, key=lambda text: (len(text), text))
         while missing:
             # Batch by batch: a single question does not wait until a whole library is embedded.
             batch, missing = missing[:BATCH], missing[BATCH:]
-            known.update(self._thread.submit(self._batch, batch).result())
-        return np.stack([known[text] for text in texts]) if len(texts) else np.zeros((0, SIZE), np.float32)
+            computed = self._thread.submit(self._batch, batch).result()
+            vectors |= computed
+            if _kept is not None and not in_background:
+                _kept.keep(computed)
+        if not in_background:
+            self.used = time.monotonic()
+            self.remember(list(vectors), list(vectors.values()))
+        return np.stack([vectors[text] for text in texts]) if len(texts) else np.zeros((0, SIZE), np.float32)
 
-    def remember(self, texts: Sequence[str], vectors: Vectors) -> None:
+    def known(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """The vectors of those texts that need no computing."""
+        vectors = {text: vector for text in set(texts) if (vector := self._recall(text)) is not None}
+        others = [text for text in dict.fromkeys(texts) if text not in vectors]
+        return vectors | _kept.recall(others) if _kept is not None and others else vectors
+
+    def remember(self, texts: Sequence[str], vectors: Vectors | Sequence[Vectors]) -> None:
         """Keep vectors that were computed earlier, one a text."""
         with self._lock:
-            self._keep(dict(zip(texts, vectors, strict=True)))
-
-    def _keep(self, computed: dict[str, Vectors]) -> None:
-        self._remembered.update(computed)
-        while len(self._remembered) > REMEMBERED:
-            self._remembered.popitem(last=False)
+            self._remembered.update(zip(texts, vectors, strict=True))
+            while len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
 
     def _batch(self, texts: list[str]) -> dict[str, Vectors]:
         rows = [encoding.ids for encoding in self._pieces.encode_batch(texts)]
         at_once = max(1, BATCH_PIECES // max(map(len, rows)))
         starts = range(0, len(rows), at_once)
         vectors = np.concatenate([self._model.vectors(rows[start : start + at_once]) for start in starts])
-        computed = dict(zip(texts, vectors, strict=True))
-        with self._lock:
-            self._keep(computed)
-        return computed
+        return dict(zip(texts, vectors, strict=True))
 
     def _recall(self, text: str) -> Vectors | None:
         with self._lock:

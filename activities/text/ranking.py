@@ -1,28 +1,29 @@
 """Which documents, and which of their sentences, are nearest to a question.
 
-Four rankings of the documents are fused by reciprocal rank (Cormack, Clarke and Buettcher, "Reciprocal rank
-fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009): BM25 of the whole document,
-BM25 of its best sentence, how many of the question's names it mentions by any of their words
-(`activities.text.coverage`), and the cosine of its two nearest sentences by the bundled encoder. Within a
-document its sentences are ranked by words, by meaning, and by the label they stand under (conclusions before
-aims). Nothing here reads what a sentence says.
+Words choose and the encoder reads: BM25 of the question and of the vocabularies' other names of what it names
+choose the documents, the encoder reads their titles and the sentences with most of these words, and both
+scores, each with a mean of zero and a deviation of one, are added. On BioASQ the sum is better than either
+alone and than a sum of ranks (`benchmarks/passages.py`). Within a document its sentences are ranked by words,
+by meaning, and by the label they stand under (conclusions before aims). Nothing here reads what a sentence
+says.
 
-The encoder takes some ten milliseconds a sentence, so of many documents it reads those only that come first
-without it, and of an abstract the few sentences with most of the question's words. Without the encoder
-(`activities.text.embeddings`) the other rankings alone count.
+The encoder takes some fifteen milliseconds a sentence. Vectors of sentences are remembered by their content
+and kept in the home (`activities.text.embeddings`), so that a text is read once; of one whose vectors are
+known all sentences count. Without the encoder words alone rank.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain
 
 import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from activities.text.coverage import coverage
+from activities.text.coverage import wordings
 from activities.text.embeddings import Embedder, embedder
 from activities.text.parts import Part
 from activities.text.sentences import OF_THE_USER, Sentence, sentences
@@ -33,24 +34,22 @@ RELEVANT = 0.4
 """`Item.relevance` from which a document is near enough to be shown first. Of 600 PubMedQA questions asked of
 abstracts without titles, 99 % have their own abstract at 0.52 or more (`benchmarks/passages.py`)."""
 RANK_CONSTANT = 10
-"""Of reciprocal rank fusion. Its paper has 60 for lists of a thousand; of the few works of a search the first
-ranks must differ more."""
-MEANING = 2
-"""Times that the ranking by meaning counts among the sentences of a document."""
-MEANING_OF_DOCUMENTS = 6
-"""The same among documents: asked in two wordings, words alone share one of the first five works in four,
-meaning alone three in five (`benchmarks/passages.py`)."""
+"""Of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009), by which the few sentences of a
+document are ranked. Its paper has 60 for lists of a thousand."""
+WORDS, MEANING = 1, 2
+"""Times that words and meaning count: asked in two wordings, words alone share one of the first five works in
+four, meaning alone three in five (`benchmarks/passages.py`)."""
+OTHER_NAMES = 0.5
+"""Times that the vocabularies' other names count beside the question's own words."""
 TITLE_TIMES = 2
 """A word of the title counts as so many."""
-MAX_ENCODED_DOCUMENTS = 20
-"""Documents, best first without it, whose sentences the encoder reads."""
-MAX_ENCODED_SENTENCES = 2
-"""Sentences of one abstract that the encoder reads, those with most of the question's words."""
-MAX_ENCODED_OF_USER = 150
-"""Sentences of all documents of the user's own that it reads: there a short passage of a long text
-answers."""
-MAX_KEPT_SENTENCES = 200
-"""Sentences of one document whose vectors a library keeps: some ten pages."""
+MAX_ENCODED_DOCUMENTS = 60
+"""Documents, best first by words, whose sentences the encoder reads."""
+MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES = 3, 120
+"""Sentences of each of these documents that it reads at least, those with most of the question's words, and
+of all together where that is more."""
+MAX_KEPT_SENTENCES = 2_000
+"""Sentences of one document whose vectors a library keeps: some hundred pages."""
 _PART_ORDER: tuple[Part, ...] = (
     "conclusion", "results", "plain", "limitations", "background", "methods", "aim"
 )  # fmt: skip
@@ -84,9 +83,20 @@ class Item:
     ranked: tuple[Ranked, ...]
 
 
-def rank(question: str, documents: Sequence[Evidence]) -> list[Item]:
-    """Every document with its scores and its sentences best first, in the given order."""
-    return list(_rank(question, tuple(map(_Key, documents))))
+def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float] | None = None) -> list[Item]:
+    """Every document with its scores and its sentences best first, in the given order. `by_words`: scores of
+    the documents by words, from an index of more documents than these."""
+    return list(_rank(question, tuple(map(_Key, documents)), None if by_words is None else tuple(by_words)))
+
+
+def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, float]]:
+    """Places of texts, each given by its title and its words, the nearest to a question first, each with its
+    relevance (see `Item`). What is short of `RELEVANT` is far from the question."""
+    rows = [
+        Evidence(evidence_id=str(place), source="", title=title, text=text, evidence_type="web_page")
+        for place, (title, text) in enumerate(texts)
+    ]
+    return [(int(item.document.evidence_id), item.relevance) for item in best_first(rank(question, rows))]
 
 
 def best_first(items: Iterable[Item]) -> list[Item]:
@@ -126,6 +136,18 @@ def words(text: str) -> list[str]:
     return terms(text) + _NUMBER.findall(text)
 
 
+def other_words(question: str) -> list[str]:
+    """Words of the vocabularies' other names of what a question names, beside its own."""
+    own = set(words(question))
+    return [word for word in dict.fromkeys(chain.from_iterable(wordings(question))) if word not in own]
+
+
+def standardised(scores: Scores) -> Scores:
+    """Scores with a mean of zero and a deviation of one; zeros where all are the same."""
+    spread = scores.std()
+    return (scores - scores.mean()) / spread if spread > 1e-9 else np.zeros(len(scores))
+
+
 def encoded_texts(document: Evidence) -> list[str]:
     """What the encoder may read of a document: its title and its sentences; never nothing."""
     said = [sentence.quote for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
@@ -150,34 +172,33 @@ class _Key:
 
 
 @lru_cache(maxsize=16)
-def _rank(question: str, keys: tuple[_Key, ...]) -> tuple[Item, ...]:
+def _rank(question: str, keys: tuple[_Key, ...], given: tuple[float, ...] | None) -> tuple[Item, ...]:
     """Kept, because one step ranks the same documents for its prompt and for its checks."""
     documents = [key.document for key in keys]
     if not documents:
         return ()
-    query = words(question)
+    query, others = words(question), other_words(question)
     rows = [sentences(document) for document in documents]
-    wholes = [_words(document, row) for document, row in zip(documents, rows, strict=True)]
-    every = [sentence for row in rows for sentence in row]
+    said = [[_words_of(sentence) for sentence in row] for row in rows]
+    wholes = [_words(document, row) for document, row in zip(documents, said, strict=True)]
     bounds = np.cumsum([0, *map(len, rows)])
-    by_whole = bm25(query, wholes)
-    by_names = np.array([float(len(covered.mentions)) for covered in coverage(question, documents)])
-    by_sentence = bm25(query, [words(sentence.quote) for sentence in every])
-    best = np.array([by_sentence[a:b].max(initial=0.0) for a, b in pairwise(bounds)])
-    model = embedder()
-    rankings = [by_whole, best, by_names]
-    likeness = _likeness(model, question, documents, every, bounds, fuse(rankings), by_sentence)
-    if model is not None:
-        nearest = [_of_nearest(like, document) for like, document in zip(likeness, documents, strict=True)]
-        rankings += [np.array(nearest)] * MEANING_OF_DOCUMENTS
-        near = np.array([np.nanmax(like, initial=0.0) for like in likeness])
+    every = list(chain.from_iterable(said))
+    by_sentence = bm25(query, every) + OTHER_NAMES * bm25(others, every)
+    if given is None:
+        by_whole = bm25(query, wholes) + OTHER_NAMES * bm25(others, wholes)
     else:
-        near = _shares(query, wholes)
-    fused = fuse(rankings)
+        by_whole = np.array(given, np.float64)
+    model = embedder()
+    likeness = _likeness(model, question, documents, rows, bounds, by_whole, by_sentence)
+    if model is None:
+        near, scores = _shares(query, wholes), by_whole
+    else:
+        near = np.array([np.nanmax(like, initial=0.0) for like in likeness])
+        scores = _joined(by_whole, likeness, documents)
     return tuple(
         Item(
             document,
-            float(fused[n]),
+            float(scores[n]),
             min(1.0, float(near[n])),
             _ordered(row, by_sentence[a:b], likeness[n][:-1]),
         )
@@ -185,42 +206,60 @@ def _rank(question: str, keys: tuple[_Key, ...]) -> tuple[Item, ...]:
     )
 
 
-def _words(document: Evidence, row: Sequence[Sentence]) -> list[str]:
-    said = [word for sentence in row for word in words(sentence.quote)]
-    return words(document.title) * TITLE_TIMES + said + words(document.facts.get("mesh", ""))
+def _words_of(sentence: Sentence) -> list[str]:
+    return [*sentence.terms, *_NUMBER.findall(sentence.quote)]
+
+
+def _words(document: Evidence, said: Iterable[Sequence[str]]) -> list[str]:
+    body = list(chain.from_iterable(said))
+    return words(document.title) * TITLE_TIMES + body + words(document.facts.get("mesh", ""))
+
+
+def _joined(by_whole: Scores, likeness: Sequence[Scores], documents: Sequence[Evidence]) -> Scores:
+    """Words and meaning of the documents that the encoder has read; the others come after, by words."""
+    read = np.array([not np.isnan(like).all() for like in likeness])
+    joined = np.zeros(len(documents))
+    if read.any():
+        nearest = np.array(
+            [_of_nearest(likeness[n], documents[n]) for n in np.flatnonzero(read).tolist()], np.float64
+        )
+        joined[read] = WORDS * standardised(by_whole[read]) + MEANING * standardised(nearest)
+        joined[~read] = joined.min() - 2 + by_whole[~read] / (by_whole.max() + 1)
+    return joined
 
 
 def _likeness(
     model: Embedder | None,
     question: str,
     documents: Sequence[Evidence],
-    every: Sequence[Sentence],
+    rows: Sequence[Sequence[Sentence]],
     bounds: NDArray[np.int_],
-    before: Scores,
+    by_whole: Scores,
     by_sentence: Scores,
 ) -> list[Scores]:
     """For each document the cosine of each of its sentences, NaN where it was not computed, and last that of
     its title."""
-    found = [np.full(b - a + 1, np.nan) for a, b in pairwise(bounds)]
+    likeness = [np.full(len(row) + 1, np.nan) for row in rows]
     if model is None:
-        return found
-    texts: dict[str, list[tuple[int, int]]] = {}
-    chosen = np.argsort(-before, kind="stable")[:MAX_ENCODED_DOCUMENTS]
-    of_user = max(MAX_ENCODED_SENTENCES, MAX_ENCODED_OF_USER // len(chosen))
-    for n in chosen:
-        document, a, b = documents[n], bounds[n], bounds[n + 1]
-        own = document.evidence_type in OF_THE_USER
-        count = of_user if own else MAX_ENCODED_SENTENCES
-        likeliest = fuse([by_sentence[a:b], _by_part(every[a:b])]) if b > a else by_sentence[a:b]
-        for place in np.argsort(-likeliest, kind="stable")[:count]:
-            texts.setdefault(every[a + place].quote, []).append((n, int(place)))
-        if document.title:
-            texts.setdefault(document.title, []).append((n, -1))
-    vectors = model.encode([question, *texts])
-    for cosine, places in zip(vectors[1:] @ vectors[0], texts.values(), strict=True):
-        for n, place in places:
-            found[n][place] = cosine
-    return found
+        return likeness
+    known = model.known([sentence.quote for row in rows for sentence in row])
+    chosen = np.argsort(-by_whole, kind="stable")[:MAX_ENCODED_DOCUMENTS]
+    count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(chosen))
+    places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for n, row in enumerate(rows):
+        wanted = {place for place, sentence in enumerate(row) if sentence.quote in known}
+        if n in chosen:
+            likeliest = fuse([by_sentence[bounds[n] : bounds[n + 1]], _by_part(row)]) if row else np.zeros(0)
+            wanted |= set(np.argsort(-likeliest, kind="stable")[:count].tolist())
+            if documents[n].title:
+                places[documents[n].title].append((n, -1))
+        for place in wanted:
+            places[row[place].quote].append((n, place))
+    vectors = model.encode([question, *places])
+    for cosine, where in zip(vectors[1:] @ vectors[0], places.values(), strict=True):
+        for n, place in where:
+            likeness[n][place] = cosine
+    return likeness
 
 
 def _of_nearest(likeness: Scores, document: Evidence) -> float:

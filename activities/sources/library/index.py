@@ -1,5 +1,8 @@
-"""The index of a library folder: documents read once, ranked by words and, where a folder is small, by
-meaning.
+"""The index of a library folder: documents read once, ranked by words and by meaning.
+
+Words choose `CHOSEN` documents of any folder, of which the encoder reads the nearest sentences
+(`activities.text.ranking`). After its first question a folder is encoded whole in the background
+(`encoding`), and from then on all its sentences are searched by meaning as well.
 
 Each folder has a file in the cache with its documents, a full-text index of their words (SQLite's FTS5) and
 their vectors (`store`): a new process opens it without reading a document, and a changed file alone is read
@@ -12,7 +15,7 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,27 +27,21 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from activities.documents.readers import Stop
+from activities.sources.library.encoding import MATRIX, MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
 from activities.sources.progress import Report
 from activities.text.coverage import wordings
-from activities.text.embeddings import Embedder, embedder
-from activities.text.minilm import Vectors
-from activities.text.ranking import TITLE_TIMES, encoded_texts, fuse, words
+from activities.text.embeddings import embedder
+from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, best_first, rank, words
 from activities.types import Evidence
 
 log = structlog.get_logger()
 
 CANDIDATES = 300
-"""Documents, best first by words, that a search ranks."""
-MIN_LIKENESS = 0.3
-"""Cosine from which a document that shares no word with the query still counts as found."""
-EMBED_AT_ONCE = 300
-"""Sentences that a search embeds before it answers, some three seconds of one processor; with more, a library
-is ranked by words meanwhile."""
-MAX_EMBEDDED, MAX_EMBEDDED_LETTERS = 500, 500_000
-"""Documents of a folder and letters of all their texts up to which it is ranked by meaning as well: half a
-minute of one processor, once. In a larger one some text mostly has the question's words."""
+"""Documents, best first by words, that a search counts."""
+CHOSEN = 60
+"""Documents, best first by words, and by meaning where it is known, that a search ranks by both."""
 FOLDERS_IN_MEMORY = 4
 KEPT_DAYS = 30
 """After which an index that nobody has used is removed."""
@@ -65,15 +62,13 @@ class Found:
 class LibraryIndex:
     """The documents of one state of one folder. Safe to search from several threads."""
 
-    def __init__(self, store: Store, contents: Contents, model: Embedder | None = None) -> None:
-        """Without a model documents are ranked by words only."""
+    def __init__(self, store: Store, contents: Contents, encoding: Encoding | None = None) -> None:
+        """Without an encoding documents are ranked by words only."""
         self.store = store
         self.numbers = contents.numbers
         self.set_aside = contents.set_aside
+        self.encoding = encoding
         self._place = {number: place for place, number in enumerate(contents.numbers)}
-        self._model = model
-        self._rows: list[Vectors] = []
-        self._meaning: tuple[Vectors, NDArray[np.intp]] | None = None
 
     @property
     def count(self) -> int:
@@ -85,60 +80,44 @@ class LibraryIndex:
         """Every document, read from the cache."""
         return tuple(self.store.documents(self.numbers))
 
-    @property
-    def learning(self) -> bool:
-        """Whether a model is installed and the documents' vectors are not ready yet."""
-        return self._model is not None and self._meaning is None and bool(self.numbers)
-
-    def learn(self, rows: Sequence[Vectors]) -> None:
-        """Add the vectors of every document."""
-        if rows:
-            owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-            self._rows, self._meaning = list(rows), (np.concatenate(rows), owner)
-
     def search(
         self, query: str, limit: int, passes: Callable[[Evidence], bool] = lambda _: True
     ) -> tuple[list[Found], int]:
         """The best documents that pass, and how many match at all. Raises sqlite3.Error, Changed."""
-        ranked, hits = self._ranked(query)
-        documents = self.store.documents([number for number, _ in ranked])
-        found: list[Found] = []
-        for (number, score), document in zip(ranked, documents, strict=True):
-            if len(found) >= limit:
-                break
-            if passes(document):
-                found.append(Found(document, score))
-                if self._model is not None and self._meaning is not None:
-                    self._model.remember(encoded_texts(document), self._rows[self._place[number]])
-        return found, hits
-
-    def _ranked(self, query: str) -> tuple[list[tuple[int, float]], int]:
         scores = np.zeros(len(self.numbers))
-        hits = self._by_words(query, scores)
-        rankings = [scores]
-        if self._model is not None and self._meaning is not None:
-            vectors, owner = self._meaning
-            likeness = np.full(len(self.numbers), -1.0)
-            np.maximum.at(likeness, owner, (vectors @ self._model.encode([query])[0]).astype(np.float64))
-            likeness[likeness < MIN_LIKENESS] = 0.0
-            hits = max(hits, int(((scores > 0) | (likeness > 0)).sum()))
-            rankings.append(likeness)
-        fused = fuse(rankings)
-        order = [int(i) for i in np.argsort(-fused, kind="stable")[:CANDIDATES] if fused[i] > 0]
-        return [(self.numbers[i], float(fused[i])) for i in order], hits
+        hits = self._by_words(words(query), scores)
+        others = np.zeros(len(self.numbers))
+        hits = max(hits, self._by_words([" ".join(form) for form in wordings(query)], others))
+        scores += OTHER_NAMES * others
+        likeness = None
+        if self.encoding is not None:
+            self.encoding.prepare()
+            likeness = self.encoding.likeness(query)
+        order = [int(n) for n in np.argsort(-scores, kind="stable")[: max(CHOSEN, limit)] if scores[n] > 0]
+        if likeness is not None:
+            nearest = np.argsort(-likeness, kind="stable")[:CHOSEN]
+            order = list(dict.fromkeys([*order, *(int(n) for n in nearest if likeness[n] >= MIN_LIKENESS)]))
+            hits = max(hits, int(((scores > 0) | (likeness >= MIN_LIKENESS)).sum()))
+        documents = self.store.documents([self.numbers[n] for n in order])
+        chosen = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]
+        if self.encoding is not None:
+            self.encoding.remember([self.numbers[n] for n, _ in chosen])
+        ranked = rank(query, [document for _, document in chosen], [float(scores[n]) for n, _ in chosen])
+        if self.encoding is not None:
+            self.encoding.start()
+        return [Found(item.document, item.score) for item in best_first(ranked)[:limit]], hits
 
-    def _by_words(self, query: str, scores: NDArray[np.float64]) -> int:
+    def _by_words(self, phrases: Iterable[str], scores: NDArray[np.float64]) -> int:
         """Write the BM25 of the best documents into `scores`; how many match at all. Raises Changed."""
-        phrases = (*words(query), *(" ".join(form) for form in wordings(query)))
         asked = " OR ".join(f'"{phrase}"' for phrase in dict.fromkeys(phrases))
         if not asked:
             return 0
-        for number, rank in self.store.rows(
+        for number, score in self.store.rows(
             "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?", (asked, CANDIDATES)
         ):
             if number not in self._place:
                 raise Changed("another process has read a changed file since the folder was listed")
-            scores[self._place[number]] = max(-float(rank), 1e-9)  # of a word that most have it may be 0
+            scores[self._place[number]] = max(-float(score), 1e-9)  # of a word that most have it may be 0
         ((hits,),) = self.store.rows("SELECT count(*) FROM terms WHERE terms MATCH ?", (asked,))
         return int(hits)
 
@@ -213,12 +192,8 @@ class Libraries:
         for item in contents.set_aside[:LOGGED]:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
         _update_words(store, contents.numbers)
-        small = len(contents.numbers) <= MAX_EMBEDDED and contents.letters <= MAX_EMBEDDED_LETTERS
-        model = embedder() if small else None
-        index = LibraryIndex(store, contents, model)
-        if model is not None:
-            _add_vectors(index, store, contents.numbers, model)
-        return index
+        model = embedder()
+        return LibraryIndex(store, contents, Encoding(store, contents.numbers, model) if model else None)
 
 
 def _update_words(store: Store, numbers: Sequence[int]) -> None:
@@ -249,7 +224,7 @@ def _touch(place: Path) -> None:
 
 def _remove(place: Path) -> None:
     with suppress(OSError):
-        for ending in ("", "-journal"):
+        for ending in ("", "-journal", MATRIX):
             place.with_name(place.name + ending).unlink(missing_ok=True)
 
 
@@ -259,49 +234,12 @@ def code_digest() -> str:
     here = Path(__file__).resolve()
     root = here.parents[2]
     files = sorted(here.parent.glob("*.py")) + sorted((root / "documents").glob("*.py"))
-    files += [root / "text" / name for name in ("ranking.py", "sentences.py", "tokens.py")]
+    files += [root / "text" / name for name in ("ranking.py", "sentences.py", "parts.py", "tokens.py")]
     files.append(root / "types.py")
     state = hashlib.sha256()
     for file in files:
         state.update(file.read_bytes())
     return state.hexdigest()
-
-
-def _add_vectors(index: LibraryIndex, store: Store, numbers: Sequence[int], model: Embedder) -> None:
-    """Give the index its vectors: now when few are missing, else in the background."""
-    known = {
-        int(number): np.frombuffer(rows, np.float16).reshape(int(count), -1).astype(np.float32)
-        for number, rows, count in store.rows(
-            "SELECT number, rows, count FROM vectors WHERE model = ?", (model.name,)
-        )
-    }
-    missing = [number for number in numbers if number not in known]
-    texts = list(_texts(store, missing))
-    count = sum(len(parts) for _, parts in texts)
-
-    def add_vectors() -> None:
-        for number, parts in texts:
-            rows = model.encode(parts)
-            known[number] = rows
-            with suppress(sqlite3.Error), store.writing() as database:
-                values = (number, model.name, len(rows), rows.astype(np.float16).tobytes())
-                database.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", values)
-        index.learn([known[number] for number in numbers])
-
-    def add_later() -> None:
-        with suppress(Changed):  # another index is made of the changed folder
-            add_vectors()
-
-    if count <= EMBED_AT_ONCE:
-        add_vectors()
-    else:
-        log.info("library_embedding", sentences=count)
-        threading.Thread(target=add_later, name="library-embedding", daemon=True).start()
-
-
-def _texts(store: Store, numbers: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
-    for number, document in zip(numbers, store.documents(numbers), strict=True):
-        yield number, encoded_texts(document)
 
 
 def user_cache(name: str) -> Path:

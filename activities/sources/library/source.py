@@ -85,8 +85,10 @@ class LibrarySource:
             details.append(_unread([item.name for item in index.set_aside]))
         if cut := sum("cut" in document.facts for document in kept):
             details.append(f"{cut} of the documents found are cut: they are longer than what is read of one")
-        if index.learning:
-            details.append("ranked by words; ranking by meaning is being prepared")
+        if index.encoding is not None and (waiting := index.count - index.encoding.encoded):
+            details.append(
+                f"{waiting:,} of {index.count:,} documents are not encoded yet and were chosen by words"
+            )
         if not index.count:
             details.append(f"{folder} holds no documents that can be read")
         return Exchange(

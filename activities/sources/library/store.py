@@ -68,6 +68,7 @@ class Store:
     def __init__(self, place: Path | None, speech_model: str = "") -> None:
         """Open or create the file at `place`; None keeps everything in memory. `speech_model`: the folder of
         the model for recordings. Raises OSError, sqlite3.Error."""
+        self.place = place
         self._speech_model = speech_model
         if place is not None:
             place.parent.mkdir(parents=True, exist_ok=True)

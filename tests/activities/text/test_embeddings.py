@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
-from activities.text import embeddings
+from activities.text import embeddings, kept_vectors
 from activities.text.embeddings import BATCH, MAX_PIECES, REMEMBERED, Embedder, embedder
 from activities.text.minilm import SIZE, Vectors
 
@@ -135,3 +135,35 @@ def test_vectors_that_were_computed_earlier_are_used(encoder: Embedder) -> None:
     earlier = np.zeros((1, SIZE), np.float32)
     encoder.remember(["a text that was never read"], earlier)
     assert (encoder.encode(["a text that was never read"]) == earlier).all()
+
+
+def test_a_home_keeps_vectors_and_the_oldest_go_first(
+    encoder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(embeddings, "_kept", None)
+    monkeypatch.setattr(kept_vectors, "MAX_KEPT", 20)
+    embeddings.keep_in(tmp_path / "cache" / "vectors.sqlite")
+    first = encoder.encode(["a text that a run has read"])
+    encoder._remembered.clear()
+    monkeypatch.setattr(encoder, "_batch", lambda texts: pytest.fail("it is not computed again"))
+    embeddings.keep_in(tmp_path / "cache" / "vectors.sqlite")
+    assert (encoder.encode(["a text that a run has read"]) * first).sum() > 0.999
+    kept = kept_vectors.KeptVectors(tmp_path / "cache" / "vectors.sqlite", embeddings.MODEL)
+    for number in range(30):
+        kept.keep({str(number): first[0]})
+    left = kept.recall([str(number) for number in range(30)])
+    assert "29" in left
+    assert len(left) <= 20
+    assert kept.recall(["a text that a run has read"]) == {}
+
+
+def test_a_file_of_vectors_that_is_damaged_or_cannot_be_written_costs_time_only(
+    encoder: Embedder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(embeddings, "_kept", None)
+    (tmp_path / "vectors.sqlite").write_bytes(b"not a database" * 100)
+    (tmp_path / "file").write_bytes(b"")
+    for place in (tmp_path / "vectors.sqlite", tmp_path / "file" / "vectors.sqlite"):
+        embeddings.keep_in(place)
+        assert encoder.encode([str(place)]).shape == (1, SIZE)
+    assert not (tmp_path / "vectors.sqlite").exists()

@@ -56,6 +56,19 @@ def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None
         ranking._rank.cache_clear()
 
 
+def test_texts_of_others_are_ordered_and_what_is_far_is_told() -> None:
+    pages = [
+        ("Sourdough", "Long fermentation improves the texture and the shelf life of wheat bread."),
+        ("Diabetes drugs and the brain", "Metformin was associated with a lower risk of dementia."),
+        ("", ""),
+    ]
+    ordered = ranking.order(QUESTION, pages)
+    assert next(place for place, _ in ordered) == 1
+    near = {place: relevance >= RELEVANT for place, relevance in ordered}
+    assert near == {0: False, 1: True, 2: False}
+    assert ranking.order(QUESTION, []) == []
+
+
 def test_a_document_without_a_sentence_has_none() -> None:
     (item,) = rank(QUESTION, [document(9, "", "Metformin")])
     assert item.ranked == ()

@@ -7,20 +7,18 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from activities.documents.readers import Stop, Stopped
 from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.library import LibrarySource, index, store
+from activities.sources.library import LibrarySource, encoding, index, store
 from activities.sources.library.files import FileStamp, documents_of
 from activities.sources.library.index import KEPT_DAYS, Libraries
 from activities.sources.library.reading import SetAside
 from activities.sources.library.store import Changed
 from activities.sources.progress import reporting
-from activities.text.minilm import Vectors
 from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import client
 
@@ -192,58 +190,39 @@ async def test_a_cache_that_cannot_be_written_fails_no_search(tmp_path: Path, fo
     assert len((await source(tmp_path, folder).exchange(Query(text="colchicine"))).records) == 2
 
 
-class Meaning:
-    """A model of two dimensions: hearts, and everything else. Counts what it is asked."""
-
-    name = "toy"
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.gate = threading.Event()
-        self.gate.set()
-
-    def encode(self, texts: list[str]) -> Vectors:
-        self.gate.wait(20)
-        self.texts += texts
-        rows = [[1.0, 0.0] if "heart" in t or "cardiac" in t else [0.0, 1.0] for t in texts]
-        return np.array(rows, dtype=np.float32)
-
-    def remember(self, texts: list[str], vectors: Vectors) -> None:
-        assert len(texts) == len(vectors)
-
-
 async def test_with_a_model_meaning_finds_what_words_do_not(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = Query(text="cardiac", limit=1)
-    monkeypatch.setattr(index, "embedder", lambda: None)
-    assert (await source(tmp_path, folder).exchange(asked)).records == ()
-    model = Meaning()
-    monkeypatch.setattr(index, "embedder", lambda: model)
+    with monkeypatch.context() as without:
+        without.setattr(index, "embedder", lambda: None)
+        assert (await source(tmp_path, folder).exchange(asked)).records == ()
     found = await source(tmp_path, folder).exchange(asked)
     assert [r.facts["file"] for r in found.records] == ["heart.txt"]
-    embedded = len(model.texts)
-    await source(tmp_path, folder).exchange(asked)
-    assert len(model.texts) == embedded + 1, "only the question is embedded again"
+    assert found.detail == "", "a folder of a few pages is encoded before its first answer"
     nothing = await source(tmp_path, folder).exchange(Query(text="heart", filters=Filters(year_to=1980)))
     assert nothing.hits == 1, "what neither shares a word nor resembles is not a hit"
 
 
-async def test_a_search_does_not_wait_for_a_large_library_to_be_embedded(
+async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = Meaning()
-    model.gate.clear()
-    monkeypatch.setattr(index, "embedder", lambda: model)
-    monkeypatch.setattr(index, "EMBED_AT_ONCE", 2)
-    library = source(tmp_path, folder)
+    for name in ("MAX_ENCODED_BEFORE", "MAX_TITLES"):
+        monkeypatch.setattr(encoding, name, 0)
+    monkeypatch.setattr(encoding, "QUIET_SECONDS", 1.0)
+    library, asked = source(tmp_path, folder), Query(text="cardiac", limit=1)
     early = await library.exchange(Query(text="colchicine gout", limit=1))
     assert early.records[0].facts["file"] == "old.jsonl"
-    assert "being prepared" in early.detail
-    model.gate.set()
-    while (found := await library.exchange(Query(text="cardiac", limit=1))).detail:  # noqa: ASYNC110 - a thread ends silently
-        await asyncio.sleep(0.01)
-    assert found.records[0].facts["file"] == "heart.txt"
+    assert "3 of 3 documents are not encoded yet" in early.detail
+    assert (await library.exchange(asked)).records == (), "words choose what is read meanwhile"
+    assert "3 of 3" in (await library.exchange(asked)).detail, "it waits while somebody asks"
+    opened = library._libraries.open(folder).encoding
+    assert opened is not None
+    assert await asyncio.to_thread(opened.wait, 60)
+    found = await library.exchange(asked)
+    assert (found.records[0].facts["file"], found.detail) == ("heart.txt", "")
+    again = await source(tmp_path, folder).exchange(asked)
+    assert (again.records, again.detail) == (found.records, ""), "a new process maps the same vectors"
 
 
 async def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:

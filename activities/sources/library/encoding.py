@@ -1,0 +1,218 @@
+"""The meaning of a folder's sentences: vectors that are computed in the background, and the search of all of
+them.
+
+A folder is encoded after its first question, by a thread of the lowest priority that waits while anybody asks
+the encoder; each document is kept in the folder's file when it is done. Once all are encoded their vectors
+are one matrix in a file that is mapped into memory: half a second for a million sentences. Until then the
+titles of a small folder are compared; a folder of a few pages is encoded before its first answer.
+"""
+
+import hashlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import structlog
+from numpy.typing import NDArray
+
+from activities.sources.library.store import Changed, Store
+from activities.text.embeddings import Embedder
+from activities.text.minilm import SIZE, Vectors
+from activities.text.ranking import encoded_texts
+
+log = structlog.get_logger()
+
+MIN_LIKENESS = 0.3
+"""Cosine from which a document that shares no word with the query still counts as found."""
+ENCODED_AT_ONCE = 16
+"""Texts between two looks whether somebody waits for the encoder."""
+QUIET_SECONDS = 3.0
+"""How long nobody has asked the encoder before it goes on in the background."""
+MAX_SENTENCES = 1_000_000
+"""Vectors of one folder that are searched: 770 MB of a file. Of a larger folder words choose."""
+ROWS_AT_ONCE = 65_536
+MAX_TITLES = 600
+"""Documents of a folder whose titles are compared until all is encoded: three seconds, once."""
+MAX_ENCODED_BEFORE, MAX_LETTERS_BEFORE = 50, 30_000
+"""Documents, and letters of their texts, that are encoded before an answer: four seconds."""
+MATRIX = ".vectors"
+"""What the name of the matrix's file ends with, after that of the folder's file."""
+LOWEST = 19
+"""Priority of the thread, where a thread has one (Linux)."""
+
+
+class Encoding:
+    """The vectors of the documents of one state of a folder. Safe to use from several threads."""
+
+    def __init__(self, store: Store, numbers: Sequence[int], model: Embedder) -> None:
+        self._store = store
+        self._numbers = tuple(numbers)
+        self._model = model
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._matrix: tuple[NDArray[np.float16], NDArray[np.int32]] | None = None
+        self._too_large = False
+        self._map()
+
+    @property
+    def encoded(self) -> int:
+        """How many documents have their vectors. Raises sqlite3.Error."""
+        return len(self._numbers) - len(self._missing())
+
+    def prepare(self) -> None:
+        """Encode what is missing where that is little. Raises sqlite3.Error, Changed."""
+        with self._lock:
+            if self._matrix is None and self._thread is None and self._is_little(self._missing()):
+                self._encode_missing(self._model.encode)
+
+    def start(self) -> None:
+        """Encode what is missing in the background, unless that is under way or done."""
+        with self._lock:
+            if self._matrix is None and not self._too_large and self._numbers and self._thread is None:
+                self._thread = threading.Thread(target=self._encode, name="library-encoding", daemon=True)
+                self._thread.start()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the thread; whether all is encoded."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self._matrix is not None
+
+    def likeness(self, query: str) -> NDArray[np.float64] | None:
+        """The cosine of the nearest sentence of each document, or of its title while they are not all
+        encoded; None where that would take long. Raises sqlite3.Error, Changed."""
+        if self._matrix is None:
+            if len(self._numbers) > MAX_TITLES:
+                return None
+            titles = [document.title for document in self._store.documents(self._numbers)]
+            vectors = self._model.encode([query, *titles])
+            return np.asarray(vectors[1:] @ vectors[0], np.float64)
+        rows, owners = self._matrix
+        vector = self._model.encode([query])[0]
+        nearest = np.full(len(self._numbers), -1.0)
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = slice(start, start + ROWS_AT_ONCE)
+            cosines = rows[some].astype(np.float32) @ vector
+            np.maximum.at(nearest, owners[some], cosines.astype(np.float64))
+        return nearest
+
+    def remember(self, numbers: Sequence[int]) -> None:
+        """Let the encoder know the vectors of these documents. Raises sqlite3.Error, Changed."""
+        kept = self._kept(numbers)
+        documents = self._store.documents(list(kept))
+        for rows, document in zip(kept.values(), documents, strict=True):
+            self._model.remember(encoded_texts(document), rows)
+
+    def _kept(self, numbers: Sequence[int]) -> dict[int, Vectors]:
+        marks = ", ".join("?" * len(numbers))
+        return {
+            int(number): np.frombuffer(rows, np.float16).reshape(int(count), -1).astype(np.float32)
+            for number, rows, count in self._store.rows(
+                f"SELECT number, rows, count FROM vectors WHERE model = ? AND number IN ({marks})",  # noqa: S608 - only marks
+                (self._model.name, *numbers),
+            )
+        }
+
+    def _missing(self) -> list[int]:
+        kept = {
+            n for (n,) in self._store.rows("SELECT number FROM vectors WHERE model = ?", (self._model.name,))
+        }
+        return [number for number in self._numbers if number not in kept]
+
+    def _encode(self) -> None:
+        with suppress(AttributeError, OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST)
+        try:
+            self._encode_missing(self._in_quiet)
+        except Changed:
+            pass  # another index is made of the changed folder
+        except (OSError, sqlite3.Error) as error:
+            log.warning("library_not_encoded", error=str(error))
+
+    def _encode_missing(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
+        """Raises OSError, sqlite3.Error, Changed."""
+        missing = self._missing()
+        if missing:
+            log.info("library_encoding", documents=len(missing))
+        for number in missing:
+            (document,) = self._store.documents([number])
+            texts = encoded_texts(document)
+            rows = np.concatenate(
+                [
+                    encode(texts[start : start + ENCODED_AT_ONCE])
+                    for start in range(0, len(texts), ENCODED_AT_ONCE)
+                ]
+            )
+            with self._store.writing() as database:
+                values = (number, self._model.name, len(rows), rows.astype(np.float16).tobytes())
+                database.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", values)
+        self._write()
+
+    def _is_little(self, missing: Sequence[int]) -> bool:
+        marks = ", ".join("?" * len(missing))
+        if not missing or len(missing) > MAX_ENCODED_BEFORE:
+            return not missing and bool(self._numbers)
+        ((letters,),) = self._store.rows(
+            f"SELECT sum(letters) FROM documents WHERE number IN ({marks})",  # noqa: S608 - only marks
+            missing,
+        )
+        return int(letters) <= MAX_LETTERS_BEFORE
+
+    def _in_quiet(self, texts: Sequence[str]) -> Vectors:
+        while (quiet := time.monotonic() - self._model.used) < QUIET_SECONDS:
+            time.sleep(QUIET_SECONDS - quiet)
+        return self._model.encode(texts, in_background=True)
+
+    def _place(self) -> Path | None:
+        return self._store.place.with_name(self._store.place.name + MATRIX) if self._store.place else None
+
+    def _signature(self) -> bytes:
+        state = hashlib.blake2b(self._model.name.encode(), digest_size=16)
+        state.update(np.array(self._numbers, np.int64).tobytes())
+        return state.digest()
+
+    def _counts(self) -> list[int]:
+        """Vectors of each document; fewer numbers than documents while some are missing."""
+        counts = dict(
+            self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
+        )
+        return [int(counts[number]) for number in self._numbers if number in counts]
+
+    def _write(self) -> None:
+        """Write the matrix beside the folder's file and map it. Raises OSError, sqlite3.Error."""
+        place, counts = self._place(), self._counts()
+        self._too_large = sum(counts) > MAX_SENTENCES
+        if len(counts) < len(self._numbers) or self._too_large:
+            return
+        if place is None:
+            rows = [self._kept([number])[number] for number in self._numbers]
+            owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+            self._matrix = np.concatenate(rows).astype(np.float16), owners
+            return
+        part = place.with_name(f"{place.name}.{os.getpid()}")
+        with part.open("wb") as file:
+            file.write(self._signature())
+            for number in self._numbers:
+                file.write(self._kept([number])[number].astype(np.float16).tobytes())
+        part.replace(place)
+        self._map()
+
+    def _map(self) -> None:
+        """Map the matrix where there is one of these documents."""
+        place = self._place()
+        with suppress(OSError, ValueError, sqlite3.Error):
+            if place is None or not self._numbers:
+                return
+            signature = self._signature()
+            with place.open("rb") as file:
+                if file.read(len(signature)) != signature:
+                    return
+            counts = self._counts()
+            shape = (sum(counts), SIZE)
+            rows = np.memmap(place, np.float16, "r", offset=len(signature), shape=shape)
+            self._matrix = rows, np.repeat(np.arange(len(counts), dtype=np.int32), counts)
