@@ -7,6 +7,7 @@ from pydantic import Field
 from activities.candidates.types import Candidate
 from activities.drafts import Edited, Refused, SectionDraft
 from activities.judgements import Table, WorkJudgement
+from activities.profiles.types import STUDIES, Words
 from activities.types import (
     EvidenceRef,
     Filters,
@@ -21,6 +22,8 @@ from activities.types import (
     Usage,
 )
 
+Length = Literal["brief", "standard", "full"]
+"""How much of a report is printed: the answer, what is open and its works; the report; all that is known."""
 WrittenBy = Literal["model", "extractive"]
 """Who wrote a report: a language model, or code that finds and quotes passages."""
 
@@ -132,3 +135,6 @@ class PublishInput(Frozen):
     """What every search was narrowed by."""
     results_per_search: int = 10
     """Works that each search was asked for."""
+    words: Words = STUDIES
+    """What the profile calls what was read."""
+    length: Length = "standard"

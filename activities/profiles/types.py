@@ -22,6 +22,29 @@ class Aspect(Frozen):
     """Words that are added to the question to search for it."""
 
 
+class Words(Frozen):
+    """What a report calls what was read (`[words]` of a profile), and what it says of it."""
+
+    one: str = "source"
+    many: str = "sources"
+    title: str = "Sources"
+    """Of the table of works."""
+    graded: bool = False
+    """Whether the design of a study says how strong its evidence is; else no strength is printed."""
+    standing: bool = True
+    """Whether works can be retracted or corrected."""
+    counted: bool = True
+    """Whether it is counted how many stand on each side of a yes-or-no question."""
+    confidence: str = ""
+    """What a confidence of the judge means, in words, where it was measured on yes-or-no questions of this
+    kind; without it no confidence is printed."""
+
+
+STUDIES = Words(one="study", many="studies", title="Studies", graded=True)
+OWN_DOCUMENTS = Words(one="document", many="documents", title="Documents", standing=False, counted=False)
+"""Of a person's own documents, whatever the profile: letters and minutes are not studies."""
+
+
 class Profile(Frozen):
     """What is specific to a domain: the judge's criteria, preferred sources and wording."""
 
@@ -39,5 +62,7 @@ class Profile(Frozen):
     """Sources that candidates are looked up in when the run may use the network, beside those it searches."""
     guidance: str = ""
     """Sentences added to the prompts of every role."""
+    words: Words = Words()
+    """What its reports call what was read."""
     aspects: tuple[Aspect, ...] = ()
     """What a report on such a question usually looks at, in order."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from activities.candidates.types import CandidateFindings
 from activities.drafts import Passage
 from activities.judgements import Table
+from activities.profiles.types import STUDIES, Words
 from activities.publication import PublishInput
 from activities.report.candidates import CheckedCandidates, check_candidates
 from activities.report.claims import (
@@ -28,6 +29,7 @@ from activities.report.judged import checked_table, judged_works
 from activities.report.limitations import limitations, why_unanswered
 from activities.report.same_study import joined
 from activities.report.schema import (
+    DescribedWork,
     JudgedWork,
     Methodology,
     QuoteContext,
@@ -37,7 +39,14 @@ from activities.report.schema import (
     ReportSection,
     Verification,
 )
-from activities.report.works import contexts, described, references, unused_works, with_strength
+from activities.report.works import (
+    contexts,
+    described,
+    references,
+    unused_works,
+    with_strength,
+    words_for,
+)
 from activities.text.independence import studies
 from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.claim_check import numbers
@@ -58,6 +67,8 @@ class _Checked:
     written: int = 0
     """Claims that were written, those that roles refused before included."""
     study: Mapping[str, int] = field(default_factory=dict)
+    words: Words = STUDIES
+    works: tuple[DescribedWork, ...] = ()
 
     @property
     def sections(self) -> list[CheckedSection]:
@@ -173,10 +184,15 @@ def _number(
     cited = [documents[name] for name in dict.fromkeys(s.evidence_id for s in quotes)]
     study = checked.study = joined(studies(cited), cited)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
-    if step.written_by == "model":
+    checked.words = words_for(step.words, cited, step.searches)
+    by_model = step.written_by == "model"
+    judged = {work.evidence_id: work for work in checked.judgements}
+    checked.works = described(cited, judged, graded=by_model and checked.words.graded)
+    if by_model:
+        grades = {work.evidence_id: work.strength for work in checked.works}
 
         def graded(claims: Iterable[Claim]) -> tuple[Claim, ...]:
-            return tuple(with_strength(claim, documents, study) for claim in claims)
+            return tuple(with_strength(claim, grades, documents, study) for claim in claims)
 
         edit = checked.edit
         checked.answer = graded(checked.answer)
@@ -219,6 +235,7 @@ def _state(
     statements = limitations(
         step,
         references=cited,
+        words=checked.words,
         sections=checked.sections,
         verification=verification,
         unanswered=unanswered,
@@ -247,7 +264,9 @@ def _state(
         references=cited,
         judgements=_ordered(checked.judgements, numbers),
         table=checked.table,
-        works=described(documents[reference.evidence_id] for reference in cited),
+        works=checked.works,
+        words=checked.words,
+        length=step.length,
         contexts=around,
         unused=unused_works(step, numbers, done.dropped, checked.judgements, retracted),
         methodology=_methodology(step, cited),

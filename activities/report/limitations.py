@@ -6,6 +6,7 @@ Statements only: `activities.report.formats.statements` words them.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from activities.profiles.types import Words
 from activities.publication import PlannedSection, PublishInput
 from activities.report.claims import CheckedSection
 from activities.report.formats.statements import as_statement
@@ -14,6 +15,8 @@ from activities.report.schema import Reference, Verification
 from activities.stop_reasons import STOPS
 from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
+_OF_RECORDS = frozenset({"standing_not_looked_up", "authority_silent"})
+"""What is not said of documents that nobody can retract."""
 MAX_ASKED = 6
 """Queries that a report without an answer names; its method has all."""
 
@@ -22,6 +25,7 @@ def limitations(
     step: PublishInput,
     *,
     references: Sequence[Reference],
+    words: Words,
     sections: Sequence[CheckedSection],
     verification: Verification,
     unanswered: Statement | None,
@@ -46,7 +50,7 @@ def limitations(
     found += notes
     if step.written_by == "model" and "extractive" in step.models:
         found.append(Statement(code="steps_without_model"))
-    found += _references(references)
+    found += _references(references) if words.standing else []
     refused = sum(item.kind == "claim" for item in verification.dropped)
     if refused and unanswered is None:
         found.append(Statement(code="claims_refused", values={"claims": refused}))
@@ -58,7 +62,7 @@ def limitations(
         found.append(Statement(code="price_unknown"))
     found += folded(said)
     found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
-    return once(found)
+    return once(one for one in found if words.standing or one.code not in _OF_RECORDS)
 
 
 def _drafts_lost(sections: Iterable[CheckedSection]) -> list[Statement]:

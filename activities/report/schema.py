@@ -11,12 +11,14 @@ from activities.analysis.types import Analysis
 from activities.candidates.types import Candidate
 from activities.drafts import RefusedKind
 from activities.judgements import Table, WorkJudgement
-from activities.publication import Continued, Decision, PrismaCounts, WrittenBy
+from activities.profiles.types import STUDIES, Words
+from activities.publication import Continued, Decision, Length, PrismaCounts, WrittenBy
 from activities.types import (
     Claim,
     EvidenceType,
     Filters,
     Frozen,
+    Grade,
     Identifiers,
     SearchRecord,
     Standing,
@@ -62,6 +64,8 @@ class Reference(Frozen):
     """Of a recording, seconds at which each of `pages` begins."""
     from_run: str = ""
     """Id of the earlier run it was imported from; empty for what this run found itself."""
+    date: str = ""
+    """ISO date of a document, where its file says it."""
 
 
 class UnusedWork(Frozen):
@@ -138,6 +142,8 @@ class DescribedWork(Frozen):
     year: int | None = None
     n: int | None = None
     """Number of participants."""
+    strength: Grade | None = None
+    """Of its evidence, by design, size and directness; None where designs do not say it."""
 
 
 class Dropped(Frozen):
@@ -243,6 +249,10 @@ class Report(Frozen):
     """The surroundings of each quote."""
     unused: tuple[UnusedWork, ...] = ()
     """Works that were found and are not cited, by reason; empty where not recorded."""
+    words: Words = STUDIES
+    """What it calls what was read."""
+    length: Length = "standard"
+    """How much of it is printed, where nothing else is asked for."""
     stop_reason: StopReason
     generated_at: str
     made_from: str = ""

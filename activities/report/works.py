@@ -8,28 +8,33 @@ from itertools import pairwise
 from typing import get_args
 
 from activities.judgements import WorkJudgement
+from activities.profiles.types import OWN_DOCUMENTS, Words
 from activities.publication import PublishInput
 from activities.report.formats.text import clean
 from activities.report.schema import (
     DescribedWork,
     Dropped,
+    JudgedWork,
     QuoteContext,
     Reference,
     UnusedReason,
     UnusedWork,
 )
-from activities.text.evidence_strength import TYPE_NAMES, WEIGHT
+from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC, WEIGHT
 from activities.text.independence import independent
+from activities.text.study_design import EVIDENCE as DESIGN_TYPES
 from activities.text.study_design import own_design, participants
-from activities.types import FULL_TEXT_FROM, Claim, Evidence, EvidenceType, Grade, Support
+from activities.types import FULL_TEXT_FROM, Claim, Evidence, EvidenceType, Grade, SearchRecord, Support
 from activities.verification.quote_check import normalise
 
 STRONG_FROM = 0.9
 """Syntheses of trials, guidelines and randomized trials, by `activities.text.evidence_strength.WEIGHT`."""
 MODERATE_FROM = 0.65
 """Other trials, observation in people, reviews and what authorities publish."""
-UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
-"""Types that say nothing of how a work was done."""
+TRIALS: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial"})
+SMALL_TRIAL = 50
+"""Participants under which a trial is small: effects of such trials are exaggerated by about half (Dechartres
+et al., BMJ 2013;346:f2304)."""
 MIN_ANSWERS = 2
 """From this judgement on a work answers: in part, or directly."""
 MAX_AROUND_CHARS = 240
@@ -63,6 +68,7 @@ def _reference(item: Evidence, number: int, study: int, from_run: str, pages: It
     places = tuple(sorted(pages))
     recognised = item.facts.get("text_from", "")
     return Reference(
+        date=clean(item.facts.get("date", ""))[:10],
         number=number,
         evidence_id=item.evidence_id,
         source=item.source,
@@ -84,16 +90,20 @@ def _reference(item: Evidence, number: int, study: int, from_run: str, pages: It
     )
 
 
-def described(items: Iterable[Evidence]) -> tuple[DescribedWork, ...]:
-    """What records say of the works."""
-    return tuple(
-        DescribedWork(
-            evidence_id=item.evidence_id,
-            design=_design(item),
-            year=item.year,
-            n=participants(item),
-        )
-        for item in items
+def described(
+    items: Iterable[Evidence], judged: Mapping[str, JudgedWork], *, graded: bool
+) -> tuple[DescribedWork, ...]:
+    """What records say of the works, and what follows of them from the checked judgements."""
+    return tuple(_described(item, judged.get(item.evidence_id), graded=graded) for item in items)
+
+
+def _described(item: Evidence, judged: JudgedWork | None, *, graded: bool) -> DescribedWork:
+    return DescribedWork(
+        evidence_id=item.evidence_id,
+        design=_design(item),
+        year=item.year,
+        n=participants(item),
+        strength=strength(item, judged) if graded else None,
     )
 
 
@@ -111,16 +121,52 @@ def grade_of(kind: EvidenceType) -> Grade:
     return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
 
 
+def strength(item: Evidence, judged: JudgedWork | None) -> Grade:
+    """How strong the evidence of a work is: by its design as its record, its own text or a checked judgement
+    says it, one step lower where it is a small trial, and one where it is merely related to the question.
+    A work under concern or retracted is weak."""
+    if item.standing in ("concern", "retracted"):
+        return "weak"
+    kind = item.evidence_type
+    if kind == "article":
+        named = own_design(item.title, item.text) or own_design(judged.design if judged else "", "")
+        kind = DESIGN_TYPES[named.design] if named else kind
+    people = participants(item) or (judged.participants if judged else None)
+    lower = int(kind in TRIALS and people is not None and people < SMALL_TRIAL)
+    lower += judged is not None and judged.answers < MIN_ANSWERS
+    grades: tuple[Grade, ...] = ("weak", "moderate", "strong")
+    return grades[max(grades.index(grade_of(kind)) - lower, 0)]
+
+
 def grade(items: Iterable[Evidence]) -> Grade:
-    """The grade of the best item; items under concern or retracted do not count."""
-    grades = {grade_of(item.evidence_type) for item in items if item.standing not in ("concern", "retracted")}
-    return "strong" if "strong" in grades else "moderate" if "moderate" in grades else "weak"
+    """The grade of the best item."""
+    grades = {strength(item, None) for item in items}
+    return next((one for one in get_args(Grade) if one in grades), "weak")
 
 
-def with_strength(claim: Claim, documents: Mapping[str, Evidence], study: Mapping[str, int]) -> Claim:
-    """The claim with the grade of its evidence and the number of independent studies."""
-    items = [documents[name] for name in dict.fromkeys(s.evidence_id for s in claim.support)]
-    return claim.model_copy(update={"strength": grade(items), "independent_works": independent(items, study)})
+def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:
+    """What a report calls what was read: the words of its profile, but those of documents where all that it
+    cites, or without that all that was searched, is a person's own and no study."""
+    if cited:
+        own = all(item.source == "library" and item.evidence_type == "document" for item in cited)
+    else:
+        own = bool(searches) and all(search.source == "library" for search in searches)
+    return OWN_DOCUMENTS if own else words
+
+
+def with_strength(
+    claim: Claim,
+    works: Mapping[str, Grade | None],
+    documents: Mapping[str, Evidence],
+    study: Mapping[str, int],
+) -> Claim:
+    """The claim with the grade of its best evidence and the number of independent studies. `works`: the grade
+    of each work."""
+    names = dict.fromkeys(support.evidence_id for support in claim.support)
+    grades = {works.get(name) for name in names}
+    best = next((grade for grade in get_args(Grade) if grade in grades), None)
+    items = [documents[name] for name in names]
+    return claim.model_copy(update={"strength": best, "independent_works": independent(items, study)})
 
 
 def unused_works(

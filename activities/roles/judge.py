@@ -4,7 +4,6 @@ code elsewhere (`activities.roles.assessment`, `workflows.rules.stopping`).
 A small model is asked about one work a call, in two words; code chooses the sentences.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -36,6 +35,7 @@ from activities.roles.works import compose_works, show
 from activities.steps import JudgeBatch, JudgeInput
 from activities.text.entities import link
 from activities.text.evidence_strength import STUDY_KIND_WORDS
+from activities.text.question_form import asks_yes_or_no
 from activities.text.sentences import Sentence
 from activities.text.tokens import terms
 from activities.types import Evidence, Support
@@ -60,11 +60,6 @@ abstracts that answer were at 0.64 and more, 13 of 14 asked about another thing 
 SAYS_NO, SAYS_YES = 0.6, 0.85
 """The same of the answer that a work gives: small models say yes too readily. Between them no direction is
 given."""
-_YES_OR_NO = re.compile(
-    r"(?:^|[.:;?!]\s)\s*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must)\b",
-    re.IGNORECASE,
-)
-"""A question that begins as one which is answered by yes or no."""
 
 
 class WorkAnswer(Loose):
@@ -147,7 +142,7 @@ def _render_small(step: JudgeInput, documents: Sequence[Evidence], room: int) ->
     file = prompt_file("judge", evidence=True, small=True)
     sound = [document for document in documents[:1] if document.standing != "retracted"]
     steering = "".join(f"The reviewer says: {clip(text, 200)}\n" for text in step.steering[-1:])
-    directed = _YES_OR_NO.search(step.question) is not None
+    directed = asks_yes_or_no(step.question)
     asked = ", and which answer does it give?" if directed else "?"
     task = f"Question: {clip(step.question, 400)}\n{steering}Does the text answer this question{asked}"
     left = room - estimate(file.text, f"Text:\n{fenced('text', '')}\n\n{task}")

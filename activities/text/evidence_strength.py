@@ -44,6 +44,8 @@ analysis modelling simulation multicentre
 """
 """Words that name a kind of study, which a work need not use of itself."""
 
+UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
+"""Types that say nothing of how a work was done."""
 CLINICAL: frozenset[EvidenceType] = frozenset(
     {"meta_analysis", "systematic_review", "randomized_trial", "clinical_trial", "observational", "guideline"}
 )

@@ -75,7 +75,7 @@ async def compare(
 
 async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) -> Compared:
     """The result of one run."""
-    from activities.report.formats.words import sureness
+    from activities.report.formats.words import percent
     from client.reports.load import ended_report, save_report
     from client.runs.query import progress
     from client.terminal import plain
@@ -93,7 +93,7 @@ async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) 
         verified_claims=ended.outcome.verified_claims,
         references=ended.outcome.references,
         confidence=report.confidence,
-        sureness=sureness(report),
+        sureness="not judged" if report.confidence is None else percent(report.confidence),
         calls=seen.budget.used.calls,
         tokens=seen.budget.used.tokens,
         seconds=seen.budget.elapsed_seconds,

@@ -19,7 +19,7 @@ from pathlib import Path
 from activities.iterations import IterationRecord
 from activities.report.audit import EvidenceLine, examine
 from activities.report.formats import FORMATS, Format, MissingExtra, words
-from activities.report.formats.model import REFUSED_NOTE
+from activities.report.formats.page import REFUSED_NOTE
 from activities.report.formats.text import escape_markdown, spreadsheet_cell
 from activities.report.schema import Report
 from activities.types import Evidence

@@ -62,9 +62,8 @@ def answer_parts(
     check = report.verification
     kind = "quote" if report.written_by == "extractive" else "verified claim"
     reasons = " ".join(map(plain, answer.confidence_reasons))
-    confidence = f"Confidence {sureness(report)}"
-    if report.unanswered is None or reasons:
-        parts.append(Text(f"{confidence}: {reasons}" if reasons else confidence))
+    if confidence := sureness(report):
+        parts.append(Text(f"{confidence} {reasons}".strip()))
     parts.append(
         Text(
             f"{counted(check.verified, kind)}, {counted(len(report.references), 'reference')}; "

@@ -9,6 +9,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.evidence_store import EvidenceStore
 from activities.full_text import FullTextActivities, ReadInFull, Way, is_whole
+from activities.profiles.types import STUDIES
 from activities.report import works
 from activities.report.formats.references import badges
 from activities.settings import Settings
@@ -75,7 +76,7 @@ async def test_the_body_of_an_open_article_is_added_behind_its_abstract(
     assert found.text.startswith(ABSTRACT)
     assert len(found.text) > 10_000
     reference = works._reference(found, 1, 0, "", ())
-    assert "full text read (Europe PMC)" in badges(reference)
+    assert "full text read (Europe PMC)" in badges(reference, STUDIES)
 
 
 async def test_another_article_than_was_asked_for_is_not_read(

@@ -9,6 +9,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.judgements import Table, WorkJudgement
+    from activities.profiles.types import STUDIES
     from activities.publication import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
     from activities.publish import PublishActivities, pubmed_check, reaches_out
     from activities.report.schema import Published
@@ -191,6 +192,7 @@ class Publisher:
                 draft=draft,
                 filters=context.request.filters,
                 results_per_search=context.request.limits.results_per_search,
+                words=context.profile.words if state.prepared else STUDIES,
             )
         )
 

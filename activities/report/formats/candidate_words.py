@@ -1,24 +1,27 @@
 """A candidate's page and its row in the table: codes and values become words here."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 
 from activities.candidates.status import STOPPED_TRIALS
 from activities.candidates.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
-from activities.report.formats import words
-from activities.report.formats.model import (
-    CANDIDATE_HEAD,
-    CANDIDATE_NOTE,
-    NAMED_NOTE,
-    CandidateView,
-    FieldView,
-    LineView,
-)
-from activities.report.formats.quotes import Quotes
+from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
+from activities.report.formats.quotes import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title
 from activities.report.formats.text import clean, counted, listed, safe_url
 from activities.report.schema import Report
 
+HEAD = (
+    *("Candidate", "Mechanism or effect", "Indications now", "Approval", "Trials", "Literature", "Safety"),
+    *("Evidence", "Sources"),
+)
+CHECKED_NOTE = (
+    "Names, sources and the grade of the evidence are checked by code. A field is shown only where a cited "
+    "item or a record that was looked up says it; otherwise it is not found."
+)
+NAMED_NOTE = (
+    "Names by the vocabularies, each beside the passages that name it and what registers say of it; whether "
+    "one helps is not judged."
+)
 LABELS: Mapping[CandidateFieldName, str] = {
     "names": "Names",
     "mechanism": "Mechanism",
@@ -133,7 +136,7 @@ def phases(codes: str) -> str:
 
 
 def cells(candidate: Candidate) -> tuple[str, ...]:
-    """The cells between the name and the sources, under `CANDIDATE_HEAD`."""
+    """The cells between the name and the sources, under `HEAD`."""
     fields = {field.name: field for field in candidate.fields}
     return (
         _short(candidate.proposed_mechanism or candidate.mechanism, fields.get("mechanism")),
@@ -191,85 +194,67 @@ def _safety_cell(field: CandidateField | None) -> str:
 
 def note(report: Report) -> str:
     """What is checked of candidates, and once for all of them that registers were not asked."""
-    note = NAMED_NOTE if report.written_by == "extractive" else CANDIDATE_NOTE
+    note = NAMED_NOTE if report.written_by == "extractive" else CHECKED_NOTE
     silent = any(field.status == "not_looked_up" for c in report.candidates for field in c.fields)
     return f"{note} {NOT_ASKED}" if silent else note
 
 
-def _view(candidate: Candidate, number: int, shown: Quotes, *, judged: bool) -> CandidateView:
-    generic = clean(candidate.generic_name)
-    other = generic and generic.casefold() != clean(candidate.name).casefold()
-    title = f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name)
-    anchor = f"candidate-{number}"
-    quotes = shown.quotes(anchor, "", candidate.quotes)
-    reasons = sentences(candidate.quality_reasons)
-    return CandidateView(
-        anchor=anchor,
-        title=title,
-        cells=(title, *cells(candidate), shown.mark(candidate.quotes)),
-        cites=shown.cites(candidate.quotes, quotes),
-        quotes=quotes,
-        fields=(*_found(candidate, shown, judged=judged), *_missing(candidate), *_tests(candidate)),
-        quality=(candidate.evidence_quality, *reasons) if candidate.fields and judged else (),
-    )
-
-
-def _found(candidate: Candidate, shown: Quotes, *, judged: bool) -> Iterable[FieldView]:
-    labels = LABELS if judged else LABELS_UNJUDGED
-    return (
-        FieldView(
-            label=labels[field.name],
-            lines=tuple(_line(field.name, entry, shown) for entry in field.entries),
-            missing="",
-        )
-        for field in candidate.fields
-        if field.entries
-    )
-
-
-def _missing(candidate: Candidate) -> Iterable[FieldView]:
-    """The fields without an entry, one line for those that are missing for the same reason."""
-    alike: dict[str, list[str]] = {}
-    for field in candidate.fields:
-        if not field.entries:
-            alike.setdefault(missing(field), []).append(LABELS[field.name])
-    return (
-        FieldView(label=", ".join([names[0], *map(str.lower, names[1:])]), lines=(), missing=why)
-        for why, names in alike.items()
-    )
-
-
-def views(report: Report, shown: Quotes) -> tuple[tuple[str, ...], tuple[CandidateView, ...]]:
-    """The head and the rows of the table of candidates, with their pages, without columns in which nothing
-    was found of any, nor, without a model, those that judge."""
+def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
+    """The table of candidates without columns in which nothing was found of any, nor, without a model, those
+    that judge; then a page for each that was looked up."""
     judged = report.written_by == "model"
-    made = [_view(one, number, shown, judged=judged) for number, one in enumerate(report.candidates, start=1)]
+    made = [_row(one, number, quotes) for number, one in enumerate(report.candidates, start=1)]
     used = [
         place
-        for place, name in enumerate(CANDIDATE_HEAD)
+        for place, name in enumerate(HEAD)
         if (judged or name not in JUDGED_COLUMNS)
-        and not all(one.cells[place].startswith((NOT_FOUND, NOT_STATED)) for one in made)
+        and not all(row[place].text.startswith((NOT_FOUND, NOT_STATED)) for row in made)
     ]
-    rows = tuple(replace(one, cells=tuple(one.cells[place] for place in used)) for one in made)
-    return tuple(CANDIDATE_HEAD[place] for place in used), rows
+    if made:
+        rows = tuple(tuple(row[place] for place in used) for row in made)
+        yield Table(tuple(HEAD[place] for place in used), rows, note(report), sortable=True, wide=False)
+    for number, candidate in enumerate(report.candidates, start=1):
+        if candidate.fields:
+            heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
+            fields = Fields((*_fields(candidate, quotes, judged=judged),))
+            yield Group((heading, fields), "candidate")
 
 
-def _tests(candidate: Candidate) -> tuple[FieldView, ...]:
-    """The searches that would test a candidate, on its page."""
-    texts = candidate.search_suggestions if candidate.fields else ()
-    lines = tuple(
-        LineView(text=clean(text), quote="", source=BY_THE_RUN, url=None, number=0) for text in texts
-    )
-    return (FieldView(label=TESTS, lines=lines, missing=""),) if lines else ()
+def _title(candidate: Candidate) -> str:
+    generic = clean(candidate.generic_name)
+    other = generic and generic.casefold() != clean(candidate.name).casefold()
+    return f"{clean(candidate.name)} ({generic})" if other else clean(candidate.name)
 
 
-def _line(field: CandidateFieldName, entry: FieldEntry, shown: Quotes) -> LineView:
+def _row(candidate: Candidate, number: int, quotes: Quotes) -> tuple[Cell, ...]:
+    page = f"candidate-{number}-page" if candidate.fields else ""
+    name = Cell((Run(_title(candidate), anchor=page),), anchor=f"candidate-{number}")
+    texts = (Cell((Run(text),)) for text in cells(candidate))
+    return (name, *texts, Cell((quotes.cite(candidate.quotes),)))
+
+
+def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[tuple[str, tuple[Parts, ...]]]:
+    """The fields with an entry; those without one, a line for all that are missing for the same reason; the
+    searches that would test it; the quality of its evidence."""
+    labels = LABELS if judged else LABELS_UNJUDGED
+    alike: dict[str, list[str]] = {}
+    for field in candidate.fields:
+        if field.entries:
+            yield labels[field.name], tuple(_line(field.name, entry, quotes) for entry in field.entries)
+        else:
+            alike.setdefault(missing(field), []).append(LABELS[field.name])
+    for why, names in alike.items():
+        yield ", ".join([names[0], *map(str.lower, names[1:])]), ((Run(why, "around"),),)
+    if tests := tuple(map(clean, candidate.search_suggestions)):
+        yield TESTS, tuple((Run(text), Run(BY_THE_RUN, "source")) for text in tests)
+    if judged:
+        reasons = map(Run, sentences(candidate.quality_reasons))
+        yield "Quality of the evidence", ((Run(candidate.evidence_quality, "grade"), *reasons),)
+
+
+def _line(field: CandidateFieldName, entry: FieldEntry, quotes: Quotes) -> Parts:
     text, quote = entry_text(field, entry), clean(entry.quote)
-    number = shown.number(entry.evidence_id)
-    return LineView(
-        text=text,
-        quote="" if quote in text or words.same_words(clean(entry.text), quote) else quote,
-        source="" if number else source_title(entry.source),
-        url=None if number else safe_url(entry.url),
-        number=number,
-    )
+    number = quotes.number(entry.evidence_id)
+    said = () if not quote or quote in text or same_words(clean(entry.text), quote) else (Run(quote, "said"),)
+    where = quotes.mark(number) if number else Run(source_title(entry.source), "source", safe_url(entry.url))
+    return (Run(text), *said, where)

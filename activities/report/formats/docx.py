@@ -10,12 +10,10 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from activities.report.formats import layout as page
-from activities.report.formats.figures import described, drawings, picture
-from activities.report.formats.model import LONG, ClaimView, ReferenceView, View
+from activities.report.formats import blocks as page
+from activities.report.formats.figures import described, picture
+from activities.report.formats.page import document
 from activities.report.formats.render import MissingExtra
-from activities.report.formats.text import clean
-from activities.report.formats.view import view_of
 from activities.report.schema import Report
 
 if TYPE_CHECKING:
@@ -26,14 +24,8 @@ if TYPE_CHECKING:
 FIGURE_CM = 9
 LINK_COLOUR = "0B5F59"
 SMALL_POINTS = 8
-"""Type size of tables: ten columns have to fit a page."""
-_STYLES = {
-    "plain": None,
-    "question": "Subtitle",
-    "subtitle": "Subtitle",
-    "notice": "Intense Quote",
-    "quote": "Quote",
-}
+"""Type size of tables and notes: ten columns have to fit a page."""
+_STYLES = {"question": "Subtitle", "notice": "Intense Quote", "quote": "Quote"}
 
 
 def docx(report: Report) -> bytes:
@@ -42,80 +34,100 @@ def docx(report: Report) -> bytes:
         import docx as library
     except ImportError as error:
         raise MissingExtra("docx") from error
-    document = library.Document()
-    view = view_of(report)
-    _metadata(document, report, view)
-    _write(document, page.layout(view, report.analysis, drawings(view)))
+    word = library.Document()
+    made = document(report)
+    _metadata(word, made)
+    word.add_heading(made.title, 0)
+    _write(word, made.head)
+    for chapter in made.chapters:
+        word.add_heading(chapter.title, 1)
+        _write(word, chapter.blocks)
     out = BytesIO()
-    document.save(out)
+    word.save(out)
     return out.getvalue()
 
 
-def _write(document: "Document", blocks: Iterable[page.Block]) -> None:
+def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
     for block in blocks:
         match block:
-            case page.Opening():
-                _write(document, block.blocks)
             case page.Heading():
-                heading = document.add_heading(block.text, block.level)
-                heading.paragraph_format.page_break_before = block.new_page
+                word.add_heading(block.text, 2).paragraph_format.page_break_before = block.new_page
             case page.Text():
-                _line(document.add_paragraph(style=_STYLES[block.kind]), block.parts)
+                _line(word.add_paragraph(style=_STYLES.get(block.kind)), block.parts)
             case page.Bullets():
-                _bullets(document, block.items)
+                _bullets(word, block.items)
             case page.Fields():
                 for label, lines in block.fields:
-                    document.add_paragraph().add_run(label).bold = True
-                    _bullets(document, lines)
+                    word.add_paragraph().add_run(label).bold = True
+                    _bullets(word, lines)
             case page.Table():
-                _table(document, block)
+                _sheet(word, block)
             case page.Figure():
-                if not _figure(document, block) and block.table is not None:
-                    _table(document, block.table)
+                if not _figure(word, block) and block.table is not None:
+                    _table(word, block.table)
             case page.Code():
                 for row in block.rows:
-                    document.add_paragraph(row, style="No Spacing")
+                    word.add_paragraph(row, style="No Spacing")
             case page.References():
                 for reference in block.items:
-                    _reference(document, reference)
+                    _reference(word, reference)
+            case page.Notes():
+                for number, quotes in block.quotes:
+                    _note(word, number, quotes)
+            case page.Group():
+                _write(word, block.blocks)
 
 
-def _bullets(document: "Document", items: Iterable[page.Parts]) -> None:
+def _bullets(word: "Document", items: Iterable[page.Parts]) -> None:
     for parts in items:
-        _line(document.add_paragraph(style="List Bullet"), parts)
+        _line(word.add_paragraph(style="List Bullet"), parts)
 
 
 def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
     for place, part in enumerate(parts):
         if place:
             paragraph.add_run(" ")
-        if isinstance(part, ClaimView):
-            paragraph.add_run(f"{part.text} {part.mark}".strip())
-            paragraph.add_run(f" ({part.basis})" if part.basis else "").italic = True
+        if isinstance(part, page.Cite):
+            paragraph.add_run(part.text)
+        elif isinstance(part, page.Sentence):
+            paragraph.add_run(f"{part.text} {part.cite.text}".strip())
+            if part.grade:
+                paragraph.add_run(f" ({part.grade} evidence)").italic = True
         elif part.url:
             _link(paragraph, part.text, part.url)
         else:
             text = f"\u201c{part.text}\u201d" if part.style == "said" else part.text
+            text = f"({text})" if part.style in ("grade", "around", "source") else text
             run = paragraph.add_run(text)
-            run.bold, run.italic = part.style == "bold" or None, part.style == "italic" or None
+            run.bold = part.style in ("bold", "alert") or None
+            run.italic = part.style in ("italic", "grade") or None
 
 
-def _metadata(document: "Document", report: Report, view: View) -> None:
-    properties = document.core_properties
-    properties.title = view.title[:255]
-    properties.subject = clean(report.question)[:255]
+def _note(word: "Document", number: int, quotes: Iterable[page.Quote]) -> None:
+    """The quotes of a reference, in small type."""
+    from docx.shared import Pt
+
+    said = (f"\u201c{quote.text}\u201d{f' ({quote.place})' if quote.place else ''}" for quote in quotes)
+    paragraph = word.add_paragraph(style="Quote")
+    paragraph.add_run(f"[{number}] {' · '.join(said)}").font.size = Pt(SMALL_POINTS)
+
+
+def _metadata(word: "Document", made: page.Document) -> None:
+    properties = word.core_properties
+    properties.title = made.title[:255]
+    properties.subject = made.about["question"][:255]
     properties.author = "Determinator"
-    properties.comments = view.run_line[:255]
-    properties.keywords = clean(report.profile)[:255]
+    properties.comments = made.run_line[:255]
+    properties.keywords = made.about["profile"][:255]
     properties.language = "en"
     try:
-        made = datetime.fromisoformat(report.generated_at).replace(tzinfo=None)
+        at = datetime.fromisoformat(made.about["at"]).replace(tzinfo=None)
     except ValueError:
         return
-    properties.created = properties.modified = made
+    properties.created = properties.modified = at
 
 
-def _figure(document: "Document", figure: page.Figure) -> bool:
+def _figure(word: "Document", figure: page.Figure) -> bool:
     """A figure as a picture with what it shows in words; False where it cannot be drawn here."""
     from docx.shared import Cm
 
@@ -123,37 +135,58 @@ def _figure(document: "Document", figure: page.Figure) -> bool:
     if png is None:
         return False
     if figure.caption:
-        document.add_paragraph(figure.caption, style="Caption")
-    shape = document.add_picture(BytesIO(png), width=Cm(FIGURE_CM))
+        word.add_paragraph(figure.caption, style="Caption")
+    shape = word.add_picture(BytesIO(png), width=Cm(FIGURE_CM))
     descr = described(figure.svg)
     shape._inline.docPr.set("descr", descr)  # noqa: SLF001 - python-docx sets no alternative text
     return True
 
 
-def _table(document: "Document", block: page.Table) -> None:
+def _sheet(word: "Document", block: page.Table) -> None:
+    """A table; a wide one on a sheet of its own that lies on its side."""
+    if not block.wide:
+        _table(word, block)
+        return
+    _turn(word)
+    _table(word, block)
+    _turn(word)
+
+
+def _turn(word: "Document") -> None:
+    """Go on on a new sheet that is turned by a quarter."""
+    from docx.enum.section import WD_ORIENT
+
+    before = word.sections[-1]
+    width, height, upright = before.page_width, before.page_height, before.orientation == WD_ORIENT.PORTRAIT
+    section = word.add_section()
+    section.orientation = WD_ORIENT.LANDSCAPE if upright else WD_ORIENT.PORTRAIT
+    section.page_width, section.page_height = height, width
+
+
+def _table(word: "Document", block: page.Table) -> None:
     """A table as wide as the text; its head is repeated on every page it runs over."""
     from docx.shared import Pt
 
     if block.caption:
-        document.add_paragraph(block.caption, style="Caption")
-    table = document.add_table(rows=0, cols=len(block.head), style="Light Grid Accent 1")
-    for texts in (block.head, *block.rows):
+        word.add_paragraph(block.caption, style="Caption")
+    table = word.add_table(rows=0, cols=len(block.head), style="Light Grid Accent 1")
+    for texts in (block.head, *([cell.text for cell in row] for row in block.rows)):
         for cell, text in zip(table.add_row().cells, texts, strict=True):
             paragraph = cell.paragraphs[0]
             run = paragraph.add_run(text)
             run.font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
-    _fit(document, table, block.head)
-    document.add_paragraph()
+    _fit(word, table, block.head)
+    word.add_paragraph()
 
 
-def _fit(document: "Document", table: "WordTable", head: Iterable[str]) -> None:
+def _fit(word: "Document", table: "WordTable", head: Iterable[str]) -> None:
     from docx.oxml import OxmlElement
     from docx.shared import Emu
 
-    section = document.sections[0]
+    section = word.sections[-1]
     width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
-    shares = [3 if name in LONG else 1 for name in head]
+    shares = [3 if name in page.LONG else 1 for name in head]
     table.autofit = False
     for row in table.rows:
         for cell, share in zip(row.cells, shares, strict=True):
@@ -164,8 +197,8 @@ def _fit(document: "Document", table: "WordTable", head: Iterable[str]) -> None:
     properties.append(OxmlElement("w:tblHeader"))
 
 
-def _reference(document: "Document", reference: ReferenceView) -> None:
-    paragraph = document.add_paragraph()
+def _reference(word: "Document", reference: page.Reference) -> None:
+    paragraph = word.add_paragraph()
     paragraph.add_run(f"[{reference.number}] {reference.authors} ".replace("  ", " "))
     _link(paragraph, reference.title, reference.url)
     paragraph.add_run(f" {reference.place} ".replace("  ", " "))

@@ -1,25 +1,55 @@
 """The report's figures: as SVG for HTML and PDF, and as pictures for Word, which shows no SVG by itself."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
-from activities.report.formats.model import Bar, Flow, View
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
-from activities.types import ANSWERED, Grade
+from activities.types import ANSWERED
 
 FOLDER = Path(__file__).parent
+STYLE = f"<style>{(FOLDER / 'figures.css').read_text(encoding='utf-8')}</style>"
+"""Of a figure that stands alone."""
 PIXELS_PER_INCH = 220
 _PAGE = b"""#set page(width: 9cm, height: auto, margin: 2pt)
 #image(bytes(sys.inputs.figure), format: "svg", width: 100%)"""
 _LABEL = re.compile(r'aria-label="([^"]*)"')
 _BARS = 12
 """Bars of a figure over years at most: more cannot be distinguished on a telephone."""
+MIN_PLOTTED = 5
+"""Works with a year from which a figure is clearer than the list."""
 _SPANS = (1, 2, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a figure."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The boxes of a PRISMA 2020 flow diagram, as far as they apply to an automatic search."""
+
+    identified: int
+    sources: tuple[Bar, ...]
+    """Records kept, by source."""
+    duplicates: int
+    screened: int
+    excluded: int
+    included: int
+    """Works cited."""
+    studies: int
+    failed: int
+    """Searches without an answer."""
 
 
 @cache
@@ -35,19 +65,10 @@ def templates() -> Environment:
     )
 
 
-def drawings(view: View) -> dict[str, str]:
-    """SVG by name; an empty string for a figure that has nothing to show."""
+def drawing(name: str, shown: "Flow | Sequence[Bar]") -> str:
+    """A figure as SVG."""
     drawn = templates().get_template("figures.svg.jinja").module
-    style = (FOLDER / "figures.css").read_text(encoding="utf-8")
-    return {
-        "flow": str(drawn.flow(view.flow, style)),  # type: ignore[attr-defined]  # macros are made at run time
-        "years": str(drawn.years(view.years, style)) if view.years else "",  # type: ignore[attr-defined]
-        "strengths": (
-            str(drawn.strengths(view.strengths, style))  # type: ignore[attr-defined]
-            if view.strengths
-            else ""
-        ),
-    }
+    return str(getattr(drawn, name)(shown, Markup(STYLE)))  # noqa: S704 - a file of this package
 
 
 def picture(svg: str) -> bytes | None:
@@ -86,6 +107,20 @@ def flow(report: Report) -> Flow:
     )
 
 
+def flow_rows(flow: Flow) -> Iterator[tuple[str, str]]:
+    """The boxes as rows of a table."""
+    bars = (
+        Bar("Identified", flow.identified),
+        *(Bar(f"  of these kept from {bar.label}", bar.count) for bar in flow.sources),
+        Bar("Duplicates removed", flow.duplicates),
+        Bar("Screened", flow.screened),
+        Bar("Not cited", flow.excluded),
+        Bar("Included (cited)", flow.included),
+        Bar("Studies reported", flow.studies),
+    )
+    return ((bar.label, str(bar.count)) for bar in bars)
+
+
 def years(references: Sequence[Reference]) -> tuple[Bar, ...]:
     """Cited works by year of publication, in at most `_BARS` spans of equal length."""
     years = sorted(r.year for r in references if r.year)
@@ -101,10 +136,3 @@ def years(references: Sequence[Reference]) -> tuple[Bar, ...]:
         )
         for start in starts
     )
-
-
-def strengths(report: Report) -> tuple[Bar, ...]:
-    """Claims by strength of evidence; empty without a model."""
-    grades = [claim.strength for claim in report.claims() if claim.strength]
-    order: tuple[Grade, ...] = ("strong", "moderate", "weak")
-    return tuple(Bar(grade, grades.count(grade)) for grade in order) if grades else ()

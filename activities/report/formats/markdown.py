@@ -1,31 +1,27 @@
 """The report as Markdown: what a researcher reads in an editor, and what `ask` saves. Plain: no HTML, no
 figures; the numbers of the figures are in its text and tables."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from activities.report.formats import layout as page
-from activities.report.formats.model import ClaimView, ReferenceView
+from activities.report.formats import blocks as page
+from activities.report.formats.page import document
 from activities.report.formats.text import cited, escape_markdown
-from activities.report.formats.view import view_of
 from activities.report.schema import Report
-
-_CITATIONS = re.compile(r"\[\d+(?:, \d+)*\](?: \[PMID: \d+(?:, \d+)*\])?")
-_NUMBERED = re.compile(r"(\[\d+\] )(.*)")
 
 
 def markdown(report: Report) -> bytes:
     """The whole report."""
-    blocks = map(_block, page.layout(view_of(report), report.analysis, {}))
-    return ("\n\n".join(filter(None, blocks)) + "\n").encode()
+    made = document(report, drawn=False)
+    parts = [f"# {escape_markdown(made.title)}", *map(_block, made.head)]
+    for chapter in made.chapters:
+        parts += [f"## {escape_markdown(chapter.title)}", *map(_block, chapter.blocks)]
+    return ("\n\n".join(filter(None, parts)) + "\n").encode()
 
 
 def _block(block: page.Block) -> str:
     match block:
-        case page.Opening():
-            return "\n\n".join(filter(None, map(_block, block.blocks)))
         case page.Heading():
-            return f"{'#' * (block.level + 1)} {escape_markdown(block.text)}"
+            return f"### {escape_markdown(block.text)}"
         case page.Text():
             return _text(block)
         case page.Bullets():
@@ -33,28 +29,31 @@ def _block(block: page.Block) -> str:
         case page.Fields():
             return "\n".join(_field(label, lines) for label, lines in block.fields)
         case page.Table():
-            caption = f"\n\n*{escape_markdown(block.caption, inline=True)}*" if block.caption else ""
+            caption = f"\n\n*{_plain(block.caption)}*" if block.caption else ""
             return _table(block) + caption
         case page.Figure():
-            return escape_markdown(block.words)
+            return escape_markdown(block.words) if block.words else _block(block.table) if block.table else ""
         case page.Code():
             return "\n".join(f"    {row}" for row in block.rows)
         case page.References():
             return "\n".join(map(_reference, block.items))
+        case page.Notes():
+            rows = "\n".join(_note(*note) for note in block.quotes)
+            return f"{block.title}:\n\n{rows}" if block.title else rows
+        case page.Group():
+            return "\n\n".join(map(_block, block.blocks))
 
 
 def _text(text: page.Text) -> str:
-    line = _line(text.parts)
+    line = _line(text.parts, marks="" if text.kind == "quote" else '"')
     match text.kind:
-        case "question":
-            return f"**Question:** {line}"
-        case "subtitle":
-            return f"*{line}*"
         case "notice":
             return f"**{line}**"
+        case "question" | "note":
+            return f"*{line}*"
         case "quote":
-            return f"> {_line(text.parts, marks='')}"
-        case "plain":
+            return f"> {line}"
+        case _:
             return line
 
 
@@ -62,46 +61,55 @@ def _line(parts: page.Parts, marks: str = '"') -> str:
     return " ".join(_part(part, bool(place), marks) for place, part in enumerate(parts))
 
 
-def _part(part: page.Run | ClaimView, inline: bool, marks: str) -> str:
+def _part(part: page.Part, inline: bool, marks: str) -> str:
     """A part of a line; `inline`: it does not begin it. `marks`: the quotation marks of quoted words."""
-    if isinstance(part, ClaimView):
-        text = cited(escape_markdown(part.text), part.mark)
-        return f"{text} *({part.short_basis})*" if part.short_basis else text
+    if isinstance(part, page.Cite):
+        return part.text
+    if isinstance(part, page.Sentence):
+        text = cited(escape_markdown(part.text, inline=inline), part.cite.text)
+        return f"{text} *({part.grade} evidence)*" if part.grade else text
+    shown = escape_markdown(part.text, inline=inline)
     match part.style:
-        case "mark":
-            return part.text
         case "bold":
-            return f"**{escape_markdown(part.text)}**"
+            return f"**{_plain(part.text)}**"
         case "italic":
-            return f"*{escape_markdown(part.text, inline=True)}*"
+            return f"*{_plain(part.text)}*"
+        case "grade":
+            return f"*({_plain(part.text)})*"
         case "said":
-            return f"{marks}{escape_markdown(part.text, inline=inline)}{marks}"
+            return f"{marks}{shown}{marks}"
+        case "around":
+            return f"({shown})"
         case "source":
             return f"({_link(part.text, part.url)})"
-        case "plain":
-            return _link(part.text, part.url) if part.url else escape_markdown(part.text, inline=inline)
+        case _:
+            return _link(part.text, part.url) if part.url else shown
 
 
-def _field(label: str, lines: Sequence[page.Parts]) -> str:
+def _field(label: str, lines: Iterable[page.Parts]) -> str:
     said = [" ".join(_part(part, inline=True, marks='"') for part in line) for line in lines]
     if len(said) == 1:
         return f"- **{label}:** {said[0]}"
     return "\n".join([f"- **{label}:**", *(f"  - {line}" for line in said)])
 
 
-def _reference(reference: ReferenceView) -> str:
-    parts = [
-        f"{reference.number}.",
-        escape_markdown(reference.authors, inline=True),
-        _link(reference.title, reference.url),
-        escape_markdown(reference.place, inline=True),
-    ]
-    links = [_link(link.text, link.url) for link in reference.links]
-    if links:
+def _note(number: int, quotes: Iterable[page.Quote]) -> str:
+    places = ((quote.text, f" ({_plain(quote.place)})" if quote.place else "") for quote in quotes)
+    return f"- [{number}] " + " \u00b7 ".join(f'"{_plain(text)}"{place}' for text, place in places)
+
+
+def _reference(reference: page.Reference) -> str:
+    title = _link(reference.title, reference.url)
+    parts = [f"{reference.number}.", _plain(reference.authors), title, _plain(reference.place)]
+    if links := [_link(link.text, link.url) for link in reference.links]:
         parts.append(f"{', '.join(links)}.")
     if reference.same_study:
         parts.append(f"Also published as {', '.join(f'[{n}]' for n in reference.same_study)}.")
     return " ".join(filter(None, [*parts, f"*{escape_markdown(reference.notes)}*"]))
+
+
+def _plain(text: str) -> str:
+    return escape_markdown(text, inline=True)
 
 
 def _link(text: str, url: str | None) -> str:
@@ -111,15 +119,13 @@ def _link(text: str, url: str | None) -> str:
 
 def _table(table: page.Table) -> str:
     """A GitHub table."""
-    rows = ([_cell(text, cites=place == table.cites) for place, text in enumerate(row)] for row in table.rows)
+    rows = ([_cell(cell) for cell in row] for row in table.rows)
     lines = [map(escape_markdown, table.head), ["---"] * len(table.head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _cell(text: str, *, cites: bool) -> str:
-    """A cell, escaped; one that `cites` but for its citations, or the number that it begins with."""
-    if cites and _CITATIONS.fullmatch(text):
-        return text
-    if cites and (numbered := _NUMBERED.fullmatch(text)):
-        return numbered[1] + escape_markdown(numbered[2], inline=True)
-    return escape_markdown(text)
+def _cell(cell: page.Cell) -> str:
+    return " ".join(
+        part.text if isinstance(part, page.Cite) else escape_markdown(part.text, inline=bool(place))
+        for place, part in enumerate(cell.parts)
+    )

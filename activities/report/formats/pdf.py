@@ -5,14 +5,12 @@ The text goes in as data, never as Typst markup; the figures are those of the HT
 """
 
 import json
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-from activities.report.formats.figures import drawings
-from activities.report.formats.layout import layout
-from activities.report.formats.model import LONG, ClaimView, ReferenceView
+from activities.report.formats import blocks as page
+from activities.report.formats.page import document
 from activities.report.formats.render import MissingExtra
-from activities.report.formats.view import view_of
 from activities.report.schema import Report
 
 TEMPLATE = Path(__file__).with_name("report.typ")
@@ -24,23 +22,22 @@ def pdf(report: Report) -> bytes:
         import typst
     except ImportError as error:
         raise MissingExtra("pdf") from error
-    view = view_of(report)
-    blocks = [_data(block) for block in layout(view, report.analysis, drawings(view))]
-    data = {"title": view.title, "long": sorted(LONG), "blocks": blocks}
-    made = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
-    assert isinstance(made, bytes)
-    return made
+    made = document(report)
+    columns = {
+        "long": sorted(page.LONG),
+        "narrow": sorted(page.NUMERIC | {"Direction", "Literature", "Read"}),
+    }
+    data = {"title": made.title, "head": _data(made.head), "chapters": _data(made.chapters), **columns}
+    compiled = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
+    assert isinstance(compiled, bytes)
+    return compiled
 
 
 def _data(value: object) -> object:
     """Blocks and their parts as JSON, each with its kind under `is`."""
-    if isinstance(value, ClaimView):
-        pmids = [cite.pmid for cite in value.cites if cite.pmid]
-        numbers = [cite.number for cite in value.cites]
-        return {"is": "claim", "text": value.text, "numbers": numbers, "pmids": pmids, "basis": value.basis}
-    if isinstance(value, ReferenceView):
-        return asdict(value) | {"notes": value.notes}
+    if isinstance(value, page.Cite):
+        return {"is": "cite", "numbers": [mark.number for mark in value.marks]}
     if is_dataclass(value):
-        kind = {"is": type(value).__name__.lower()}
-        return kind | {field.name: _data(getattr(value, field.name)) for field in fields(value)}
+        made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
+        return {"is": type(value).__name__.lower()} | made
     return [_data(one) for one in value] if isinstance(value, tuple) else value

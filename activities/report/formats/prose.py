@@ -1,5 +1,5 @@
 """The report's claims as Markdown text: what `executive_summary` and `ReportSection.markdown` hold, and the
-citation marks (`[1, 3] [PMID: 22663011]`) that are the same in every text of a report.
+citation marks (`[1, 3]`) that are the same in every text of a report.
 
 The text is made from the claims alone, so that a check can make it again and compare.
 """
@@ -26,31 +26,23 @@ FIRST_CLAIMS = 5
 
 @dataclass(frozen=True, slots=True)
 class Citations:
-    """The numbers and PubMed ids of references by evidence id."""
+    """The numbers of references by evidence id."""
 
     numbers: Mapping[str, int]
-    pmids: Mapping[str, str]
 
     @classmethod
     def of(cls, references: Iterable[Reference]) -> "Citations":
         """The citations of a reference list."""
-        listed = list(references)
-        known = {r.evidence_id: r.identifiers.pmid for r in listed if r.identifiers.pmid}
-        return cls({r.evidence_id: r.number for r in listed}, known)
+        return cls({reference.evidence_id: reference.number for reference in references})
 
-    def cited(self, supports: Iterable[Support]) -> list[tuple[int, str]]:
-        """Number and PubMed id (or an empty string) of each cited reference, in order, each once."""
-        names = {s.evidence_id for s in supports if s.evidence_id in self.numbers}
-        return sorted((self.numbers[name], self.pmids.get(name, "")) for name in names)
+    def cited(self, supports: Iterable[Support]) -> list[int]:
+        """The number of each cited reference, in order, each once."""
+        return sorted({self.numbers[s.evidence_id] for s in supports if s.evidence_id in self.numbers})
 
     def mark(self, supports: Iterable[Support]) -> str:
         """The mark for a claim; empty when nothing is cited."""
-        found = self.cited(supports)
-        if not found:
-            return ""
-        pmids = [pmid for _, pmid in found if pmid.isdigit()]
-        mark = f"[{', '.join(str(number) for number, _ in found)}]"
-        return f"{mark} [PMID: {', '.join(pmids)}]" if pmids else mark
+        numbers = self.cited(supports)
+        return f"[{', '.join(map(str, numbers))}]" if numbers else ""
 
 
 def claim_text(claim: Claim, citations: Citations) -> str:

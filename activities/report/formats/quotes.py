@@ -1,76 +1,96 @@
-"""Claims and quotes of a report as every format shows them: each quote in its context, with its anchor."""
+"""Sentences and quotes of a report as blocks: each quote in its context."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from activities.report.formats import references as refs
-from activities.report.formats import words
-from activities.report.formats.model import Cite, ClaimView, Quote
-from activities.report.formats.prose import Citations
+from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
 from activities.report.formats.text import clean, ended
 from activities.report.schema import Report
 from activities.types import Claim, Support
 
+_SHARED = 6
+"""Words at the end of a claim and of its quote that make them the same sentence."""
+_CONNECTIVE = 5
+"""Words of the longest beginning that is left out of a quote (`it can be concluded that`)."""
+
 
 class Quotes:
-    """Views of the claims and quotes of a report."""
+    """Sentences and quotes of a report."""
 
     def __init__(self, report: Report) -> None:
-        self._citations = Citations.of(report.references)
         self.references = {r.evidence_id: r for r in report.references}
         self._titles = {work.evidence_id: clean(work.title) for work in report.judgements}
         self._titles |= {r.evidence_id: clean(r.title) for r in report.references}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
 
-    def claim(self, claim: Claim) -> ClaimView:
-        anchor = anchor_of(claim.id)
-        quotes = self.quotes(anchor, claim.text, claim.support)
-        return ClaimView(
-            anchor=anchor,
+    def sentence(
+        self, claim: Claim, *, graded: bool = False, disputed: bool = False, first: bool = True
+    ) -> Sentence:
+        """A claim as it is printed; `first`: here first."""
+        return Sentence(
             text=ended(clean(claim.text)),
-            mark=self._citations.mark(claim.support),
-            cites=self.cites(claim.support, quotes),
-            quotes=quotes,
-            strength=claim.strength,
-            studies=claim.independent_works,
-            disputed=bool(claim.contradicts),
-            quoted=claim.quoted,
+            cite=self.cite(claim.support, claim.text),
+            anchor=anchor_of(claim.id) if first else "",
+            grade=claim.strength if graded else None,
+            disputed=disputed,
         )
 
-    def quotes(self, owner: str, said: str, supports: Iterable[Support]) -> tuple[Quote, ...]:
-        made = []
-        for place, support in enumerate((s for s in supports if s.quote), start=1):
-            context = self._contexts.get((support.evidence_id, support.quote))
-            reference = self.references.get(support.evidence_id)
-            page = context.page if context else 0
-            made.append(
-                Quote(
-                    anchor=f"{owner}-q{place}",
-                    number=self.number(support.evidence_id),
-                    title=self._titles.get(support.evidence_id, ""),
-                    text=clean(support.quote),
-                    before=context.before if context else "",
-                    after=context.after if context else "",
-                    place=refs.place_in(reference, page) if reference else "",
-                    url=refs.quote_url(reference, support.quote, page) if reference else None,
-                    same=words.same_words(said, support.quote),
-                )
-            )
-        return tuple(made)
+    def cite(self, supports: Iterable[Support], said: str = "") -> Cite:
+        """The numbers of the references, in order, each with its quotes."""
+        by_number: dict[int, list[Quote]] = {}
+        for support in supports:
+            if reference := self.references.get(support.evidence_id):
+                by_number.setdefault(reference.number, []).extend(self.quotes(said, [support]))
+        return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
 
-    def cites(self, supports: Iterable[Support], quotes: Sequence[Quote]) -> tuple[Cite, ...]:
-        first = {quote.number: quote.anchor for quote in reversed(quotes)}
-        return tuple(
-            Cite(number, pmid if pmid.isdigit() else "", first.get(number, f"ref-{number}"))
-            for number, pmid in self._citations.cited(supports)
+    def mark(self, number: int) -> Cite:
+        """`[3]`."""
+        return Cite((Mark(number),))
+
+    def quotes(self, said: str, supports: Iterable[Support]) -> tuple[Quote, ...]:
+        """The quotes that there are, in their contexts; `said`: the sentence that rests on them."""
+        return tuple(self.quote(said, support) for support in supports if support.quote)
+
+    def quote(self, said: str, support: Support) -> Quote:
+        context = self._contexts.get((support.evidence_id, support.quote))
+        reference = self.references.get(support.evidence_id)
+        page = context.page if context else 0
+        return Quote(
+            evidence_id=support.evidence_id,
+            number=reference.number if reference else 0,
+            title=self._titles.get(support.evidence_id, ""),
+            text=clean(support.quote),
+            before=context.before if context else "",
+            after=context.after if context else "",
+            place=refs.place_in(reference, page) if reference else "",
+            url=refs.quote_url(reference, support.quote, page) if reference else None,
+            same=same_words(said, support.quote),
         )
 
     def number(self, evidence_id: str) -> int:
         """The number of a reference; 0 for what is none."""
-        return self._citations.numbers.get(evidence_id, 0)
+        reference = self.references.get(evidence_id)
+        return reference.number if reference else 0
 
-    def mark(self, supports: Iterable[Support]) -> str:
-        return self._citations.mark(supports)
+
+def words_of(text: str) -> tuple[str, ...]:
+    """A sentence as its words, by which it is recognised."""
+    return tuple(re.findall(r"\w+", text.casefold()))
+
+
+def same_words(claim: str, quote: str) -> bool:
+    """Whether a claim is its quote, word for word but for a connective at the beginning of the quote and a
+    word on its source at that of the claim."""
+    said, quoted = words_of(claim), words_of(quote)
+    if not said or not quoted:
+        return False
+    shared = 0
+    while shared < min(len(said), len(quoted)) and said[-1 - shared] == quoted[-1 - shared]:
+        shared += 1
+    if shared in (len(said), len(quoted)):
+        return True
+    return shared >= _SHARED and len(quoted) - shared <= _CONNECTIVE and said[:-shared][-1] == "reports"
 
 
 def anchor_of(name: str) -> str:

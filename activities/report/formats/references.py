@@ -1,12 +1,14 @@
 """A reference as every format shows it: its address, where it appeared, and warnings about it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urlsplit
 
-from activities.report.formats.text import clean, identifier_links, safe_url
-from activities.report.schema import Reference
-from activities.text.evidence_strength import TYPE_NAMES
+from activities.profiles.types import Words
+from activities.report.formats import blocks as page
+from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
+from activities.report.schema import Reference, Report
+from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC
 from activities.types import Standing
 
 STANDINGS: Mapping[Standing, str] = {
@@ -34,6 +36,40 @@ FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
 WARNING_STANDINGS = frozenset({"retracted", "concern"})
 """Standings that are shown as a warning."""
+
+
+def blocks(report: Report) -> Iterator[page.References]:
+    """The list of references."""
+    items = tuple(_listed(reference, report) for reference in report.references)
+    if items:
+        yield page.References(items)
+
+
+def _listed(reference: Reference, report: Report) -> page.Reference:
+    twins = tuple(
+        other.number
+        for other in report.references
+        if reference.study and other.study == reference.study and other.number != reference.number
+    )
+    identifiers = identifier_links(reference.identifiers)
+    links = [page.Run(f"{label} {clean(value)}", url=url) for label, value, url in identifiers]
+    links += [page.Run(text, url=url) for text, url in page_links(reference)]
+    marks = badges(reference, report.words)
+    return page.Reference(
+        number=reference.number,
+        authors=ended(authors_line(reference.authors)),
+        title=ended(clean(reference.title)),
+        url=best_url(reference),
+        place=ended(", ".join(filter(None, (clean(reference.venue or ""), date_of(reference))))),
+        links=tuple(links),
+        badges=tuple(page.Run(text, "alert" if text.isupper() else "plain") for text in marks),
+        same_study=twins,
+    )
+
+
+def date_of(reference: Reference) -> str:
+    """The date of a document, else the year of a work; empty where neither is known."""
+    return clean(reference.date) or str(reference.year or "")
 
 
 def best_url(reference: Reference) -> str | None:
@@ -96,22 +132,20 @@ def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
     return f"{url}#:~:text={','.join(parts)}"
 
 
-def place(reference: Reference) -> str:
-    """`Lancet, 2020`; empty when neither is known."""
-    return ", ".join(x for x in (clean(reference.venue or ""), str(reference.year or "")) if x)
-
-
-def badges(reference: Reference) -> list[str]:
-    """Warnings and qualifications of a reference."""
-    words = [TYPE_NAMES[reference.evidence_type]]
+def badges(reference: Reference, terms: Words) -> list[str]:
+    """Warnings and qualifications of a reference; of a person's own documents only where they are from."""
+    words = []
+    if terms.graded or reference.evidence_type not in UNSPECIFIC:
+        words.append(TYPE_NAMES[reference.evidence_type])
     if reference.evidence_type == "preprint":
         words.append("not peer reviewed")
-    if STANDINGS[reference.standing]:
+    if STANDINGS[reference.standing] and terms.standing:
         words.append(STANDINGS[reference.standing])
-    words.append(_read(reference))
+    if terms.standing:
+        words.append(_read(reference))
     if reference.from_run:
         words.append(f"imported from the run {clean(reference.from_run)}")
-    return words
+    return [*words, f"found in {clean(reference.source)}"]
 
 
 def _read(reference: Reference) -> str:

@@ -6,25 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from activities.drafts import RefusedKind
-from activities.judgements import Direction, EvidenceRole
+from activities.judgements import Direction
 from activities.publication import Decision
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, counted
-from activities.report.schema import Dropped, JudgedWork, Reference, Report, ReportSection
+from activities.report.schema import Dropped, Reference, Report, ReportSection
 from activities.report.works import MIN_ANSWERS, grade_of
 from activities.stop_reasons import STOPS
+from activities.text.question_form import asks_yes_or_no
 from activities.types import Grade, SearchRecord, Statement
 
-ANSWERS = ("another subject", "related", "in part", "directly")
-"""A judgement's `answers` in words."""
 DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
-ROLES: Mapping[EvidenceRole, str] = {
-    "mechanism": "mechanism",
-    "candidate": "candidate",
-    "clinical": "clinical",
-    "safety": "safety",
-    "background": "background",
-}
 KINDS: Mapping[RefusedKind, str] = {
     "claim": "claim",
     "wording": "wording, its quote stands",
@@ -37,42 +29,7 @@ KINDS: Mapping[RefusedKind, str] = {
 }
 MAX_SURE = 0.99
 """The highest confidence that is printed: quotes of a few works make nothing certain."""
-_CHECKS: tuple[tuple[str, frozenset[str]], ...] = (
-    (
-        "The quote is word for word in the item it cites",
-        frozenset(
-            {
-                *("quote_not_in_text", "quote_too_short", "cites_unknown_item", "cites_nothing"),
-                *("quote_of_another_work", "label_unknown", "other_work"),
-            }
-        ),
-    ),
-    (
-        "The quote is a statement, not a title or a citation line",
-        frozenset({"quote_is_title", "quote_is_copyright", "quote_is_citation", "quote_is_reference"}),
-    ),
-    (
-        "Every number is in the quote",
-        frozenset({"number_missing", "summary_adds", "number_not_shown"}),
-    ),
-    ("The words are those of the work", frozenset({"words_not_in_work", "not_in_work", "name_missing"})),
-    (
-        "The text says it, as code or a second reader finds",
-        frozenset({"adds_to_claims", "not_supported", "not_verified"}),
-    ),
-    ("The claim keeps the direction and the negation of its quote", frozenset({"meaning_turned"})),
-    ("The cited work is not retracted", frozenset({"rests_on_retracted"})),
-    (
-        "It is not empty, no repetition, and rests on claims that stand",
-        frozenset({"claim_empty", "repeats_claim", "rests_on_dropped"}),
-    ),
-)
 _UNREACHED = re.compile(r"cannot be reached from here\b")
-_SHARED = 6
-"""Words at the end of a claim and of its quote that make them the same sentence."""
-_CONNECTIVE = 5
-"""Words of the longest beginning that is left out of a quote (`it can be concluded that`)."""
-_OTHER_CHECK = "Another reason"
 
 
 def verified(report: Report) -> str:
@@ -128,30 +85,43 @@ def limitations(report: Report) -> tuple[str, ...]:
 
 
 def balance(report: Report) -> str:
-    """How many of the works that answer are on each side of a yes-or-no question, by the strength of their
-    kind; empty where no work has a side. Works that report one study count once."""
+    """How many of the works that answer are on each side of a yes-or-no question, and how many compare; empty
+    where no work has a side, and for a person's own documents, of which who says what is told instead. Works
+    that report one study count once."""
+    if not report.words.counted:
+        return ""
     sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
     studies: set[tuple[Direction, int]] = set()
     cited = {reference.evidence_id: reference for reference in report.references}
-    alike = 0
+    grades = {work.evidence_id: work.strength for work in report.works}
+    alike = compared = answering = 0
     for work in report.judgements:
-        if work.answers < MIN_ANSWERS or work.direction not in sides or work.evidence_type is None:
-            continue
         reference = cited.get(work.evidence_id)
-        if reference is not None and reference.standing == "retracted":
+        if work.answers < MIN_ANSWERS or (reference is not None and reference.standing == "retracted"):
             continue
         if reference is not None and reference.study:
             if (work.direction, reference.study) in studies:
                 alike += 1
                 continue
             studies.add((work.direction, reference.study))
-        sides[work.direction].append(grade_of(work.evidence_type))
-    total = sum(map(len, sides.values()))
-    if not total:
-        return ""
-    said = [f"{len(grades)} {way}{_by_strength(grades)}" for way, grades in sides.items() if grades]
-    again = f"; {counted(alike, 'further report')} of the same studies" if alike else ""
-    return f"Of {counted(total, 'work')} that answer: {', '.join(said)}{again}."
+        answering += 1
+        compared += bool(work.comparator)
+        if work.direction in sides and work.evidence_type is not None:
+            grade = grades.get(work.evidence_id) or grade_of(work.evidence_type)
+            sides[work.direction].append(grade)
+    yes_or_no = asks_yes_or_no(report.question) and any(sides.values())
+    said = [
+        f"{len(grades)} {way}{_by_strength(grades) if report.words.graded else ''}"
+        for way, grades in sides.items()
+        if grades and yes_or_no
+    ]
+    again = f"; {counted(alike, 'further report')} of the same {report.words.many}" if alike else ""
+    total = counted(answering, report.words.one, report.words.many)
+    verb = "answers" if answering == 1 else "answer"
+    counts = [f"{total} {verb}: {', '.join(said)}{again}."] if said else []
+    if compared:
+        counts.append(f"{compared} of {answering} {'compares' if compared == 1 else 'compare'} options.")
+    return " ".join(counts)
 
 
 def _by_strength(grades: Sequence[Grade]) -> str:
@@ -168,22 +138,8 @@ def continues(report: Report) -> str:
     return f'Continues "{earlier}" (run {clean(report.continues.run_id)}).{typed}'
 
 
-def judgement_cells(work: JudgedWork) -> tuple[str, ...]:
-    """What was judged of a work, under `JUDGEMENT_HEAD` after the work itself."""
-    return (
-        ANSWERS[work.answers],
-        DIRECTIONS[work.direction],
-        ROLES[work.role],
-        clean(work.finding),
-        clean(work.comparator),
-        f"{work.participants:,}" if work.participants else "",
-        clean(work.design),
-        clean(work.reason),
-    )
-
-
 def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
-    """The rows under `REFUSED_HEAD`: everything that was refused, with its reason."""
+    """The rows of the list of refusals: everything that was refused, with its reason."""
     titles = {section.id: clean(section.title) for section in report.sections}
     return tuple(
         (KINDS[item.kind], clean(item.text) or "(empty)", _why(item), titles.get(item.section, ""))
@@ -200,31 +156,27 @@ def left_out(report: Report) -> tuple[str, ...]:
     return tuple(f"{kind}: {text} ({why})" for kind, text, why, _ in refused_rows(report))
 
 
-def checks(dropped: Sequence[Dropped]) -> tuple[tuple[str, str], ...]:
-    """Each kind of check with how much it refused."""
-    counts = dict.fromkeys((name for name, _ in _CHECKS), 0)
-    other = 0
-    for item in dropped:
-        failed = next((name for name, kinds in _CHECKS if item.statement.code in kinds), None)
-        if failed is None:
-            other += 1
-        else:
-            counts[failed] += 1
-    rows = [(name, str(count)) for name, count in counts.items()]
-    return tuple([*rows, (_OTHER_CHECK, str(other))] if other else rows)
-
-
 def flow_text(report: Report) -> str:
-    """The PRISMA counts, why the search ended, and what was read in full."""
+    """What was found, read and cited, and why the search ended."""
     method, counts = report.methodology, report.methodology.counts
-    records = f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')}"
-    ended = f"{STOPS[report.stop_reason].because} ({report.stop_reason.replace('_', ' ')})"
+    why = f"{STOPS[report.stop_reason].because} ({report.stop_reason.replace('_', ' ')})"
+    ended = f"The search ended because {why}, after {counted(method.iterations, 'iteration')}."
+    if not report.words.graded:
+        found = counted(counts.screened, report.words.one, report.words.many)
+        return f"{found} read, {counts.included} cited. {ended}"
     whole = [str(reference.number) for reference in report.references if reference.full_text]
     read = f" Read in full: {counted(len(whole), 'reference')} ({', '.join(whole)})." if whole else ""
+    records = f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')}"
     return (
-        f"{records} removed, {counts.screened:,} screened, {counts.included} included (cited). "
-        f"The search ended because {ended}, after {counted(method.iterations, 'iteration')}.{read}"
+        f"{records} removed, {counts.screened:,} screened, {counts.included} included (cited). {ended}{read}"
     )
+
+
+def refused_count(refused: int, run_id: str) -> str:
+    """How much was refused, and where it is listed."""
+    are = "sentence or field was" if refused == 1 else "sentences and fields were"
+    command = f"determinator report {clean(run_id)} --length full"
+    return f"{refused} {are} refused; `{command}` lists each with its reason."
 
 
 def percent(confidence: float) -> str:
@@ -233,8 +185,11 @@ def percent(confidence: float) -> str:
 
 
 def sureness(report: Report) -> str:
-    """The confidence of a report as it is printed."""
-    return "not judged" if report.confidence is None else percent(report.confidence)
+    """The confidence with what it means; empty where it was not calibrated for such a question."""
+    means = clean(report.words.confidence)
+    if report.confidence is None or not means or not asks_yes_or_no(report.question):
+        return ""
+    return f"Confidence {percent(report.confidence)}: {means}"
 
 
 def spent(report: Report) -> str:
@@ -295,20 +250,6 @@ def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
         f"{sum(r.seconds for r in records):.1f}",
         str(sum(r.attempts for r in records)),
     )
-
-
-def same_words(claim: str, quote: str) -> bool:
-    """Whether a claim is its quote, word for word but for a connective at the beginning of the quote and a
-    word on its source at that of the claim."""
-    said, quoted = (re.findall(r"\w+", text.casefold()) for text in (claim, quote))
-    if not said or not quoted:
-        return False
-    shared = 0
-    while shared < min(len(said), len(quoted)) and said[-1 - shared] == quoted[-1 - shared]:
-        shared += 1
-    if shared in (len(said), len(quoted)):
-        return True
-    return shared >= _SHARED and len(quoted) - shared <= _CONNECTIVE and said[:-shared][-1] == "reports"
 
 
 def about_work(reference: Reference, label: str, design: str) -> str:

@@ -65,10 +65,13 @@ EVERY_FORMAT = ("md", "html", "docx", "pdf")
 
 
 def words_of(report: Report, name: str) -> str:
-    """What a reader sees, on one line."""
+    """What a reader sees who opens no quote, on one line; of HTML as it is printed."""
     data = render(report, name)
     if name == "html":
-        text = page_of(data).text_content()
+        page = page_of(data)
+        for hidden in page.xpath("//head | //script | //nav | //details/*[not(self::summary)]"):
+            hidden.drop_tree()
+        text = page.text_content()
     elif name == "docx":
         text = docx_text(data)
     elif name == "pdf":

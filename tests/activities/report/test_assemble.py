@@ -85,7 +85,7 @@ def test_references_are_numbered_by_first_appearance_listed_once_and_only_when_c
     )
     assert report.methodology.counts.included == 2
     assert [(r.number, r.evidence_id) for r in report.references] == [(1, "pmid:2"), (2, "pmid:1")]
-    assert report.sections[0].markdown == "A registry found increased mortality [1] [PMID: 2]."
+    assert report.sections[0].markdown == "A registry found increased mortality [1]."
     assert "mortality [1, 2] [PMID: 2, 1]." in report.sections[1].markdown
     shown = report.executive_summary + "".join(s.markdown for s in report.sections)
     numbers = [int(n) for mark in re.findall(r"(?<!\\)\[([\d, ]+)\]", shown) for n in mark.split(",")]
@@ -114,7 +114,7 @@ def test_a_bracketed_year_is_never_a_citation() -> None:
     )
     section = build_report(step, {"pmid:1": item}).sections[0]
     assert section.claims[0].text == "In [2023] metformin reduced mortality."
-    assert section.markdown == r"In \[2023\] metformin reduced mortality [1] [PMID: 1]."
+    assert section.markdown == r"In \[2023\] metformin reduced mortality [1]."
 
 
 @pytest.mark.parametrize(

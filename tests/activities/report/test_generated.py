@@ -10,6 +10,7 @@ from lxml import html as lxml_html
 
 from activities.report.audit import evidence_line, verify
 from activities.report.formats import render
+from activities.report.formats.quotes import words_of
 from activities.report.formats.statements import sentence
 from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
@@ -47,7 +48,7 @@ def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) ->
         yield "html: text has become markup"
     outside = [h for h in links if not re.match(r"#|https?://", h)]
     yield from (f"html: link to {href}" for href in outside)
-    shown = {claim.id for section in report.sections for claim in section.claims}
+    shown = {words_of(claim.text) for claim in (*report.answer, *report.mechanism, *report.claims())}
     if page.xpath("count(//span[@class='claim'])") != len(shown):
         yield "html: not every claim is printed once"
     import rispy

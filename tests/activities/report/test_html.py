@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 from lxml import html as lxml_html
 
+from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Report
-from tests.activities.report.rendered import EVIL, hostile
+from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
+from tests.activities.report.rendered import EVIL, hostile, words_of
 from tests.activities.report.wide import RICH
 
 ORDER = (
-    *("summary", "section-s1", "section-s2", "section-s3", "candidates", "evidence", "table-1"),
-    "contradictions",
-    *("gaps", "limitations", "method", "refused", "references"),
+    *("section-s1", "section-s2", "section-s3", "candidates", "works", "contradictions"),
+    *("gaps", "limitations", "method", "references"),
 )
 
 
@@ -58,24 +59,22 @@ def test_each_claim_is_printed_once_outside_the_summary_and_its_disputes() -> No
     assert len(texts) == len(set(texts)) == 4
 
 
-def test_each_claim_shows_the_strength_of_what_it_stands_on() -> None:
-    page = page_of(RICH)
-    grades = [page.xpath(f"string(//*[@id='{c}']/following-sibling::span[@class and @title][1]/@title)")
-              for c in ("s1c1", "s2c1", "s2c2", "s3c1")]  # fmt: skip
-    assert grades == [
-        "weak evidence, 1 independent study",
-        "strong evidence, 1 independent study",
-        "strong evidence, 2 independent studies",
-        "weak evidence, 1 independent study",
-    ]
+def test_strength_stands_once_where_sentences_share_it_and_at_each_where_they_differ() -> None:
+    prose = [" ".join(p.text_content().split()) for p in page_of(RICH).xpath("//div[@class='prose']")]
+    assert [text.count("evidence") for text in prose[:3]] == [1, 1, 1]
+    assert prose[1].endswith("strong evidence")
+    weak, strong = (
+        quoting("In a registry deaths rose.", ("pmid:2", INCREASED)),
+        quoting("It fell.", ("pmid:1", REDUCED)),
+    )
+    mixed = build_report(publish_input(planned("s1", weak, strong)), DOCUMENTS)
+    assert "deaths rose. [1] weak evidence It fell. [2] strong evidence" in words_of(mixed, "html")
 
 
 def test_figures_have_a_text_alternative() -> None:
-    labels = page_of(RICH).xpath("//*[local-name()='svg']/@aria-label")
-    assert len(labels) == 3
-    assert "strong: 2, moderate: 0, weak: 2" in labels[0]
-    assert "2020\u201321: 2" in labels[1]
-    assert "15 identified, 3 duplicates removed, 12 screened, 8 not cited, 4 works included" in labels[2]
+    full = RICH.model_copy(update={"length": "full"})
+    (label,) = page_of(full).xpath("//*[local-name()='svg']/@aria-label")
+    assert "15 identified, 3 duplicates removed, 12 screened, 8 not cited, 4 works included" in label
 
 
 def test_the_policy_allows_this_style_and_this_script_and_nothing_else() -> None:

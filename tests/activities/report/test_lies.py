@@ -180,7 +180,8 @@ def test_no_format_states_a_lie(name: str) -> None:
     for number, lie in enumerate(KINDS):
         works = world(chance)
         _, step = lie(chance, works, f"Lie{number}")
-        report = build_report(step.model_copy(update={"evidence": tuple(map(ref_of, works.values()))}), works)
+        update = {"evidence": tuple(map(ref_of, works.values())), "length": "full"}
+        report = build_report(step.model_copy(update=update), works)
         assert f"Lie{number}" in words_of(report, name)
         clean = report.verification.model_copy(update={"dropped": ()})
         assert f"Lie{number}" not in words_of(report.model_copy(update={"verification": clean}), name)

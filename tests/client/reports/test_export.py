@@ -110,7 +110,7 @@ def edited(report: dict[str, object], edit: str) -> dict[str, object]:
     [
         ('"evidence_id": "pmid:2", "quote" => "evidence_id": "pmid:1", "quote"', "(it is in pmid:2)"),
         ('"number": 2 => "number": 3', "not numbered from 1 without gaps"),
-        ("30% [1] [ => 30% [2] [", "section s1 does not say its claims, and no more"),
+        ("30% [1]. => 30% [2].", "section s1 does not say its claims, and no more"),
         (
             '"executive_summary": " => "executive_summary": "Take it daily. ',
             "the summary does not say its claims",

@@ -1,0 +1,247 @@
+"""The report as one tree of blocks, in the order of the page: what Markdown, HTML, Word and PDF are made of.
+
+`activities.report.formats.page` makes the tree from a report. A format writes each kind of block in its own
+way and decides nothing else. All text is plain: a format escapes it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Literal, TypeAlias
+
+from activities.types import Grade
+
+LONG = frozenset(
+    {
+        *("Query as sent", "Mechanism or effect", "Indications now", "Trials", "Check", "Finding", "Text"),
+        *("Why", "Study", "Document", "Source", "Found", "Outcome"),
+    }
+)
+"""Columns that hold sentences."""
+NUMERIC = frozenset({"Year", "n", "Hits", "Kept", "Times", "Seconds", "Attempts"})
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote in its context."""
+
+    evidence_id: str
+    number: int
+    """Of the reference; 0 for a work that is none."""
+    title: str
+    text: str
+    before: str = ""
+    after: str = ""
+    place: str = ""
+    """`p. 3`, `OCR, p. 3`, `transcript, at 1:05`; empty where it is not known."""
+    url: str | None = None
+    """Opens the document where the quote stands."""
+    same: bool = False
+    """The sentence says the quote word for word, so that no note need print it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One number of a citation, with the quotes of that reference."""
+
+    number: int
+    quotes: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """`[1, 3]`."""
+
+    marks: tuple[Mark, ...]
+
+    @property
+    def text(self) -> str:
+        return f"[{', '.join(str(mark.number) for mark in self.marks)}]" if self.marks else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words in one style, maybe a link, maybe with the sentence they are from."""
+
+    text: str
+    style: Literal["plain", "bold", "italic", "said", "around", "source", "alert", "grade"] = "plain"
+    """`said`: quoted words; `around`: what stands around them; `source`: where a statement is from; `alert`:
+    a warning; `grade`: the strength of evidence."""
+    url: str | None = None
+    anchor: str = ""
+    """Id of a place of the report that it leads to."""
+    quote: Quote | None = None
+    """The sentence of a work that says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with the numbers of its references."""
+
+    text: str
+    cite: Cite
+    anchor: str = ""
+    """Its id, where it is printed first."""
+    grade: Grade | None = None
+    """Where the sentences of its paragraph differ in strength."""
+    disputed: bool = False
+
+
+Part: TypeAlias = Run | Cite | Sentence
+Parts: TypeAlias = tuple[Part, ...]
+"""What stands in one line or paragraph, with spaces between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    text: str
+    anchor: str = ""
+    new_page: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    parts: Parts
+    kind: Literal["plain", "answer", "question", "notice", "note", "quote"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    items: tuple[Parts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Labels, each with its lines."""
+
+    fields: tuple[tuple[str, tuple[Parts, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    parts: Parts = ()
+    rank: str = ""
+    """What the table is sorted by, where that is not the text."""
+    anchor: str = ""
+
+    @property
+    def text(self) -> str:
+        return " ".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    sortable: bool = False
+    wide: bool = False
+    """It needs the long side of a sheet of paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    caption: str
+    svg: str
+    """Empty for a format without pictures."""
+    table: Table | None = None
+    """The same in numbers, where it cannot be drawn."""
+    words: str = ""
+    """The same in a sentence, for a format without pictures."""
+    small: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    number: int
+    authors: str
+    title: str
+    url: str | None
+    place: str
+    links: tuple[Run, ...]
+    badges: tuple[Run, ...]
+    same_study: tuple[int, ...]
+    """Other references that report the same study."""
+
+    @property
+    def notes(self) -> str:
+        """The badges in one line."""
+        return "; ".join(badge.text for badge in self.badges)
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    items: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The quotes behind the sentences of a chapter: at its end on paper, at the sentences on a screen."""
+
+    quotes: tuple[tuple[int, tuple[Quote, ...]], ...]
+    """By number of the reference."""
+    title: str = "Quotes"
+    """Empty where the chapter says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Blocks that belong together: a passage with its work, a candidate's page."""
+
+    blocks: tuple["Block", ...]
+    kind: Literal["passage", "candidate"] = "passage"
+
+
+Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Notes | Group
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    anchor: str
+    title: str
+    blocks: tuple[Block, ...]
+    kind: Literal["plain", "answer", "paper"] = "plain"
+    """`paper`: only where quotes cannot be opened at their sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    title: str
+    kicker: str
+    """What kind of report, and of when."""
+    head: tuple[Block, ...]
+    chapters: tuple[Chapter, ...]
+    run_line: str = ""
+    about: dict[str, str] = field(default_factory=dict)
+    """For the properties of a file: question, profile, time."""
+
+
+def quotes_in(value: object) -> Iterator[Quote]:
+    """The quotes of the sentences in blocks, in order; those of cells and of fields are not sentences'."""
+    if isinstance(value, Quote):
+        yield value
+    elif isinstance(value, Run | Table):
+        return
+    elif is_dataclass(value):
+        for one in fields(value):
+            yield from quotes_in(getattr(value, one.name))
+    elif isinstance(value, tuple):
+        for entry in value:
+            yield from quotes_in(entry)
+
+
+def notes(blocks: tuple[Block, ...], printed: set[tuple[str, str]], title: str = "Quotes") -> Iterable[Notes]:
+    """The quotes whose words differ from their sentences', each once in a report, by reference. `printed`:
+    what other notes have; it grows."""
+    by_number: dict[int, list[Quote]] = {}
+    for quote in quotes_in(blocks):
+        key = (quote.evidence_id, quote.text)
+        if not quote.same and key not in printed:
+            printed.add(key)
+            by_number.setdefault(quote.number, []).append(quote)
+    if by_number:
+        yield Notes(tuple((number, tuple(quotes)) for number, quotes in sorted(by_number.items())), title)

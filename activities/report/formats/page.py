@@ -1,0 +1,325 @@
+"""From a report to its tree of blocks (`activities.report.formats.blocks`), in the order of the page.
+
+A sentence is printed once: what the answer says, no section says again. `brief` is the answer, what is open
+and its works; `full` adds what the editor put together, what was refused, and each check.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from activities.report.formats import candidate_words, figures, statistics, words
+from activities.report.formats import references as refs
+from activities.report.formats.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chapter,
+    Cite,
+    Document,
+    Figure,
+    Group,
+    Heading,
+    Parts,
+    Run,
+    Sentence,
+    Table,
+    Text,
+    notes,
+)
+from activities.report.formats.prose import NOT_READ, paragraphs_of, unanswered_lead
+from activities.report.formats.quotes import Quotes, anchor_of, words_of
+from activities.report.formats.statements import sentence
+from activities.report.formats.text import clean, listed
+from activities.report.formats.works_table import works_table
+from activities.report.schema import QuotedPassage, Report, ReportSection
+from activities.types import Claim, Support
+
+REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
+SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
+REFUSED_HEAD = ("What", "Text", "Why", "Where")
+FLOW = "Flow of records (PRISMA 2020)"
+DRAFT = "Draft: this report waits for a reviewer's approval."
+
+
+def document(report: Report, *, drawn: bool = True) -> Document:
+    """The whole report. `drawn`: with pictures."""
+    return _Page(report, drawn=drawn).document()
+
+
+def _text(text: str, kind: str = "plain") -> Iterator[Text]:
+    if text:
+        yield Text((Run(text),), kind)  # type: ignore[arg-type]
+
+
+def _bullets(texts: Iterable[str]) -> Bullets:
+    return Bullets(tuple((Run(clean(text)),) for text in texts))
+
+
+def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
+    """A table of plain text."""
+    return Table(head, tuple(tuple(Cell((Run(text),)) for text in row) for row in rows), caption)
+
+
+class _Page:
+    def __init__(self, report: Report, *, drawn: bool) -> None:
+        self.report = report
+        self.drawn = drawn
+        self.quotes = Quotes(report)
+        self.judged = report.written_by == "model"
+        self.said = set[tuple[str, ...]]()
+        """The sentences that are printed, as words."""
+        self.noted = set[tuple[str, str]]()
+        self.disputes = tuple(self._disputes())
+
+    def document(self) -> Document:
+        report = self.report
+        answer = self._answer()
+        body = [chapter for chapter in self._body() if chapter.blocks]
+        behind = tuple(notes(tuple(answer), self.noted, title=""))
+        first = Chapter("answer", "Answer" if report.answer else "Summary", tuple(answer), "answer")
+        tail = [chapter for chapter in self._tail() if chapter.blocks]
+        paper = Chapter("behind", "Quotes behind the answer", behind, "paper")
+        chapters = (first, *body, paper, *tail) if report.length != "brief" else (first, *tail)
+        return Document(
+            title=clean(report.title),
+            kicker=words.kicker(report),
+            head=tuple(self._head(answered=bool(answer))),
+            chapters=tuple(chapter for chapter in chapters if chapter.blocks),
+            run_line=words.run_line(report),
+            about={
+                "question": clean(report.question),
+                "profile": clean(report.profile),
+                "at": report.generated_at,
+            },
+        )
+
+    def _head(self, *, answered: bool) -> Iterator[Block]:
+        report = self.report
+        asked = clean(report.question)
+        if asked.casefold() != clean(report.title).casefold():
+            yield from _text(asked, "question")
+        yield from _text(words.continues(report), "note")
+        yield from _text(DRAFT if report.draft else "", "notice")
+        yield from _text("" if self.judged else NOT_READ, "notice")
+        if not answered:
+            yield from _text(words.verified(report), "note")
+
+    # what a reader gets first
+
+    def _answer(self) -> list[Block]:
+        """The answer, how many works it rests on, what each section found, and what was checked."""
+        report = self.report
+        blocks: list[Block] = []
+        if report.unanswered is not None:
+            why = sentence(report.unanswered).rstrip(".")
+            blocks += _text(f"{unanswered_lead(report)}: {why}.")
+        blocks += self._prose(report.answer, "answer")
+        if not report.answer or report.length == "full":
+            blocks += self._prose(report.summary)
+        blocks += _text(words.balance(report))
+        if len(report.sections) > 1:
+            lines = [line for section in report.sections if (line := self._line(section))]
+            blocks += [Bullets(tuple(lines))] if lines else []
+        blocks += _text(words.sureness(report))
+        # a report without an answer says it in its head
+        return [*blocks, *_text(words.verified(report), "note")] if blocks else []
+
+    def _line(self, section: ReportSection) -> Parts:
+        """What a section found, in one line; empty where it is said already."""
+        first = self._sentences(section.answer[:1])
+        link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
+        return (link, *first) if first else ()
+
+    def _body(self) -> Iterator[Chapter]:
+        report = self.report
+        if report.length == "brief":
+            return
+        yield self._chapter("reservations", "Reservations", self._reservations())
+        yield self._chapter("mechanism", "Mechanism", self._prose(report.mechanism))
+        for section in report.sections:
+            blocks = tuple(self._section(section))
+            behind = tuple(notes(blocks, self.noted))
+            yield Chapter(self._anchor(section), words.heading(section), (*blocks, *behind))
+
+    def _tail(self) -> Iterator[Chapter]:
+        report = self.report
+        brief, full = report.length == "brief", report.length == "full"
+        if brief:
+            open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
+            yield self._chapter("open", "What is open", [_bullets(open_points)] if open_points else [])
+        else:
+            yield self._chapter("candidates", "Candidates", self._candidates())
+            yield self._chapter("statistics", statistics.TITLE, statistics.blocks(report, drawn=self.drawn))
+            yield self._chapter("works", report.words.title, self._works())
+            yield self._chapter("contradictions", self._contested, self._contradictions())
+            for anchor, title, texts in (
+                ("gaps", "Gaps", words.gaps(report)),
+                ("limitations", "Limitations", words.limitations(report)),
+            ):
+                yield self._chapter(anchor, title, [_bullets(texts)] if texts else [])
+            yield self._chapter("method", "Method", self._method(full=full))
+            if full and report.verification.dropped:
+                rows = words.refused_rows(report)
+                refused = table(REFUSED_HEAD, rows, REFUSED_NOTE)
+                yield self._chapter("refused", "What was refused", [refused])
+        yield self._chapter("references", "References", refs.blocks(report))
+
+    @staticmethod
+    def _chapter(anchor: str, title: str, blocks: Iterable[Block]) -> Chapter:
+        return Chapter(anchor, title, tuple(blocks))
+
+    # sentences
+
+    def _sentences(self, claims: Iterable[Claim]) -> Parts:
+        """The sentences that are not printed yet; their strength once where they share it."""
+        new = []
+        for claim in claims:
+            key = words_of(claim.text)
+            if key not in self.said:
+                self.said.add(key)
+                new.append(claim)
+        grades = {claim.strength for claim in new}
+        alike = len(grades) == 1
+        disputed = {claim.id for pair in self.disputes for claim in pair}
+        parts: list[Run | Cite | Sentence] = [
+            self.quotes.sentence(claim, graded=not alike, disputed=claim.id in disputed) for claim in new
+        ]
+        if alike and (grade := grades.pop()):
+            parts.append(Run(f"{grade} evidence", "grade"))
+        return tuple(parts)
+
+    def _prose(self, claims: Iterable[Claim], kind: str = "plain") -> Iterator[Text]:
+        if parts := self._sentences(claims):
+            yield Text(parts, kind)  # type: ignore[arg-type]
+
+    # sections
+
+    @staticmethod
+    def _anchor(section: ReportSection) -> str:
+        return f"section-{anchor_of(section.id)}"
+
+    def _reservations(self) -> Iterator[Block]:
+        if self.report.reservations:
+            yield _bullets(self.report.reservations)
+
+    def _section(self, section: ReportSection) -> Iterator[Block]:
+        prose = [*self._prose(section.answer, "answer")]
+        if not section.passages:
+            prose += chain.from_iterable(map(self._prose, paragraphs_of(section)))
+        if not (prose or section.passages or section.related):
+            return
+        asked = clean(section.key_question)
+        report = self.report
+        if asked.casefold() not in {
+            clean(t).casefold() for t in (report.question, report.title, section.title)
+        }:
+            yield from _text(asked, "question")
+        yield from _text(clean(section.lead))
+        yield from prose
+        yield from (self._passage(one, f"{section.id}-p{n}") for n, one in enumerate(section.passages, 1))
+        by_lack: dict[tuple[str, ...], list[Block]] = {}
+        for place, one in enumerate(section.related, start=1):
+            by_lack.setdefault(one.lacks, []).append(self._passage(one, f"{section.id}-r{place}"))
+        for lacks, blocks in by_lack.items():
+            without = f", without mention of {listed(map(clean, lacks))}" if lacks else ""
+            yield Heading(f"Related{without}")
+            yield from blocks
+
+    def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
+        """A passage with its work; what stands around it is told apart."""
+        reference = self.quotes.references[passage.evidence_id]
+        supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
+        quotes = self.quotes.quotes("", supports)
+        design = next((w.design for w in self.report.works if w.evidence_id == passage.evidence_id), "")
+        about = [
+            words.about_work(reference, clean(refs.label_of(reference)), design),
+            quotes[0].place if quotes else "",
+            refs.STANDINGS[reference.standing] if reference.standing in refs.WARNING_STANDINGS else "",
+        ]
+        url = next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference)
+        told = ", ".join(filter(None, about))
+        around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
+        said = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
+        named = "; ".join(
+            f"{verb} {', '.join(map(clean, names))}"
+            for verb, names in (("mentions", passage.mentions), ("does not mention", passage.lacks))
+            if names
+        )
+        return Group(
+            (
+                Text(
+                    (
+                        self.quotes.mark(passage.number),
+                        Run(clean(reference.title), url=url),
+                        *((Run(f"({told})"),) if told else ()),
+                    )
+                ),
+                Text((*around[0], said, *around[1]), "quote"),
+                *_text(named, "note"),
+            )
+        )
+
+    # candidates, works, disputes
+
+    def _candidates(self) -> Iterator[Block]:
+        return candidate_words.blocks(self.report, self.quotes)
+
+    def _works(self) -> Iterator[Block]:
+        yield from works_table(self.report, self.quotes)
+        bars = figures.years(self.report.references)
+        if sum(bar.count for bar in bars) >= figures.MIN_PLOTTED:
+            caption = f"Cited {self.report.words.many} by year"
+            said = f"{caption}: {', '.join(f'{b.label} {b.count}' for b in bars if b.count)}."
+            rows = [(bar.label, str(bar.count)) for bar in bars if bar.count]
+            numbers = table(("Year", self.report.words.many.capitalize()), rows, caption)
+            yield Figure(caption, figures.drawing("years", bars) if self.drawn else "", numbers, said)
+
+    def _disputes(self) -> Iterator[tuple[Claim, Claim]]:
+        """Each pair of claims that contradict each other, once."""
+        claims = {claim.id: claim for claim in self.report.claims()}
+        done: set[frozenset[str]] = set()
+        for claim in claims.values():
+            for other in claim.contradicts:
+                pair = frozenset({claim.id, other})
+                if other in claims and pair not in done:
+                    done.add(pair)
+                    yield claim, claims[other]
+
+    @property
+    def _contested(self) -> str:
+        return "Contradictions" if self.report.words.graded else "Contested"
+
+    def _contradictions(self) -> Iterator[Block]:
+        """Who says what, and who says otherwise."""
+        if self.disputes:
+            yield Bullets(
+                tuple(
+                    (*self._side(one), Run("Against it:", "bold"), *self._side(other))
+                    for one, other in self.disputes
+                )
+            )
+
+    def _side(self, claim: Claim) -> Parts:
+        names = dict.fromkeys(s.evidence_id for s in claim.support if s.evidence_id in self.quotes.references)
+        who = listed(clean(refs.label_of(self.quotes.references[name])) for name in names)
+        return (Run(f"{who}:", "italic"), self.quotes.sentence(claim, graded=True, first=False))
+
+    # method
+
+    def _method(self, *, full: bool) -> Iterator[Block]:
+        report = self.report
+        flow = figures.flow(report)
+        yield from _text(words.flow_text(report))
+        if full and report.words.graded:
+            svg = figures.drawing("flow", flow) if self.drawn else ""
+            yield Figure(FLOW, svg, table(("Step", "Records"), figures.flow_rows(flow), FLOW))
+        yield from _text(words.spent(report))
+        if report.methodology.searches:
+            yield Heading("Searches")
+            yield table(SEARCH_HEAD, words.search_rows(report.methodology.searches))
+        if not full and (refused := len(report.verification.dropped)):
+            yield from _text(words.refused_count(refused, report.run_id))
+        if report.methodology.approvals:
+            yield Heading("Decisions")
+            yield _bullets(map(words.decision, report.methodology.approvals))
+        yield from _text(words.run_line(report), "note")

@@ -1,0 +1,69 @@
+"""The statistics of a report as blocks."""
+
+from collections.abc import Iterator
+
+from activities.analysis.forest import forest_plot
+from activities.analysis.meta_analysis import REASONS, is_complete, shown_interval
+from activities.analysis.types import MEASURE_NAMES, Analysis, Pool
+from activities.report.formats.blocks import Block, Bullets, Cell, Code, Figure, Heading, Run, Table, Text
+from activities.report.formats.text import clean
+from activities.report.schema import Report
+
+TITLE = "Statistics"
+LISTED_TITLE = "Listed, not pooled"
+PROGRAM_TITLE = "A program that a model wrote"
+HEAD = ("Study", "Effect (95 % interval)", "Weight")
+
+
+def blocks(report: Report, *, drawn: bool) -> Iterator[Block]:
+    """Verdict, findings, a forest plot with its numbers, what was not pooled, the program."""
+    analysis = report.analysis
+    if analysis is None:
+        return
+    yield Text((Run(_verdict(analysis), "bold"),))
+    yield from _bullets(analysis.key_findings)
+    for pool in analysis.pools:
+        title = clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}")
+        rows = tuple(tuple(Cell((Run(text),)) for text in row) for row in _rows(pool))
+        yield Heading(title)
+        if drawn:
+            yield Figure("", forest_plot(pool), words=title, small=False)
+        yield Table(HEAD, rows)
+    if analysis.not_pooled:
+        yield Heading(LISTED_TITLE)
+        yield from _bullets(
+            f"{one.effect.study} ({one.effect.outcome}): {REASONS[one.reason]}"
+            + (f" as {one.same_as}, which is pooled" if one.same_as else "")
+            for one in analysis.not_pooled
+        )
+    if (program := analysis.generated) is not None:
+        yield Heading(PROGRAM_TITLE)
+        by = f"Written by {program.model or 'a model'}, run in a sandbox without network and files."
+        printed = f"It printed: {program.output.strip()}" if program.output.strip() else ""
+        yield from (Text((Run(clean(text)),)) for text in (program.method, by, printed) if text)
+        lines = program.code.expandtabs(4).splitlines()
+        yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
+    yield from _bullets(analysis.limitations)
+
+
+def _bullets(texts: Iterator[str] | tuple[str, ...]) -> Iterator[Bullets]:
+    if items := tuple((Run(clean(text)),) for text in texts):
+        yield Bullets(items)
+
+
+def _verdict(analysis: Analysis) -> str:
+    """The verdict with its confidence, in one line."""
+    if not is_complete(analysis):
+        return f"No verdict from numbers: not every effect could be read (expected: {analysis.expected})."
+    sure = "" if analysis.confidence is None else f", confidence {analysis.confidence:.2f}"
+    return f"Verdict from numbers: {analysis.verdict}{sure} (expected: {analysis.expected})."
+
+
+def _rows(pool: Pool) -> Iterator[tuple[str, str, str]]:
+    """The rows of a pool's table, its summaries last."""
+    for row in pool.rows:
+        yield clean(row.effect.study), shown_interval(row.result), f"{row.weight:.1%}"
+    yield "Fixed effect", shown_interval(pool.fixed), ""
+    yield "Random effects", shown_interval(pool.hartung_knapp), ""
+    if pool.prediction is not None:
+        yield "Prediction interval", shown_interval(pool.prediction), ""

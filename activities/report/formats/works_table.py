@@ -1,0 +1,99 @@
+"""The table of works: what each found, in which direction, by which design, and how far it was read."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from activities.report.formats import references as refs
+from activities.report.formats import words
+from activities.report.formats.blocks import Cell, Run, Table
+from activities.report.formats.quotes import Quotes
+from activities.report.formats.text import clean
+from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
+from activities.report.works import MIN_ANSWERS
+from activities.types import Support
+
+_RANKS = {"strong": "1", "moderate": "2", "weak": "3"}
+WIDE = 7
+"""Columns that a sheet of paper holds upright."""
+
+
+def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
+    """Every cited work, then those that were judged to answer and are not cited. Columns that are empty in
+    every row are left out, and so is a standing without fault that all share."""
+    columns = report.table.columns
+    head = (
+        *(report.words.one.capitalize(), "Found", "Direction", "Design", "Participants", "Compared with"),
+        *(*map(clean, columns), "Strength", "Date", "Standing", "Read"),
+    )
+    judged = {work.evidence_id: work for work in report.judgements}
+    cited = {reference.evidence_id for reference in report.references}
+    table = [
+        _cited(report, reference, judged.get(reference.evidence_id), quotes)
+        for reference in report.references
+    ]
+    table += [
+        _judged(work, quotes, len(columns))
+        for work in report.judgements
+        if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
+    ]
+    standing = head.index("Standing")
+    if len({row[standing].text for row in table}) == 1 and not any(r[standing].text.isupper() for r in table):
+        table = [(*row[:standing], Cell(), *row[standing + 1 :]) for row in table]
+    used = [place for place in range(len(head)) if any(row[place].text for row in table)]
+    if table:
+        rows = tuple(tuple(row[place] for place in used) for row in table)
+        yield Table(tuple(head[place] for place in used), rows, sortable=True, wide=len(used) > WIDE)
+
+
+def _cited(report: Report, reference: Reference, work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, ...]:
+    known = next((w for w in report.works if w.evidence_id == reference.evidence_id), None)
+    known = known or DescribedWork(evidence_id=reference.evidence_id)
+    row = next((r.cells for r in report.table.rows if r.evidence_id == reference.evidence_id), {})
+    title = Run(clean(reference.title), anchor=f"ref-{reference.number}")
+    name = Cell((quotes.mark(reference.number), title), rank=str(reference.number))
+    people = known.n or (work.participants if work else None)
+    own = (
+        _cell(cell.text, cell.support, quotes) if (cell := row.get(column)) and cell.support else Cell()
+        for column in report.table.columns
+    )
+    grade = known.strength or ""
+    standing = refs.STANDINGS[reference.standing] if report.words.standing else ""
+    return (
+        *(name, *_judgement(work, quotes)),
+        *(_plain((work.design if work else "") or known.design), _number(people)),
+        *(_plain(work.comparator if work else ""), *own),
+        Cell((Run(grade, "grade"),), rank=_RANKS[grade]) if grade else Cell(),
+        _plain(refs.date_of(reference)),
+        Cell((Run(standing, "alert" if standing.isupper() else "plain"),)) if standing else Cell(),
+        _plain("" if not report.words.graded else "in full" if reference.full_text else "abstract"),
+    )
+
+
+def _judged(work: JudgedWork, quotes: Quotes, columns: int) -> tuple[Cell, ...]:
+    """A work that is not cited."""
+    own = (Cell() for _ in range(columns))
+    return (
+        *(_plain(work.title), *_judgement(work, quotes), _plain(work.design), _number(work.participants)),
+        *(_plain(work.comparator), *own, Cell(), _plain(str(work.year or "")), Cell(), _plain("not cited")),
+    )
+
+
+def _judgement(work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, Cell]:
+    """What a work found, and which answer it supports."""
+    if work is None:
+        return Cell(), Cell()
+    found = _cell(work.finding, work.support[0], quotes) if work.support and work.finding else Cell()
+    return found, _plain(words.DIRECTIONS[work.direction] if work.answers >= MIN_ANSWERS else "")
+
+
+def _cell(text: str, support: Support, quotes: Quotes) -> Cell:
+    quote = replace(quotes.quote(text, support), number=0)
+    return Cell((Run(clean(text), quote=quote),))
+
+
+def _plain(text: str) -> Cell:
+    return Cell((Run(clean(text)),)) if text else Cell()
+
+
+def _number(people: int | None) -> Cell:
+    return Cell((Run(f"{people:,}"),), rank=str(people)) if people else Cell()
