@@ -46,6 +46,7 @@ def test_nothing_overflows(page: Page, width: int) -> None:
     assert beyond == []
 
 
+TABLE = "#works ~ .scroll table"
 CITE = "#s2c1 + .cites details"
 """The citation of a sentence whose quote differs from it."""
 
@@ -78,10 +79,10 @@ def test_a_number_is_reached_by_key_and_one_quote_is_open_at_a_time(page: Page) 
 
 
 def test_tables_sort_both_ways_with_empty_cells_last(page: Page) -> None:
-    heads = page.value("[...document.querySelectorAll('#works ~ .scroll table th')].map(e => e.textContent)")
+    heads = page.value(f"[...document.querySelectorAll('{TABLE} th')].map(e => e.textContent)")
     place = heads.index("Standing") + 1
-    column = f"[...document.querySelectorAll('#works ~ .scroll table td:nth-child({place})')].map(e => e.textContent)"
-    button = f"#works ~ .scroll table th:nth-child({place}) button"
+    column = f"[...document.querySelectorAll('{TABLE} td:nth-child({place})')].map(e => e.textContent)"
+    button = f"{TABLE} th:nth-child({place}) button"
     page.click(button)
     assert page.value(column) == ["EXPRESSION OF CONCERN", "standing not checked", "", ""]
     page.click(button)
