@@ -3,14 +3,14 @@ FROM python:3.12.11-slim-bookworm
 
 RUN useradd --create-home --uid 10001 determinator
 WORKDIR /app
-COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY pyproject.toml hatch_build.py determinator.py README.md LICENSE ./
 COPY activities activities
 COPY workflows workflows
 COPY worker worker
 COPY client client
 # the commit that `determinator --version` names: docker build --build-arg SOURCE_COMMIT=$(git rev-parse HEAD)
 ARG SOURCE_COMMIT=""
-RUN SOURCE_COMMIT="$SOURCE_COMMIT" pip install --no-cache-dir ".[pdf,encryption,mcp,otel,web]"
+RUN SOURCE_COMMIT="$SOURCE_COMMIT" pip install --no-cache-dir ".[office,bibliography,pdf,encryption,mcp,otel,web]"
 
 USER determinator
 ENV DETERMINATOR_HOME=/home/determinator/data DETERMINATOR_CACHE=/home/determinator/data/cache PYTHONUNBUFFERED=1

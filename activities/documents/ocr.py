@@ -9,12 +9,13 @@ import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from activities.documents.read import Lacking, Text, Unreadable, from_pages
+from activities.documents.read import Text, Unreadable, behind_extra, from_pages
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -61,10 +62,8 @@ def read_picture(data: bytes) -> Text:
 def read_scanned_pdf(data: bytes) -> Text:
     """The text of a PDF's pages as pictures. Raises Unreadable, Lacking without the extra."""
     _engine()
-    try:
+    with _extra():
         import pypdfium2
-    except ImportError as error:
-        raise _lacking() from error
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -153,10 +152,8 @@ def _lines(picture: "Image") -> list[Line]:
 
 
 def _open(data: bytes) -> "Image":
-    try:
+    with _extra():
         from PIL import Image, UnidentifiedImageError
-    except ImportError as error:
-        raise _lacking() from error
     try:
         picture = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "TIFF"))
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
@@ -197,14 +194,12 @@ def _drawn(page: Any) -> "Image":  # noqa: ANN401 - pypdfium2 ships no types
 @cache
 def _engine() -> Any:  # noqa: ANN401 - RapidOCR ships no types
     """The recogniser, made once a process. Raises Lacking without the extra."""
-    try:
+    with _extra():
         import onnxruntime  # noqa: F401 - RapidOCR finds its absence out only when it is used
         from rapidocr import RapidOCR
-    except ImportError as error:
-        raise _lacking() from error
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": THREADS, "Global.log_level": "error"}
     return RapidOCR(params=threads)
 
 
-def _lacking() -> Lacking:
-    return Lacking("it is a scan or a picture; to read it: pip install 'determinator[scans]'")
+def _extra() -> AbstractContextManager[None]:
+    return behind_extra("a scan or a picture", "scans")

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from activities.documents import tables
-from activities.documents.read import Text, Unreadable, decode, from_pages, html_tree
+from activities.documents.read import Text, Unreadable, behind_extra, decode, from_pages, html_tree
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
@@ -70,7 +70,8 @@ def read_docx(data: bytes) -> Text:
 
 def read_pptx(data: bytes) -> Text:
     """A presentation: each slide a page, with its notes."""
-    import pptx
+    with behind_extra("a presentation", "office"):
+        import pptx
 
     document = pptx.Presentation(io.BytesIO(data))
     slides: list[str] = []
@@ -94,7 +95,8 @@ def read_pptx(data: bytes) -> Text:
 
 def read_xlsx(data: bytes) -> Text:
     """A workbook: each sheet under its name, its rows as lines, values as they were shown last."""
-    import openpyxl
+    with behind_extra("a workbook", "office"):
+        import openpyxl
 
     book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
     blocks: list[str] = []
@@ -181,8 +183,9 @@ def read_epub(data: bytes) -> Text:
 
 def read_tex(data: bytes) -> Text:
     """The body of a LaTeX document, or the whole of a part of one; formulas as far as text can show them."""
-    from pylatexenc.latex2text import LatexNodes2Text
-    from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode, LatexWalker
+    with behind_extra("LaTeX source", "office"):
+        from pylatexenc.latex2text import LatexNodes2Text
+        from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode, LatexWalker
 
     nodes, _, _ = LatexWalker(decode(data)).get_latex_nodes()
     words = LatexNodes2Text(keep_comments=False)

@@ -9,7 +9,8 @@ import io
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,15 @@ class Unreadable(Exception):
 
 class Lacking(Unreadable):
     """A document that could be read with a library or a model that is not installed; how to install it."""
+
+
+@contextmanager
+def behind_extra(what: str, extra: str) -> Iterator[None]:
+    """Around the import of a library that an extra brings. Raises Lacking where it is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise Lacking(f"it is {what}; to read it: pip install 'determinator[{extra}]'") from error
 
 
 class NoText(Unreadable):

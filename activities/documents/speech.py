@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from activities.documents.read import Lacking, Text, Unreadable, tidy_line
+from activities.documents.read import Lacking, Text, Unreadable, behind_extra, tidy_line
 
 SPEECH_SECONDS = 840.0
 """After which nothing further is transcribed; what was heard is kept."""
@@ -63,10 +63,8 @@ def clock(seconds: float) -> str:
 
 @lru_cache(maxsize=1)
 def _model(folder: str) -> Any:  # noqa: ANN401 - faster-whisper ships no types
-    try:
+    with behind_extra("a recording", "speech"):
         from faster_whisper import WhisperModel
-    except ImportError as error:
-        raise Lacking("it is a recording; to read it: pip install 'determinator[speech]'") from error
     if not folder:
         raise Lacking(
             "it is a recording; name the folder of a Whisper model in DETERMINATOR_SPEECH_MODEL to read it"

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from activities.documents.read import behind_extra
+
 ATTACHMENTS = "attachments"
 """The field of a record with the paths of the files that hold the work, as the entry has them."""
 _BIBTEX = {
@@ -30,8 +32,9 @@ _BIBTEX = {
 
 def bibtex_records(text: str) -> Iterator[JsonValue]:
     """The entries of a BibTeX file."""
-    from bibtexparser.entrypoint import parse_string
-    from bibtexparser.middlewares import LatexDecodingMiddleware
+    with behind_extra("a bibliography", "bibliography"):
+        from bibtexparser.entrypoint import parse_string
+        from bibtexparser.middlewares import LatexDecodingMiddleware
 
     library = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
     for entry in library.entries:
@@ -49,7 +52,8 @@ def bibtex_records(text: str) -> Iterator[JsonValue]:
 
 def ris_records(text: str) -> Iterator[JsonValue]:
     """The entries of a RIS file."""
-    import rispy
+    with behind_extra("a bibliography", "bibliography"):
+        import rispy
 
     for entry in rispy.loads(text, skip_unknown_tags=True):
         yield {

@@ -1,0 +1,29 @@
+"""A document whose library is an extra is set aside by name, with the command that installs it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from activities.sources.library.reading import SetAside, read_file
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [
+        ("talk.pptx", "pptx", "office"),
+        ("table.xlsx", "openpyxl", "office"),
+        ("paper.tex", "pylatexenc.latex2text", "office"),
+        ("works.bib", "bibtexparser.entrypoint", "bibliography"),
+        ("works.ris", "rispy", "bibliography"),
+    ],
+)
+def test_a_file_whose_extra_is_missing_names_it(
+    name: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_bytes(b"anything")
+    monkeypatch.setitem(sys.modules, module, None)
+    (aside,) = read_file(b"", str(tmp_path / name), name)
+    assert isinstance(aside, SetAside)
+    assert aside.lacking
+    assert f"pip install 'determinator[{extra}]'" in aside.reason
