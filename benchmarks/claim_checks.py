@@ -59,6 +59,8 @@ from activities.settings import Settings
 from activities.text import thesaurus
 from activities.text.sentences import sentences, split
 from activities.types import Evidence, ModelChoice, Support
+from activities.verification.floor import below_floor
+from activities.verification.warnings import reservation_warnings, warnings_of
 from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled, words
 from benchmarks.labelled_claims import Labelled, people, written
 from tests.activities.roles.lies import LIES, pairs
@@ -176,9 +178,17 @@ def measured(claim: Labelled) -> str:
         step = WriteInput(run_id="b", question=claim.question, profile=load_profile("general"))
         answer = DraftAnswer(paragraphs=[], reservations=[claim.text])
         draft = WRITER.accept(step, Prompt("", "", "", shown=labels), answer).output
-        return "asked" if draft.reservations else "refused"
+        warned = "warned" if reservation_warnings(claim.text) else "asked"
+        return warned if draft.reservations else "refused"
+    quotes = [one.quote for one in claim.support]
     state = outcome(claim.text, claim.support, claim.works).state
-    return {"stands": "stands", "failed": "refused"}.get(state, "asked")
+    if state == "failed" or below_floor(claim.text, quotes):
+        return "refused"
+    if state == "stands":
+        return "stands"
+    cited = {one.evidence_id for one in claim.support}
+    works = [f"{work.title}\n{work.text}" for work in claim.works if work.evidence_id in cited]
+    return "warned" if warnings_of(claim.text, quotes, works) else "asked"
 
 
 OUTCOMES = ("stands", "asked", "warned", "refused")

@@ -32,7 +32,7 @@ from activities.extractive import planning
 from activities.models import response
 from activities.text import coverage, drugs
 from activities.types import SourceInfo
-from activities.verification import claim_check, wording
+from activities.verification import claim_check
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("activities", "workflows", "worker", "client")
@@ -126,7 +126,6 @@ BUILT: dict[str, Callable[[], object]] = {
     ),
     "activities/text/drugs.py names_drug": lambda: drugs.names_drug("Aspirin helps.", "aspirin (oral)"),
     "activities/verification/claim_check.py _words": lambda: claim_check._words("increas decreas"),
-    "activities/verification/wording.py _is_english": lambda: wording._is_english.__wrapped__("whereas"),
 }
 """Place of a function that builds expressions -> a call in which it does."""
 

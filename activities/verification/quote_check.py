@@ -43,6 +43,9 @@ REFUSALS: Mapping[str, str] = {
     "other_work": "the sentence it names is of another work",
     "not_in_work": "the work does not say it",
     "meaning_turned": "{how}",
+    "not_of_quotes": "it shares next to no word with its quotes",
+    "recommends": "it recommends what its quotes do not",
+    "widens": "it says of all what its quotes do not: {words}",
 }
 """Code of each refusal, and its wording as the end of a sentence."""
 

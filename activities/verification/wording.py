@@ -6,19 +6,21 @@ reader to judge, unless the sentence follows its quote so closely (`follows`) th
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from rapidfuzz.distance import LCSseq
 
 from activities.text import thesaurus
+from activities.text.coverage import MAX_SENSES
 from activities.text.entities import Entity, link
 from activities.text.negation import NEGATIONS
 from activities.text.numerals import SPELLED, number_of
 from activities.text.tokens import fold, is_function, looks_special, stem, terms
+from activities.text.vocabulary import general_words
 from activities.types import Evidence, Statement, Support
-from activities.verification.claim_check import missing_number, reversal
+from activities.verification.claim_check import missing_number, turned_round
 from activities.verification.normal_form import normalise
 
 MIN_DENSITY = 0.7
@@ -46,10 +48,6 @@ more less fewer than before after until should would
 """
 _WEIGHTY = frozenset(_WEIGHTY_WORDS.split())
 """Words that change what a sentence says when they are left out or put in."""
-_PREFIXES = (
-    *("peri", "post", "pre", "non", "intra", "inter", "anti", "multi", "over", "under", "re", "un", "sub"),
-    *("co", "micro", "macro", "neuro", "cardio", "gastro", "immuno", "bio", "self", "semi", "super"),
-)
 MIN_COINED_LETTERS = 6
 """Of a word that counts as a name because no dictionary has it."""
 _JOINING = r"(?:and|but|while|whereas|although|though|however)"
@@ -60,6 +58,9 @@ _CONTRACTED = re.compile(r"\b([a-z]+)n't\b", re.IGNORECASE)
 _WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
 _SPELLED = re.compile(SPELLED, re.IGNORECASE)
 _SPLIT = re.compile(r"[^\W\d_]+")
+_LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
+_CITED = re.compile(r"\[\d{1,3}\]")
+"""A mark of a citation."""
 _SHORT = re.compile(r"\b[A-Z][A-Za-z-]{0,7}[A-Z]s?\b")
 _DASH = re.compile(r"[-/]")
 
@@ -87,48 +88,71 @@ def wording_problem(text: str, sources: Sequence[Source]) -> Statement | None:
     if not terms(plain):
         return Statement(code="claim_empty")
     quotes = [normalise(quote) for source in sources for quote in source.quotes]
-    titles = [normalise(source.evidence.title) for source in sources]  # they name the group: aged 80 or older
-    years = [source.evidence.year for source in sources if source.evidence.year]
-    if number := missing_number(plain, [*quotes, *titles], years, len(sources), counts=True):
-        return Statement(code="number_missing", values={"number": number})
     works = [f"{source.evidence.title}\n{source.evidence.text}" for source in sources]
+    years = [source.evidence.year for source in sources if source.evidence.year]
+    if missing_number(plain, quotes, years, len(sources), counts=True):
+        everywhere = [*quotes, *map(normalise, works)]
+        if number := missing_number(plain, everywhere, years, len(sources), counts=True):
+            return Statement(code="number_missing", values={"number": number})
     if name := unknown_name(plain, works):
         return Statement(code="name_missing", values={"name": name})
-    turned = [reversal(plain, quote) for quote in quotes]
+    turned = [turned_round(plain, quote) for quote in quotes]
     if turned and all(turned):
         return Statement(code="meaning_turned", values={"how": turned[0]})
     return None
 
 
 def unknown_name(text: str, works: Sequence[str]) -> str:
-    """The first name of a text that none of the works has; empty when there is none. A name may be an
-    abbreviation of words that a work has, or its long form, or another name of the same drug or disease."""
+    """The first name of a text that none of the works has; empty when there is none. A name is a drug, a
+    disease and the like of the vocabularies, or a word with a capital or a digit that no list of general
+    English has. It may be an abbreviation of words that a work has, or its long form, or another name of the
+    same thing."""
+    return next((name for name, general in _lacking(text, works) if not general), "")
+
+
+def unfamiliar_name(text: str, works: Sequence[str]) -> str:
+    """The first name or uncommon word of a text that none of the works has, those of general English
+    (`Poland`) included; for asking about it."""
+    return next((name for name, _ in _lacking(text, works)), "")
+
+
+def _lacking(text: str, works: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """(name or uncommon word that no work has, whether it is one of general English)."""
+    text = _CITED.sub(" ", text)
     held, initials, concepts = _held(tuple(works))
     linked = link(text)
     same = {word for entity in linked if entity.id in concepts for word in _SPLIT.findall(entity.surface)}
-    for name in (*names_in(text), *(word for word in coined_in(text, held) if word not in same)):
+    own = _initials(text)
+    names = names_in(text)
+    for name in (
+        *names,
+        *(word for word in _SPLIT.findall(text) if word not in names and _is_uncommon(word)),
+    ):
         stems = {part for word in _DASH.split(name) for part in terms(word)} | set(terms(name))
-        if stems <= held or _joined(name) in held or set(map(_respelled, stems)) <= held:
+        if name in same or stems <= held or _joined(name) in held or set(map(_respelled, stems)) <= held:
             continue
-        if _is_initials(name, initials):
+        if _is_initials(name, (*initials, *own)) or _has_root(name, held):
             continue
-        return name
+        yield name, all(map(_is_general, _LETTERS_OR_DIGITS.findall(name))) or not _is_name(name)
     for entity in linked:
-        own = set(terms(entity.surface))
-        if set(map(_respelled, own)) <= held or entity.id in concepts:
+        words = set(terms(entity.surface))
+        if set(map(_respelled, words)) <= held or entity.id in concepts:
             continue
-        if _spells_short(entity.surface, works) or _is_ordinary(entity) or _has_site(entity, held):
+        if _spells_short(entity.surface, works):
             continue
-        return entity.surface
-    return ""
+        yield entity.surface, _is_ordinary(entity) or _has_site(entity, held)
 
 
 def _is_ordinary(entity: Entity) -> bool:
-    """Whether a substance or a symptom is called by words that any text has (oxygen, frailty): what is said
-    with them is for a reader to judge. Drugs and diseases are names in whatever form."""
+    """Whether a substance or a symptom, or a disease in one word of many meanings, is called by words
+    that any text has (oxygen, frailty, injury): what is said with them is for a reader to judge."""
     surface = entity.surface
     words = _SPLIT.findall(surface)
-    return entity.kind in ("chemical", "phenotype") and surface[1:].islower() and all(map(_is_english, words))
+    if not surface[1:].islower() or not all(map(_is_general, words)):
+        return False
+    return entity.kind in ("chemical", "phenotype") or (
+        len(words) == 1 and thesaurus.senses(surface) > MAX_SENSES
+    )
 
 
 def _has_site(entity: Entity, held: frozenset[str]) -> bool:
@@ -151,9 +175,7 @@ def _held(works: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], froz
         held.update(terms(plain))
         held.update(part for word in plain.split() for piece in _DASH.split(word) for part in terms(piece))
         held.update(_joined(word) for word in plain.split())
-        words = _SPLIT.findall(plain)
-        initials.append("".join(word[0] for word in words).lower())
-        initials.append("".join(word[0] for word in words if not is_function(word)).lower())
+        initials += _initials(plain)
         concepts.update(entity.id for entity in link(plain))
     held.update([_respelled(term) for term in held])
     return frozenset(held), tuple(initials), frozenset(concepts)
@@ -168,10 +190,20 @@ def _joined(word: str) -> str:
     return "".join(c for c in fold(word) if c.isalnum())
 
 
+def _initials(text: str) -> tuple[str, str]:
+    """The first letters of the words of a text in a row, numbers whole: of all, and without words of
+    grammar."""
+    words = _LETTERS_OR_DIGITS.findall(text)
+    rows = (words, [word for word in words if not is_function(word)])
+    every, content = ("".join(w if w.isdigit() else w[0] for w in row).lower() for row in rows)
+    return every, content
+
+
 def _is_initials(name: str, initials: Sequence[str]) -> bool:
-    """Whether an abbreviation is spelled by the initials of words in a row."""
-    letters = "".join(c for c in name.removesuffix("s") if c.isalpha())
-    capitals = sum(c.isupper() for c in letters)
+    """Whether an abbreviation is spelled by the initials of words in a row: T2DM by type 2 diabetes
+    mellitus."""
+    letters = "".join(c for c in name.removesuffix("s") if c.isalnum())
+    capitals = sum(c.isupper() or c.isdigit() for c in letters)
     return (
         len(letters) > 1 and 2 * capitals > len(letters) and any(letters.lower() in row for row in initials)
     )
@@ -199,32 +231,33 @@ def names_in(text: str) -> list[str]:
     return found
 
 
-def coined_in(text: str, held: frozenset[str]) -> list[str]:
-    """Words that no dictionary of general English has, nor a work in another form (laparoscopically for
-    laparoscopic): names, whether or not they are written with a capital."""
-    found: list[str] = []
-    for word in _SPLIT.findall(text):
-        plain = fold(word)
-        if len(plain) < MIN_COINED_LETTERS or is_function(plain) or _is_english(plain):
-            continue
-        forms = set(terms(plain))
-        if forms <= held or any(stem[:MIN_COINED_LETTERS] == plain[:MIN_COINED_LETTERS] for stem in held):
-            continue
-        found.append(word)
-    return found
+def _is_name(word: str) -> bool:
+    """Whether an uncommon word is a name by its look: a capital, a digit, or the ending of a drug's name."""
+    return not word.islower() or looks_special(word)
 
 
-@lru_cache(maxsize=4096)
-def _is_english(plain: str) -> bool:
-    """Whether a dictionary has a word, or what it is derived from: an inflected form (`occurred`, `carried`,
-    `highest`), or one with a usual prefix or as an adverb."""
+def _is_uncommon(word: str) -> bool:
+    return len(word) >= MIN_COINED_LETTERS and not is_function(fold(word)) and not _is_general(word)
+
+
+def _has_root(word: str, held: frozenset[str]) -> bool:
+    """Whether a work has an uncommon word in another form: laparoscopically for laparoscopic."""
+    plain = fold(word)
+    return len(plain) > MIN_COINED_LETTERS and any(
+        one[:MIN_COINED_LETTERS] == plain[:MIN_COINED_LETTERS] for one in held
+    )
+
+
+@lru_cache(maxsize=16_384)
+def _is_general(word: str) -> bool:
+    """Whether a list of general English has a word or what it is derived from: WordNet, with names of places
+    and people, or the vocabulary of the sentence encoder, which is the words of books and of Wikipedia."""
+    plain = fold(word)
     root = stem(plain)
-    forms = (plain, root, f"{root.removesuffix('i')}y", plain.removesuffix("est"), plain.removesuffix("st"))
-    if re.fullmatch(_JOINING, plain) or any(thesaurus.parts_of_speech(form) for form in forms):
-        return True
-    bare = next((plain.removeprefix(p) for p in _PREFIXES if plain.startswith(p)), "")
-    ends = [plain.removesuffix(end) for end in ("ally", "ly", "ness", "s") if plain.endswith(end)]
-    return any(len(form) > 2 and thesaurus.parts_of_speech(form) for form in (bare, stem(bare), *ends))
+    forms = (plain, root, f"{root.removesuffix('i')}y", plain.removesuffix("s"))
+    return is_function(plain) or any(
+        form in general_words() or (len(form) > 2 and thesaurus.parts_of_speech(form)) for form in forms
+    )
 
 
 def _has_digit_and_letter(word: str) -> bool:

@@ -41,6 +41,8 @@ def code_of(text: str, *quotes: tuple[str, str]) -> str:
         "Regular open surgery had the highest morbidity, whatever the CI.",
         "Acetylsalicylic acid aside, morbidity was highest in group IV.",
         "Morbidity, bleeding and the need for oxygen were highest in group IV.",
+        "Morbidity was 95% in group IV.",  # elsewhere in the work, of something else: asked about
+        "Morbidity was highest in Group IV of the PIVOT trial.",  # a word of English: asked about
         "Frailty aside, morbidity was highest in group IV, in men aged 70 or older with prostatic cancer.",
     ],
 )
@@ -52,12 +54,11 @@ def test_words_and_names_may_come_from_the_whole_cited_work(text: str) -> None:
     ("text", "code"),
     [
         ("Morbidity was highest in 40 patients of group IV.", "number_missing"),
-        ("Morbidity was 95% in group IV.", "number_missing"),
         ("Morbidity was highest with metformin.", "name_missing"),
         ("Denosumab had the highest morbidity.", "name_missing"),
         ("Asthma had the highest morbidity.", "name_missing"),
         ("In gastric cancer morbidity was highest in group IV.", "name_missing"),
-        ("Morbidity was highest in Group IV of the PIVOT trial.", "name_missing"),
+        ("Morbidity was highest in Group IV of the PIVOT-9 trial.", "name_missing"),
         ("Morbidity was not highest in group IV.", "meaning_turned"),
         ("", "claim_empty"),
     ],

@@ -1,0 +1,299 @@
+"""What a second reader is asked about a wording: where it may say something else than its quotes.
+
+A warning decides nothing. It names what was seen, from closed lists and from WordNet's pairs of opposites,
+comparing words one by one: every clause of the sentence with the clause of the quotes that shares most words
+with it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from activities.text import thesaurus
+from activities.text.negation import NEGATIONS, NO_DENIAL
+from activities.text.tokens import stem
+from activities.types import Statement
+from activities.verification.claim_check import missing_number, numbers
+from activities.verification.normal_form import normalise
+from activities.verification.reading import Clause, clauses, nearest, spelled
+from activities.verification.wording import unfamiliar_name
+
+WARNINGS: Mapping[str, str] = {
+    "number_not_quoted": "{number} is not in the quotes: does the work say it of this?",
+    "number_bound": "{number} has another bound (at least, up to, more than) than in the quotes",
+    "number_moved": "{number} stands beside other words in its quote: is it of this thing, group and period?",
+    "name_not_in_works": "{name} is not in the works that it cites",
+    "hedge_lost": "its quote says `{word}`; is the sentence as careful?",
+    "cause": "`{word}` says that one thing changes another; do the quotes, or do they say that both occur?",
+    "significance": "the quotes and the sentence differ in what was significant",
+    "denial": "one of sentence and quote denies where the other does not",
+    "opposite": "it says `{word}` where its quote says `{other}`",
+    "degree": "`{word}` is not in the quotes: do they say as much?",
+    "comparison": "it names the sides of a comparison in another order: which one is it?",
+    "group_lost": "its quote is about `{group}`; is the sentence?",
+    "group_other": "its quotes do not name this group: `{group}`",
+    "mixed": "`{word}` and `{other}` are of different quotes: does any work connect them?",
+    "states_fact": "it denies nothing: is it a limit of the evidence, or a finding?",
+}
+"""Code of each warning, and what the second reader is asked."""
+
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words.split())
+
+
+_HEDGES = _stems("""
+may might could can perhaps possibly possible potential potentially probably probable likely
+unlikely suggest  appear seem tend indicate hypothesize propose speculate presumably apparently
+preliminary
+""")
+_ASSOCIATIONS = _stems("""
+associated association correlate correlation related relation linked link odds predict predictor
+predictive  risk marker coincide relationship dependent likelihood
+""")
+_CAUSES = _stems("""
+cause causes caused causal because due lead leads led result prevent prevents protect protects
+protective  induce trigger produce therefore thereby effect affect attributable responsible owing
+""")
+_EFFECTS = _stems("""
+reduce lower raise increase decrease improve worsen halve double triple cut boost shorten prolong
+eliminate  cure heal avert diminish enhance
+""")
+_DEGREES = _stems("""
+all every always never none nobody everyone only solely entirely completely fully most majority few
+many  rare rarely seldom common commonly often frequent frequently usually sometimes occasionally
+largely mainly  strongly markedly substantially greatly considerably slightly proven definitely
+certainly clearly guaranteed
+""")
+_PERMITTED = _stems("covered cover included allowed permitted eligible entitled admitted insured may payable")
+_BARRED = _stems("excluded exempt forbidden prohibited barred ineligible denied refused void rejected")
+_SIDES = frozenset(("than", "versus", "vs", "against", "compar", "unlik"))
+_PEOPLE = _stems("""
+patients women men children adults infants neonates adolescents boys girls mice rats animals cells
+people persons  individuals participants subjects mothers fathers workers students tenants customers
+residents population cohort  survivors carriers users smokers elderly
+""")
+_QUALIFYING = _stems("with without who whose aged undergoing treated receiving after before from older in")
+MODIFIERS_BEFORE, MODIFIERS_AFTER = 3, 5
+"""Words before and behind a group that say which one it is."""
+MIN_SHARED = 2
+"""Words that a clause shares with a clause of a quote, so that the two are compared."""
+
+
+def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> tuple[Statement, ...]:
+    """What a wording may have changed of its quotes, each thing once. `works`: title and text
+    of the works that it cites, where the reader should be told of a name that they lack."""
+    plain, said = normalise(text), [normalise(quote) for quote in quotes]
+    own, theirs = (
+        clauses(plain),
+        [clause for place, quote in enumerate(said) for clause in clauses(quote, place)],
+    )
+    every = frozenset().union(*(clause.stems for clause in theirs)) if theirs else frozenset()
+    whole = frozenset().union(*(clause.stems for clause in own)) if own else frozenset()
+    warnings = [*_of_numbers(plain, said, own, theirs), *_of_degree(own, every), *_mixed(own, theirs)]
+    if works and (name := unfamiliar_name(plain, [*works, *said])):
+        warnings.append(_warning("name_not_in_works", name=name))
+    for clause in own:
+        near = nearest(clause, theirs, MIN_SHARED)
+        if near is None:
+            continue
+        warnings += [
+            *_of_hedges(whole, near),
+            *_of_cause(clause, near, every),
+            *_of_significance(plain, near),
+            *_of_denial(clause, near),
+            *_of_opposites(clause, near, whole, every),
+            *_of_comparison(clause, near),
+            *_of_groups(clause, near, whole, every),
+        ]
+    return tuple({(one.code, *one.values.values()): one for one in warnings}.values())
+
+
+def reservation_warnings(text: str) -> tuple[Statement, ...]:
+    """What a second reader is asked about a reservation besides: one that denies nothing may be a finding."""
+    return () if NEGATIONS.search(normalise(text)) else (_warning("states_fact"),)
+
+
+def warning_text(statement: Statement) -> str:
+    """A warning in words, for the second reader."""
+    return WARNINGS[statement.code].format(**statement.values)
+
+
+def _warning(code: str, **values: str) -> Statement:
+    return Statement(code=code, values=dict(values))
+
+
+def _shown(clause: Clause, stems: Iterable[str]) -> str:
+    """The first word of a clause that is one of these, as it stands there."""
+    wanted = frozenset(stems)
+    return next((token.shown for token in clause.tokens if token.stem in wanted), "")
+
+
+def _of_hedges(whole: frozenset[str], near: Clause) -> Iterator[Statement]:
+    if (word := _shown(near, _HEDGES)) and not whole & _HEDGES:
+        yield _warning("hedge_lost", word=word)
+
+
+def _of_cause(clause: Clause, near: Clause, every: frozenset[str]) -> Iterator[Statement]:
+    """A cause that no quote names, or an effect where the quote has an association."""
+    word = "" if every & _CAUSES else _shown(clause, _CAUSES)
+    if not word and near.stems & _ASSOCIATIONS and not clause.stems & _ASSOCIATIONS:
+        word = _shown(clause, (_CAUSES | _EFFECTS) - near.stems)
+    if word:
+        yield _warning("cause", word=word)
+
+
+def _of_significance(text: str, near: Clause) -> Iterator[Statement]:
+    """The sentence says that a difference was significant, or is silent that it was not."""
+    own, said = "signific" in text.casefold(), "signific" in near.text.casefold()
+    nonsignificant = said and NEGATIONS.search(near.text) is not None
+    if (own and not said) or (nonsignificant and not NEGATIONS.search(text)):
+        yield _warning("significance")
+
+
+def _of_denial(clause: Clause, near: Clause) -> Iterator[Statement]:
+    own, said = (NO_DENIAL.sub(" ", one.text) for one in (clause, near))
+    if bool(NEGATIONS.search(own)) != bool(NEGATIONS.search(said)):
+        yield _warning("denial")
+
+
+def _of_opposites(
+    clause: Clause, near: Clause, whole: frozenset[str], every: frozenset[str]
+) -> Iterator[Statement]:
+    """A word of the sentence alone whose opposite only the quote has."""
+    for token in clause.tokens:
+        if token.stem in every or token.number:
+            continue
+        opposites = {stem(word) for word in thesaurus.opposites(token.shown)}
+        if token.stem in _PERMITTED:
+            opposites |= _BARRED
+        elif token.stem in _BARRED:
+            opposites |= _PERMITTED
+        if other := _shown(near, opposites - whole):
+            yield _warning("opposite", word=token.shown, other=other)
+            return
+
+
+def _of_degree(own: Sequence[Clause], every: frozenset[str]) -> Iterator[Statement]:
+    for clause in own:
+        if word := _shown(clause, _DEGREES - every):
+            yield _warning("degree", word=word)
+            return
+
+
+def _of_comparison(clause: Clause, near: Clause) -> Iterator[Statement]:
+    """Words of one side of a comparison stand on the other side in the quote."""
+    (left, right), (left_said, right_said) = _sides(clause), _sides(near)
+    both, both_said = left & right, left_said & right_said
+    straight = len((left - both) & (left_said - both_said)) + len((right - both) & (right_said - both_said))
+    crossed = len((left - both) & (right_said - both_said)) + len((right - both) & (left_said - both_said))
+    if right and right_said and crossed > straight:
+        yield _warning("comparison")
+
+
+def _sides(clause: Clause) -> tuple[frozenset[str], frozenset[str]]:
+    at = next((n for n, token in enumerate(clause.tokens) if token.stem in _SIDES), None)
+    if at is None:
+        return frozenset(), frozenset()
+    sides = (clause.tokens[:at], clause.tokens[at + 1 :])
+    left, right = (frozenset(t.stem for t in side if not t.light and not t.number) for side in sides)
+    return left, right
+
+
+def _of_groups(
+    clause: Clause, near: Clause, whole: frozenset[str], every: frozenset[str]
+) -> Iterator[Statement]:
+    """The group of the quote is missing in the sentence, or the sentence names another one."""
+    for shown, group in _groups(near):
+        if not group & whole:
+            yield _warning("group_lost", group=shown)
+            break
+    for shown, group in _groups(clause):
+        if not group & every:
+            yield _warning("group_other", group=shown)
+            break
+
+
+def _groups(clause: Clause) -> Iterator[tuple[str, frozenset[str]]]:
+    """People or animals with the words that say which ones: (as it stands there, those words)."""
+    row = clause.tokens
+    for place, token in enumerate(row):
+        if token.stem not in _PEOPLE:
+            continue
+        first = place
+        while (
+            first > max(0, place - MODIFIERS_BEFORE)
+            and not row[first - 1].light
+            and not row[first - 1].number
+        ):
+            first -= 1
+        last = place + 1
+        if last < len(row) and row[last].stem in _QUALIFYING:
+            last = min(len(row), last + 1 + MODIFIERS_AFTER)
+        group = frozenset(
+            one.stem
+            for one in row[first:last]
+            if not one.light and not one.number and one.stem not in _PEOPLE | _QUALIFYING
+        )
+        if group:
+            yield " ".join(one.shown for one in row[first:last]), group
+
+
+def _mixed(own: Sequence[Clause], theirs: Sequence[Clause]) -> Iterator[Statement]:
+    """A clause with words of which one quote alone has one, another quote alone the other."""
+    held: dict[int, frozenset[str]] = {}
+    for clause in theirs:
+        held[clause.quote] = held.get(clause.quote, frozenset()) | clause.content
+    for clause in own:
+        alone: dict[int, str] = {}
+        for token in clause.tokens:
+            having = [
+                quote for quote, stems in held.items() if token.stem in stems and token.stem in clause.content
+            ]
+            if len(having) == 1:
+                alone.setdefault(having[0], token.shown)
+        if len(alone) > 1:
+            word, other, *_ = alone.values()
+            yield _warning("mixed", word=word, other=other)
+            return
+
+
+def _of_numbers(
+    text: str, quotes: Sequence[str], own: Sequence[Clause], theirs: Sequence[Clause]
+) -> Iterator[Statement]:
+    """Numbers that no quote has, that have another bound, or that stand beside words of another number."""
+    if missing := missing_number(text, quotes, (), 0):
+        yield _warning("number_not_quoted", number=missing)
+    stated = [number for quote in quotes for number in numbers(quote)]
+    for one in numbers(text):
+        same = [other for other in stated if other.value == one.value]
+        if same and all(other.comparator != one.comparator for other in same):
+            yield _warning("number_bound", number=one.shown)
+            break
+    beside = [pair for clause in theirs for pair in _beside(clause, own)]
+    for clause in own:
+        for number, words in _beside(clause, theirs):
+            there = [len(words & others) for other, others in beside if other == number]
+            elsewhere = [len(words & others) for other, others in beside if other != number]
+            if there and max(elsewhere, default=0) > max(there):
+                yield _warning("number_moved", number=number)
+                return
+
+
+def _beside(clause: Clause, others: Sequence[Clause]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each number of a clause with the words around it, as far as the next number on each side; abbreviations
+    stand for the words that the other text has for them."""
+    row = clause.tokens
+    for place, token in enumerate(row):
+        if not token.number:
+            continue
+        first = next((n + 1 for n in range(place - 1, -1, -1) if row[n].number), 0)
+        last = next((n for n in range(place + 1, len(row)) if row[n].number), len(row))
+        around = [
+            one
+            for one in row[max(first, place - 4) : min(last, place + 5)]
+            if not one.light and not one.number
+        ]
+        words = {one.stem for one in around}
+        for one in around:
+            for other in others:
+                words |= spelled(one.shown, other.tokens)
+        yield token.stem, frozenset(words)
