@@ -111,7 +111,7 @@ class Number:
             self.percent == quoted.percent
             and len(own.as_tuple().digits) < len(exact.as_tuple().digits)
             and abs(exact - own) <= MAX_ROUNDED * abs(exact)
-            and exact.quantize(Decimal((0, (1,), own.as_tuple().exponent))) == own
+            and round(exact, -int(own.as_tuple().exponent)) == own
         )
 
 
