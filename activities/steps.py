@@ -316,6 +316,8 @@ class MechanismHypothesis(Frozen):
     trial_status: str = ""
     records: tuple[Support, ...] = ()
     """Quotes of labels, approvals and registrations that say where the drug stands."""
+    safety: tuple[Support, ...] = ()
+    """Quotes on its harms, or on their absence."""
 
 
 class Hypotheses(Frozen):

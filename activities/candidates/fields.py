@@ -18,6 +18,10 @@ ANSWERS: Mapping[CandidateFieldName, tuple[str, ...]] = {
     "safety": ("openfda", "opentargets", "chembl"),
 }
 """Field -> sources that answer it. Literature is what the run itself cites."""
+READ: frozenset[CandidateFieldName] = frozenset(
+    {"mechanism", "targets", "pathways", "indications", "regulatory", "trials", "safety"}
+)
+"""Fields for which the role that names candidates reads the works."""
 LEADS: Mapping[CandidateFieldName, tuple[str, ...]] = {"pathways": ("chembl", "opentargets")}
 """Field -> sources without which its own cannot be asked: they name the proteins."""
 SOURCES = tuple(dict.fromkeys(name for names in ANSWERS.values() for name in names))

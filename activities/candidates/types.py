@@ -52,6 +52,8 @@ class CandidateField(Frozen):
     entries: tuple[FieldEntry, ...] = ()
     silent: tuple[str, ...] = ()
     """Sources that would know and did not answer."""
+    read: bool = False
+    """Whether a model read the works that the run found for it."""
 
 
 class Candidate(Frozen):
@@ -59,6 +61,9 @@ class Candidate(Frozen):
 
     name: str
     generic_name: str = ""
+    target: str = ""
+    """What it acts on, and through which pathway, as the works that name it say."""
+    pathway: str = ""
     mechanism: str = ""
     proposed_mechanism: str = ""
     current_indications: tuple[str, ...] = ()
@@ -73,6 +78,8 @@ class Candidate(Frozen):
     records: tuple[Support, ...] = ()
     """Quotes that say where it stands and not whether it works: of labels, approvals and registrations, and
     of works that call it approved."""
+    safety: tuple[Support, ...] = ()
+    """Quotes of works on its harms, or on their absence."""
     quality_reasons: tuple[Statement, ...] = ()
     """What the quality of the evidence follows from."""
     fields: tuple[CandidateField, ...] = ()
@@ -86,7 +93,8 @@ class Candidate(Frozen):
     @property
     def quotes(self) -> tuple[Support, ...]:
         """Everything that it cites."""
-        return (*self.support, *self.against, *self.records)
+        quotes = (*self.support, *self.against, *self.records, *self.safety)
+        return tuple(dict.fromkeys(quotes))
 
 
 LOOK_UP_ATTEMPTS = 2

@@ -310,10 +310,11 @@ def _sections(
 
 
 def _confidence(step: PublishInput, claims: Sequence[Claim]) -> float | None:
-    """The judged confidence; none without a model, and 0 where nothing stands."""
-    if step.written_by == "extractive" or step.confidence is None:
+    """The judged confidence; none without a model, and none where nothing stands: there is no answer to be
+    confident of."""
+    if step.written_by == "extractive" or step.confidence is None or not claims:
         return None
-    return round(step.confidence, 4) if claims else 0.0
+    return round(step.confidence, 4)
 
 
 def _confidence_reasons(step: PublishInput, claims: Sequence[Claim]) -> tuple[Statement, ...]:

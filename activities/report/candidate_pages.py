@@ -11,7 +11,7 @@ Invariants:
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.candidates import reading
-from activities.candidates.fields import FIELDS
+from activities.candidates.fields import FIELDS, READ
 from activities.candidates.status import CODES, STOPPED_TRIALS, foremost
 from activities.candidates.types import (
     Candidate,
@@ -39,11 +39,16 @@ def page(
     said: Said,
     findings: CandidateFindings | None,
     question: str,
+    *,
+    judged: bool,
 ) -> Candidate:
-    """The candidate with its fields, and with what they say in its older keys where those were empty."""
+    """The candidate with its fields, and with what they say in its older keys where those were empty.
+    `judged`: whether a model read the works for what they say of it."""
     known = {field.name: field for field in (findings.fields if findings else candidate.fields)}
     own = _own_entries(candidate, items, said, question)
-    fields = tuple(_field(name, known.get(name), own.get(name, [])) for name in FIELDS)
+    fields = tuple(
+        _field(name, known.get(name), own.get(name, []), read=judged and name in READ) for name in FIELDS
+    )
     by_name = {field.name: field for field in fields}
     trial = next((entry for entry in by_name["trials"].entries if entry.values.get("nct")), None)
     mechanism = next(iter(by_name["mechanism"].entries), None)
@@ -90,7 +95,7 @@ def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[St
 
 
 def _field(
-    name: CandidateFieldName, known: CandidateField | None, own: Iterable[FieldEntry]
+    name: CandidateFieldName, known: CandidateField | None, own: Iterable[FieldEntry], *, read: bool
 ) -> CandidateField:
     """Entries of cited items before those that were looked up, each once."""
     looked_up = [e for e in known.entries if not e.evidence_id and e.source != VOCABULARY] if known else []
@@ -101,11 +106,11 @@ def _field(
         entries = sorted(entries, key=reading.trial_order)[: reading.TRIALS]
     silent = known.silent if known else ()
     if entries:
-        return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent)
+        return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent, read=read)
     if name in _LITERATURE:
         return CandidateField(name=name, status="not_found")
     status = known.status if known and known.status != "found" else "not_looked_up"
-    return CandidateField(name=name, status=status, silent=silent)
+    return CandidateField(name=name, status=status, silent=silent, read=read)
 
 
 def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
@@ -168,6 +173,15 @@ def _own_entries(
     which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
     if (candidate.mechanism or " -> " in chain) and which in said:
         entries["mechanism"].append(_quoted(*said[which], text=chain))
+    if candidate.target and "target" in said:
+        entries["targets"].append(_quoted(*said["target"], text=candidate.target))
+    if candidate.pathway and "pathway" in said:
+        entries["pathways"].append(_quoted(*said["pathway"], text=candidate.pathway))
+    entries["safety"] += [
+        _quoted(documents[s.evidence_id], s.quote, text=s.quote).model_copy(update={"code": "stated"})
+        for s in candidate.safety
+        if s.evidence_id in documents
+    ]
     together: dict[tuple[str, str], list[str]] = {}
     for text in candidate.current_indications:
         if text in said:

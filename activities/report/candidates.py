@@ -26,7 +26,7 @@ from activities.text.drugs import names_drug
 from activities.types import Evidence, Statement
 from activities.verification.quote_check import Checked, QuoteChecker, normalise
 
-_FIELDS = ("mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
+_FIELDS = ("target", "pathway", "mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
 _PASSAGE = re.compile(r"(?<=[.;!?])\s+")
 _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
@@ -64,7 +64,8 @@ def check_candidates(
             _drop(done, name or "without a name", candidate, result)
             continue
         others = {
-            field: checker.supports(getattr(candidate, field)).support for field in ("against", "records")
+            field: checker.supports(getattr(candidate, field)).support
+            for field in ("against", "records", "safety")
         }
         tests = tuple(filter(None, map(clean, candidate.search_suggestions)))
         kept = candidate.model_copy(
@@ -78,7 +79,7 @@ def check_candidates(
             done.statements.append(
                 Statement(code="candidate_fields_unchecked", values={"name": name, "fields": removed})
             )
-        kept = page(kept, items, said, findings.get(candidate.name), question)
+        kept = page(kept, items, said, findings.get(candidate.name), question, judged=judged)
         reasons = quality(kept, documents) if judged else ()
         done.kept.append(kept.model_copy(update={"quality_reasons": reasons}))
     return done

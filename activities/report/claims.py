@@ -115,6 +115,8 @@ class CheckedSection:
             return None
         if self.planned.status in ("failed", "cancelled"):
             return Statement(code="section_not_researched", values={"note": clean(self.planned.note)})
+        if self.drafted > self.lost:
+            return Statement(code="section_stands_elsewhere")
         if self.lost:
             return Statement(code="section_claims_refused")
         return Statement(code="section_without_claims")

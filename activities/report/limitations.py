@@ -12,6 +12,7 @@ from activities.report.claims import CheckedSection
 from activities.report.formats.statements import as_statement
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Verification
+from activities.report.works import MIN_ANSWERS
 from activities.stop_reasons import STOPS
 from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
@@ -134,6 +135,10 @@ def why_unanswered(step: PublishInput, dropped: int) -> Statement:
             **_asked(step.searches),
         }
         return Statement(code="nothing_found", values=values)
+    answering = sum(judged.answers >= MIN_ANSWERS for judged in step.judgements)
+    if step.written_by == "model" and answering:
+        of = max(step.counts.screened or len(step.evidence), answering)
+        return Statement(code="answers_without_claim", values={"answering": answering, "items": of})
     values = {"items": step.counts.screened or len(step.evidence), **_asked(step.searches)}
     return Statement(
         code="nothing_near" if step.written_by == "extractive" else "no_item_answers", values=values

@@ -37,6 +37,7 @@ class HypothesisAnswer(Loose):
     confidence: Share = 0.0
     supporting: SentenceLabels = limits(items=3, default_factory=list)
     contradicting: SentenceLabels = limits(items=2, default_factory=list)
+    safety: SentenceLabels = limits(items=3, default_factory=list)
     current_indications: Texts = limits(items=4, length=100, default_factory=list)
     regulatory_status: Text = limits(length=120, default="")
     trial_status: Text = limits(length=120, default="")
@@ -91,6 +92,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
                 regulatory_status=grounded(line(given.regulatory_status, 160), corpus),
                 trial_status=grounded(line(given.trial_status, 160), corpus),
                 search_suggestions=lines(given.search_suggestions, 3, 200),
+                safety=_of_drug(drug, given.safety, prompt),
                 records=standing_of(drug, tuple(prompt.shown.values())).quotes,
             ),
         )

@@ -303,6 +303,8 @@ def _accept_small(step: JudgeInput, prompt: Prompt, answer: ShortJudgeAnswer) ->
         return JudgeBatch(model=step.model.model)
     said = answer.answers.strip().casefold() == "yes"
     share = prompt.shares.get("answers", {}).get("yes")
+    if share is None and answer.answers.strip().casefold() not in ("yes", "no"):
+        return JudgeBatch(model=step.model.model)  # an answer that cannot be read judges nothing
     grade = 3 if (said if share is None else share >= SURE) else 1
     best = best_sentences(step.question, document, 1)
     support = supports(best) if grade >= 2 else ()

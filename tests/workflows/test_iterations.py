@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from activities.drafts import SentenceVerdict, Verdicts, VerifyInput
 from activities.iterations import IterationRecord
 from activities.searches import Hits, SearchTask
 from activities.steps import (
@@ -170,6 +171,26 @@ async def test_what_would_test_a_hypothesis_is_searched_for(stage: Stage) -> Non
     [candidate] = report.candidates
     assert candidate.search_suggestions == ("metformin no benefit", "metformin trial")
     assert candidate.against
+
+
+async def test_what_is_offered_against_a_candidate_is_read_again(stage: Stage) -> None:
+    def hypothesise(step: Any) -> Hypotheses:
+        ref = step.evidence[0]
+        quote = Support(evidence_id=ref.evidence_id, quote=stage.fakes.documents[ref.blob].text)
+        named = {"supporting_evidence": (quote,), "contradicting_evidence": (quote,)}
+        return Hypotheses(hypotheses=(MechanismHypothesis(drug="metformin", **named),))
+
+    def read(step: VerifyInput) -> Verdicts:
+        verdicts = [SentenceVerdict(id=one.id, supported="no") for one in step.sentences]
+        return Verdicts(verdicts=tuple(verdicts))
+
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.answers["hypothesis_generator"], stage.script.answers["verifier"] = hypothesise, read
+    _, report, _ = await stage.play(a_request())
+    [candidate] = report.candidates
+    assert candidate.support
+    assert candidate.against == ()
+    assert [s.number("quotes") for s in report.statements if s.code == "not_against"] == [1]
 
 
 async def test_a_search_stops_when_its_source_has_used_its_seconds(stage: Stage) -> None:

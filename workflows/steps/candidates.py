@@ -12,8 +12,10 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.candidates import counter_evidence
     from activities.candidates.fields import SOURCES, unanswered
     from activities.candidates.types import Candidate, CandidateLookUp, LookedUp
+    from activities.drafts import Verdicts, VerifyInput
     from activities.look_up_candidate import CandidateActivities
     from activities.role_activities import ThinkActivities
     from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
@@ -28,7 +30,7 @@ from workflows.rules.stopping import enough
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.search import SearchSteps
-from workflows.steps.writing import MAX_WRITER_ITEMS, WritingSteps
+from workflows.steps.writing import MAX_WRITER_ITEMS, WritingSteps, run_all
 
 
 class LookUpSteps:
@@ -129,7 +131,10 @@ class CandidateSteps:
         await self._propose(use_model)
         if not state.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
             return
-        await self.look_ups.look_up_candidates()
+        offered = tuple(state.candidates) if use_model else ()
+        verdicts: list[Verdicts] = []
+        await run_all((self.look_ups.look_up_candidates(), self._read_counter_evidence(offered, verdicts)))
+        self._leave_out_refuted(offered, verdicts)
         if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
             state.control.left_out += [c.name for c in state.candidates]
             state.candidates, state.hypotheses = [], []
@@ -195,6 +200,37 @@ class CandidateSteps:
         state.candidates = [as_candidate(h) for h in found.hypotheses if h.supporting_evidence]
         self._emit_formed(found)
 
+    async def _read_counter_evidence(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
+        """Ask the second reader whether what is offered against the candidates speaks against them, while
+        they are looked up."""
+        sentences = counter_evidence.to_read(offered)
+        if not sentences or not self.models.is_paid("verifier"):
+            return
+        cited = {support.evidence_id for sentence in sentences for support in sentence.support}
+        step = VerifyInput(
+            **self.context.step_inputs(),
+            sentences=sentences,
+            evidence=tuple(ref for ref in self.context.state.evidence if ref.evidence_id in cited),
+        )
+        verdicts.append(
+            await self.models.execute(
+                "verifier", ThinkActivities.verify_sentences, step, Verdicts(), writing=True
+            )
+        )
+
+    def _leave_out_refuted(self, offered: Sequence[Candidate], verdicts: Sequence[Verdicts]) -> None:
+        """Leave out what does not speak against its candidate."""
+        state = self.context.state
+        in_favour = {name for name, judged in state.judgements.items() if judged.direction == "yes"}
+        given = tuple(one for answer in verdicts for one in answer.verdicts)
+        read, refused = counter_evidence.with_verdicts(offered, Verdicts(verdicts=given), in_favour)
+        against = {candidate.name: candidate.against for candidate in read}
+        state.candidates = [
+            one.model_copy(update={"against": against.get(one.name, one.against)}) for one in state.candidates
+        ]
+        if refused:
+            self.events.add_limitation("not_against", quotes=refused)
+
     def _emit_formed(self, found: Hypotheses) -> None:
         names = ", ".join(hypothesis.drug for hypothesis in found.hypotheses)
         searches = sum(len(hypothesis.search_suggestions) for hypothesis in found.hypotheses)
@@ -210,6 +246,8 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
     return Candidate(
         name=hypothesis.drug,
         generic_name=hypothesis.generic_name,
+        target=hypothesis.target,
+        pathway=hypothesis.pathway,
         mechanism=hypothesis.target,
         proposed_mechanism=chain,
         current_indications=hypothesis.current_indications,
@@ -218,6 +256,7 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
         support=hypothesis.supporting_evidence,
         against=hypothesis.contradicting_evidence,
         records=hypothesis.records,
+        safety=hypothesis.safety,
         search_suggestions=hypothesis.search_suggestions,
     )
 

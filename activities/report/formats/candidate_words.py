@@ -59,10 +59,10 @@ SAFETY: Mapping[str, str] = {
 TESTS = "Searches that would test it"
 BY_THE_RUN = "suggested by the run"
 NOT_FOUND = "not found"
-NOT_STATED = "not stated in the cited works"
+NOT_LOOKED_FOR = "not looked for"
+NOT_IN_WORKS = "not found in the works read"
 NOT_ASKED = (
-    "Registers of drugs and trials were not asked: none was among the sources that this run could use. What"
-    " the cited works do not state is therefore not known here."
+    "Registers of drugs and trials were not asked: none was among the sources that this run could use."
 )
 JUDGED_COLUMNS = ("Literature", "Evidence")
 """Not shown without a model."""
@@ -75,7 +75,9 @@ def missing(field: CandidateField) -> str:
     if field.status == "unreachable":
         sources = listed(map(source_title, field.silent))
         return f"{NOT_FOUND} ({sources} could not be reached)"
-    return NOT_STATED if field.status == "not_looked_up" else NOT_FOUND
+    if field.status != "not_looked_up":
+        return NOT_FOUND
+    return NOT_IN_WORKS if field.read else NOT_LOOKED_FOR
 
 
 def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
@@ -208,7 +210,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
         place
         for place, name in enumerate(HEAD)
         if (judged or name not in JUDGED_COLUMNS)
-        and not all(row[place].text.startswith((NOT_FOUND, NOT_STATED)) for row in made)
+        and not all(row[place].text.startswith((NOT_FOUND, NOT_LOOKED_FOR)) for row in made)
     ]
     if made:
         rows = tuple(tuple(row[place] for place in used) for row in made)

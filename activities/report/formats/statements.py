@@ -245,6 +245,7 @@ WORDING: Mapping[str, Wording] = {
     "stopped_early": lambda s: f"The research stopped early: {_because(s)}.",
     "section_incomplete": _section_incomplete,
     "section_without_claims": "No claim is made here: nothing that was found answers it.",
+    "section_stands_elsewhere": "What was found for this section is said elsewhere in this report.",
     "section_claims_refused": "No claim written for this section passed the checks.",
     "section_not_researched": lambda s: (
         f"No claim is made here{f': {note}' if (note := s.text('note').rstrip('. ')) else ''}."
@@ -256,6 +257,10 @@ WORDING: Mapping[str, Wording] = {
     "nothing_searched": lambda s: f"nothing was searched ({_because(s)})",
     "nothing_found": _nothing_found,
     "no_item_answers": _no_item_answers,
+    "answers_without_claim": (
+        "{answering:#work} of {items} {answering:answers|answer} it, and no sentence on {answering:it|them}"
+        " stands in this report"
+    ),
     "nothing_near": _nothing_near,
     # searching
     "searches_failed": _searches_failed,
@@ -337,6 +342,10 @@ WORDING: Mapping[str, Wording] = {
     "candidate_not_looked_up": "Candidate {name} could not be looked up: {reason}.",
     "candidates_not_looked_up": (
         "{candidates:#candidate} {candidates:was|were} not looked up: no time was left for it."
+    ),
+    "not_against": (
+        "{quotes:#quote} offered as speaking against a candidate {quotes:does|do} not, and {quotes:was|were}"
+        " left out."
     ),
     "candidate_left_out": "Candidate {name} was left out: {reason}.",
     "candidate_fields_unchecked": (

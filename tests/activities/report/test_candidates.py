@@ -11,6 +11,7 @@ from activities.candidates.types import (
 )
 from activities.report.assemble import build_report
 from activities.report.formats import render
+from activities.report.formats.candidate_words import missing
 from activities.report.schema import Report
 from activities.types import Evidence, Identifiers, Support
 from tests.activities.cases import planned, publish_input, quoting
@@ -198,3 +199,35 @@ def test_that_registers_were_not_asked_is_said_once_and_not_in_each_cell() -> No
     page = words_of(report_of(findings=None), "md")
     assert page.count("Registers of drugs and trials were not asked") == 1
     assert "not looked up" not in page
+
+
+def test_what_a_mechanism_names_and_what_works_say_of_harm_stand_on_the_page() -> None:
+    harm = "Riluzole raised liver enzymes in 12 patients."
+    work = TRIAL.model_copy(update={"text": f"{TRIAL.text} {harm}"})
+    made = RILUZOLE.model_copy(
+        update={
+            "target": "glutamate release",
+            "pathway": "nerve endings",
+            "safety": (Support(evidence_id="pmid:10", quote=harm),),
+        }
+    )
+    step = publish_input(
+        planned("s1", quoting("Riluzole prolonged survival in 959 patients.", ("pmid:10", PROLONGED))),
+        question="Which drugs might treat amyotrophic lateral sclerosis?",
+        candidates=(made,),
+    )
+    report = build_report(step, {**DOCUMENTS, "pmid:10": work})
+    texts = {
+        name: [e.text for e in field(report, name).entries] for name in ("targets", "pathways", "safety")
+    }
+    assert texts["targets"] == ["glutamate release"]
+    assert texts["pathways"] == ["nerve endings"]
+    assert harm in texts["safety"]
+    assert all(e.quote in work.text for e in field(report, "targets").entries)
+
+
+def test_a_field_that_nobody_looked_for_says_so() -> None:
+    silent = CandidateField(name="safety")
+    assert missing(silent) == "not looked for"
+    assert missing(silent.model_copy(update={"read": True})) == "not found in the works read"
+    assert "not stated in the cited works" not in words_of(report_of(findings=None), "md")

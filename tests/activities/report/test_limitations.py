@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+from activities.judgements import WorkJudgement
+from activities.publication import PrismaCounts
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.limitations import folded
 from activities.roles.prompt import left_out
 from activities.types import Statement
-from tests.activities.cases import FULL
+from tests.activities.cases import FULL, REDUCED, TRIAL, planned, publish_input, quoting, ref_of
 from tests.activities.report.building import built
 
 ROOT = Path(__file__).parents[3]
@@ -62,3 +64,24 @@ def test_every_code_that_is_emitted_has_a_wording() -> None:
 def test_every_wording_survives_a_statement_without_values() -> None:
     for code in WORDING:
         assert sentence(Statement(code=code)) or code == "text", code
+
+
+def test_a_report_whose_claims_were_left_out_does_not_say_that_no_work_answers() -> None:
+    judgements = (WorkJudgement(evidence_id="pmid:1", answers=3, direction="yes"),)
+    counts = PrismaCounts(identified=10, screened=10)
+    report = built(
+        publish_input(planned("s1"), judgements=judgements, counts=counts, evidence=(ref_of(TRIAL),))
+    )
+    assert report.unanswered is not None
+    assert report.unanswered.code == "answers_without_claim"
+    said = sentence(report.unanswered)
+    assert said == "1 work of 10 answers it, and no sentence on it stands in this report"
+
+
+def test_a_section_whose_claims_stand_elsewhere_says_so() -> None:
+    claim = quoting("Metformin reduced all-cause mortality by 30%.", ("pmid:1", REDUCED))
+    report = built(publish_input(planned("s1", claim), planned("s2", claim)))
+    assert report.sections[0].empty_because is None
+    because = report.sections[1].empty_because
+    assert because is not None
+    assert sentence(because) == "What was found for this section is said elsewhere in this report."

@@ -254,7 +254,7 @@ async def test_a_small_model_is_asked_for_what_it_is_good_at(case: Case) -> None
     assert asked.count("judge") == SMALL_JUDGE_ITERATIONS
 
 
-@pytest.mark.parametrize(("said", "answers"), [("yes", 3), ("no", 1), ("perhaps", 1)])
+@pytest.mark.parametrize(("said", "answers"), [("yes", 3), ("no", 1)])
 async def test_a_small_model_judges_one_work_with_one_word(case: Case, said: str, answers: int) -> None:
     case.server.script(says({"answers": said}))
     small = MODEL.model_copy(update={"effort": "small"})
@@ -264,6 +264,15 @@ async def test_a_small_model_judges_one_work_with_one_word(case: Case, said: str
     assert (judgement.answers, judgement.direction) == (answers, "not_asked")
     assert [one.quote for one in judgement.support] == ([judgement.finding] if answers > 1 else [])
     assert not judgement.support or judgement.finding in DOCUMENTS[0].text
+
+
+async def test_a_small_model_that_cannot_be_read_judges_nothing(case: Case) -> None:
+    """A work that was judged not to answer would make a confidence of nothing."""
+    case.server.script(says({"answers": "perhaps"}))
+    small = MODEL.model_copy(update={"effort": "small"})
+    step = case.step("judge", case.refs[:1])
+    update = {"model": small, "allowance": allowance_of("judge", small)}
+    assert (await case.thinker.think("judge", step.model_copy(update=update))).output.judgements == ()
 
 
 @pytest.mark.parametrize(

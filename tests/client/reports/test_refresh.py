@@ -211,7 +211,7 @@ def test_a_report_that_loses_every_claim_says_that_the_question_is_not_answered(
     later = told_again(build_report(step, DOCUMENTS), {"pmid:1": verdict("retracted", "retraction")})
     assert list(later.claims()) == []
     assert later.references == ()
-    assert later.confidence == 0.0
+    assert later.confidence is None
     assert later.unanswered is not None
     assert "unanswered" in {s.code for s in later.statements}
     assert verify(later, []) == []
