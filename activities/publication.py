@@ -13,6 +13,7 @@ from activities.types import (
     Filters,
     Frozen,
     Gate,
+    Length,
     Mode,
     ReportPlanSection,
     SearchRecord,
@@ -22,8 +23,6 @@ from activities.types import (
     Usage,
 )
 
-Length = Literal["brief", "standard", "full"]
-"""How much of a report is printed: the answer, what is open and its works; the report; all that is known."""
 WrittenBy = Literal["model", "extractive"]
 """Who wrote a report: a language model, or code that finds and quotes passages."""
 

@@ -49,6 +49,8 @@ def mode_names() -> tuple[str, ...]:
     return (*get_args(BuiltInMode), *(point.name for point in points("determinator.modes")))
 
 
+Length = Literal["brief", "standard", "full"]
+"""How much of a report is printed: the answer, what is open and its works; the report; all that is known."""
 Gate = Literal["plan", "candidates", "report"]
 
 

@@ -15,6 +15,7 @@ from activities.types import (
     Filters,
     Frozen,
     Gate,
+    Length,
     Mode,
     ModelChoice,
     ReportPlan,
@@ -92,6 +93,8 @@ class ResearchRequest(Frozen):
     follow_up: FollowUp | None = None
     """The finished run whose evidence this one begins with."""
     columns: tuple[str, ...] = ()
+    length: Length = "standard"
+    """How much of its report is printed."""
     """Columns of the table of works, which a model fills. Empty: the profile's."""
     judge_threshold: float | None = Field(default=None, ge=0, le=1)
     """Confidence from which the evidence may suffice. None: the profile's."""

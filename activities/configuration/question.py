@@ -16,6 +16,7 @@ from activities.types import (
     BuiltInMode,
     Filters,
     Gate,
+    Length,
     Mode,
     mode_names,
 )
@@ -128,6 +129,14 @@ class QuestionSettings(BaseSettings):
             by_folder=True,
         ),
     ] = Field(default_factory=list)
+    length: Annotated[
+        Length,
+        research(
+            "How much of the report is printed: brief, standard or full. What was found is kept whole.",
+            by_request=True,
+            by_folder=True,
+        ),
+    ] = "standard"
     max_iterations: Annotated[
         int | None,
         Field(ge=1, le=50),

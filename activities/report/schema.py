@@ -12,7 +12,7 @@ from activities.candidates.types import Candidate
 from activities.drafts import RefusedKind
 from activities.judgements import Table, WorkJudgement
 from activities.profiles.types import STUDIES, Words
-from activities.publication import Continued, Decision, Length, PrismaCounts, WrittenBy
+from activities.publication import Continued, Decision, PrismaCounts, WrittenBy
 from activities.types import (
     Claim,
     EvidenceType,
@@ -20,6 +20,7 @@ from activities.types import (
     Frozen,
     Grade,
     Identifiers,
+    Length,
     SearchRecord,
     Standing,
     Statement,

@@ -4,11 +4,12 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from activities.report.format_table import FORMATS, format_of
+from activities.types import Length
 from client.cli.common import Filled, Name, complete_run, on_client, run_argument, say
 from client.failures import BadInput, NoConnection, NoSuchRun, SeveralRuns
 from client.runs.checks import check_output
@@ -44,6 +45,7 @@ NEEDED_FOR_REASONS = 105
     show_default=True,
     help="Of the summary that --format wav reads aloud.",
 )
+@click.option("--length", type=Name(get_args(Length)), help="Default: as the question was asked.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
 @click.option(
     "--version", "number", type=click.IntRange(1), help="Of a refreshed report; default: the latest."
@@ -54,6 +56,7 @@ async def report(
     run: str,
     form: str | None,
     speed: float,
+    length: Length | None,
     output: Path | None,
     number: int | None,
 ) -> None:
@@ -70,6 +73,8 @@ async def report(
     from client.reports.load import as_bytes, write_report
 
     found = await find_report(client, run, number)
+    if length is not None:
+        found = found.model_copy(update={"length": length})
     if output is not None and wanted != WAV:
         write_report(found, wanted, output, say=say)
         click.echo(str(output))

@@ -15,7 +15,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from activities.report.formats import render
-from activities.types import Gate
+from activities.types import Gate, Length
 from client.api import Determinator
 from client.failures import BadInput
 from client.mcp.answers import HypothesisAnswer, ReportAnswer, RunState, VerifyAnswer, clearly
@@ -100,6 +100,7 @@ class Research:
         columns: Annotated[
             Sequence[str], Field(description="What to extract from each work, for a table")
         ] = (),
+        length: Annotated[Length, Field(description="How much of its report is printed")] = "standard",
         max_cost: Annotated[float | None, Field(ge=0, description="US dollars at most")] = None,
         max_minutes: Annotated[float | None, Field(gt=0, description="Working time at most")] = None,
         max_iterations: Annotated[int | None, Field(ge=1, le=50)] = None,
@@ -118,6 +119,7 @@ class Research:
             sources=list(sources),
             library=self._folders.check(library) if library else None,
             columns=list(columns) or None,
+            length=length,
             max_cost=max_cost,
             max_time=None if max_minutes is None else max_minutes * 60,
             max_iterations=max_iterations,
@@ -169,11 +171,15 @@ class Research:
             await found.cancel()
         return await state_of(found)
 
-    async def get_report(self, run: RunName = "last") -> ReportAnswer:
+    async def get_report(
+        self,
+        run: RunName = "last",
+        length: Annotated[Length | None, Field(description="Of its Markdown; none: as it was asked")] = None,
+    ) -> ReportAnswer:
         """The report of a run: its claims, each with verbatim quotes and the works they are from. While the
         run goes on it is the report as it stands, marked as a draft."""
         found = await self._client.run(run)
-        report = await found.draft()
+        report = (await found.draft()).at_length(length)
         markdown = await asyncio.to_thread(render, report, "md")
         return ReportAnswer.of(report, markdown.decode())
 

@@ -4,6 +4,7 @@ from html import escape
 
 from activities.report.formats import render
 from activities.report.schema import Report
+from activities.types import Length
 
 HEIGHT_EM = 42
 
@@ -15,6 +16,10 @@ class RunReport(Report):
     def of(cls, report: Report) -> "RunReport":
         """The same report."""
         return cls.model_construct(**dict(report))
+
+    def at_length(self, length: Length | None) -> "RunReport":
+        """The same report, of which more or less is printed; None: as it was asked."""
+        return self if length is None else self.model_copy(update={"length": length})
 
     def _repr_html_(self) -> str:
         """The HTML report in a frame of its own, without access to the notebook."""

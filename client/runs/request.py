@@ -32,6 +32,7 @@ class AskOptions(TypedDict, total=False):
     """A folder of one's own documents: with it nothing else is searched unless it is named."""
     also_web: bool | None
     columns: Sequence[str] | None
+    length: Literal["brief", "standard", "full"] | None
     since: int | None
     until: int | None
     """Years of publication, both included."""
@@ -151,6 +152,7 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         "sources": sources_to_search(asked, options),
         "library": check_library(options.get("library")),
         "columns": tuple(asked.columns),
+        "length": asked.length,
         **analysis(options),
         "models": models(settings, options),
         "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast, get_args
 
 import gradio as gr
 from pydantic import BaseModel, ConfigDict
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from activities.profiles.loader import profile_names
 from activities.settings import Settings
 from activities.sources.names import source_names
+from activities.types import Length
 from client.failures import BadInput
 from client.runs.request import AskOptions
 from workflows.modes import MODES
@@ -40,6 +42,7 @@ class Fields(BaseModel):
     rounds: int | None = None
     sections: int | None = None
     columns: str | None = None
+    length: str | None = None
     gates: list[str] | None = None
 
 
@@ -75,6 +78,7 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
             minutes = gr.Number(label="Minutes", minimum=0, value=None)
             rounds = gr.Number(label="Rounds", minimum=0, precision=0, value=None)
             sections = gr.Number(label="Sections", minimum=0, precision=0, value=None)
+        length = gr.Dropdown([*get_args(Length)], value=settings.length, label="Length of the report")
         columns = gr.Textbox(label="Columns of the table", placeholder="population, dose, outcome, effect")
         gates = gr.CheckboxGroup(["plan", "candidates", "report"], label="Wait for my approval of")
     button = gr.Button("Ask", variant="primary", elem_id="ask")
@@ -92,6 +96,7 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
         "rounds": rounds,
         "sections": sections,
         "columns": columns,
+        "length": length,
         "gates": gates,
     }
     return AskForm(fields, button, message)
@@ -120,6 +125,7 @@ def options_of(fields: Fields, *, shared: bool, offered: list[str]) -> AskOption
         "max_iterations": fields.rounds or None,
         "max_sections": fields.sections or None,
         "columns": [name.strip() for name in (fields.columns or "").split(",") if name.strip()] or None,
+        "length": cast("Length | None", fields.length or None),
         "approve": fields.gates or None,
     }
     if fields.model != IN_FORCE:

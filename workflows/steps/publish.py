@@ -192,6 +192,7 @@ class Publisher:
                 draft=draft,
                 filters=context.request.filters,
                 results_per_search=context.request.limits.results_per_search,
+                length=context.request.length,
                 words=context.profile.words if state.prepared else STUDIES,
             )
         )

@@ -9,7 +9,7 @@ from activities.drafts import RefusedKind
 from activities.judgements import Direction
 from activities.publication import Decision
 from activities.report.formats.statements import sentence, sentences
-from activities.report.formats.text import clean, counted
+from activities.report.formats.text import clean, counted, listed
 from activities.report.schema import Dropped, Reference, Report, ReportSection
 from activities.report.works import MIN_ANSWERS, grade_of
 from activities.stop_reasons import STOPS
@@ -27,30 +27,36 @@ KINDS: Mapping[RefusedKind, str] = {
     "judgement": "field of a judgement",
     "hypothesis": "candidate or hypothesis",
 }
+READERS: Mapping[str, str] = {
+    "": "a second reader",
+    "same_model": "a second reading of the same model",
+    "other_model": "another model as second reader",
+}
 MAX_SURE = 0.99
 """The highest confidence that is printed: quotes of a few works make nothing certain."""
 _UNREACHED = re.compile(r"cannot be reached from here\b")
 
 
 def verified(report: Report) -> str:
-    """How many claims passed; empty when nothing was claimed."""
+    """How many sentences stand, and by what: their quote, a second reader, code; empty when nothing was
+    claimed."""
     check = report.verification
     if not check.claims:
         return ""
     if report.written_by == "extractive":
         quotes = counted(check.verified, "quote")
         return f"{quotes} {'is' if check.verified == 1 else 'are'} word for word in the works."
-    if check.claims == 1:
-        stands = f"The only claim {'is' if check.verified else 'is not'} supported by a quote"
-    elif check.verified == check.claims:
-        all_claims = "Both claims" if check.claims == 2 else f"All {check.claims} claims"
-        stands = f"{all_claims} are supported by quotes"
-    else:
-        claims = counted(check.verified, "claim")
-        stands = f"{claims} {'is' if check.verified == 1 else 'are'} supported by quotes"
-        lost = counted(check.claims - check.verified, "sentence")
-        return f"{stands} found word for word in the cited items; {lost} more did not stand."
-    return f"{stands} found word for word in the cited items."
+    ways = (
+        (check.by_quote - check.replaced, "in the words of their quotes"),
+        (check.by_reader, f"confirmed by {READERS[check.reader]}"),
+        (check.computed, "computed by code from quoted numbers"),
+        (check.replaced, "quotes in the place of refused sentences"),
+    )
+    how = listed(f"{number} {way}" for number, way in ways if number > 0)
+    stand = f"{counted(check.verified, 'sentence')} {'stands' if check.verified == 1 else 'stand'}"
+    fell = check.fell or check.claims - check.verified
+    refused = f"; {counted(fell, 'sentence')} {'was' if fell == 1 else 'were'} refused" if fell else ""
+    return f"{stand}{f': {how}' if how else ''}{refused}. Every quote is word for word in the item it cites."
 
 
 def heading(section: ReportSection) -> str:
