@@ -22,9 +22,11 @@ class Passage(Frozen):
     """The sentence before, where it is needed to understand: the head of a list, a header row, a speaker."""
     after: str = ""
     mentions: tuple[str, ...] = ()
-    """Names and technical words of the question that the work mentions, as typed."""
+    """Names of the question that the work mentions, as typed."""
     lacks: tuple[str, ...] = ()
-    """Those that it does not mention."""
+    """Names of the question that it does not use, nor a word that is near one."""
+    uses: tuple[str, ...] = ()
+    """What it uses instead of a name: `HIV for AIDS`."""
 
 
 ClaimState = Literal["stands", "unverified", "failed"]

@@ -1,7 +1,7 @@
 """Does the back end without a model find the right passage, and show what a work does not mention?
 
     python -m benchmarks.passages [--set hidden|own|reworded|exchanged|pairs|everyday ...] [--bioasq FILE]
-                                  [--limit N] [--misses] [--encoded]
+                                  [--limit N] [--misses] [--encoded] [--vectors FILE]
 
 Everything is asked as a user's run asks it: the library is searched with the question, and the passages are
 written from what was found. Counted strictly the right passage is under Findings, loosely it is on the page.
@@ -46,6 +46,7 @@ from activities.profiles.loader import load_profile
 from activities.sources.library import SAMPLE
 from activities.sources.library.index import Found, Libraries, LibraryIndex
 from activities.text import ranking, thesaurus
+from activities.text.embeddings import keep_in
 from activities.text.entities import abbreviations, of_kind, resolve, same
 from activities.types import Evidence
 
@@ -255,15 +256,17 @@ class Report:
         ):
             self.row(f"{name}, {what}", [(one.question, test(draft, one)) for draft, one in asked], goal)
 
-    def row(self, name: str, results: Sequence[tuple[str, bool]], goal: str) -> None:
-        """One figure."""
+    def row(
+        self, name: str, results: Sequence[tuple[str, bool]], goal: str, *, wrong: bool = False
+    ) -> None:
+        """One figure. `wrong`: what is counted is missed."""
         good = sum(right for _, right in results)
         print(
             f"{name:36} {good / max(len(results), 1):6.1%}  ({good}/{len(results)}; wanted {goal})",
             flush=True,
         )
         for question, right in results if self._misses else ():
-            if not right:
+            if right == wrong:
                 print(f"    {question}")
 
 
@@ -308,6 +311,7 @@ def over_sample(report: Report, sets: Sequence[str], folder: Path, limit: int) -
                 "right works said to lack a word",
                 [(one.question, lacks(draft, one)) for draft, one in right_works],
                 "at most 5 %",
+                wrong=True,
             )
 
 
@@ -418,7 +422,12 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=1_000)
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--encoded", action="store_true")
+    parser.add_argument(
+        "--vectors", type=Path, help="a file that keeps what the encoder has read, as a home's"
+    )
     options = parser.parse_args()
+    if options.vectors:
+        keep_in(options.vectors)
     report, started = Report(misses=options.misses, encoded=options.encoded), time.process_time()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

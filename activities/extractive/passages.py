@@ -8,18 +8,18 @@ from activities.drafts import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import aspect_of, searched
 from activities.profiles.types import Profile
 from activities.steps import JudgeBatch, JudgeInput
-from activities.text.coverage import Coverage, coverage
-from activities.text.ranking import RELEVANT, Item, Ranked, best_first, rank
+from activities.text.coverage import Coverage, coverage, with_nearest_words
+from activities.text.ranking import Item, Ranked, best_first, rank, relevant
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER
 from activities.types import Evidence
 from activities.verification.quote_check import normalise
 
 MAX_PASSAGES = 12
 """Works whose passage is shown."""
-MAX_RELATED = 6
-"""Works shown below, which lack something that the question names or are further from it."""
-MAX_NEAREST = 2
-"""Works shown where none mentions anything that the question names."""
+MAX_RELATED = 3
+"""Works shown below, which are near and lack something that the question names."""
+MAX_COMPARED = 20
+"""Works, best first, whose words are compared with the names that they lack."""
 MAX_QUOTES = 2
 """Sentences of one work."""
 MIN_SECOND = 0.85
@@ -53,48 +53,36 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     enough, as `related`."""
     shared = frozenset(step.shared)
     documents = [document for document in documents if document.evidence_id not in shared]
-    _, aspect = aspect_of(step.question, step.profile)
-    items, near, covered = _nearest(step.question, step.profile, documents)
-    known = {item.document.evidence_id for item in near}
-    far = [item for item in items if item.document.evidence_id not in known]
-    others = [
-        item
-        for item in far
-        if is_related(covered[item.document.evidence_id], of_an_aspect=aspect is not None)
-    ]
-    if not near and not others and aspect is None:
-        others = far[:MAX_NEAREST]
-    others.sort(key=lambda item: item.relevance < RELEVANT)
+    near, related, covered = _nearest(step.question, step.profile, documents)
     return SectionDraft(
         title=step.title,
         passages=tuple(passage(i, covered[i.document.evidence_id]) for i in near[:MAX_PASSAGES]),
-        related=tuple(passage(i, covered[i.document.evidence_id]) for i in others[:MAX_RELATED]),
+        related=tuple(passage(i, covered[i.document.evidence_id]) for i in related[:MAX_RELATED]),
     )
-
-
-def is_related(covered: Coverage, *, of_an_aspect: bool) -> bool:
-    """Whether a work that is not among the nearest is shown: one that mentions nothing of what the question
-    names is no neighbour of it, and an aspect is asked of the thing itself."""
-    return not covered.lacks or (bool(covered.mentions) and not of_an_aspect)
 
 
 def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
     """Ids of the works with a passage near a question that lack nothing it names, the nearest first."""
-    _, near, _ = _nearest(question, profile, documents)
+    near, _, _ = _nearest(question, profile, documents)
     return tuple(item.document.evidence_id for item in near)
 
 
 def _nearest(
     question: str, profile: Profile, documents: Sequence[Evidence]
 ) -> tuple[list[Item], list[Item], dict[str, Coverage]]:
-    """The works that may be cited, best first; those of them that are near enough and lack nothing that the
-    question names; and what each of all mentions and lacks, by its id."""
+    """The works that may be cited and are near enough, best first: those that lack nothing that the question
+    names, and the others, which for an aspect of a question are none; and what each mentions and lacks, by
+    its id."""
     stand = [document for document in documents if document.standing != "retracted"]
-    whole, _ = aspect_of(question, profile)
+    whole, aspect = aspect_of(question, profile)
     covered = dict(zip((d.evidence_id for d in stand), coverage(whole, stand), strict=True))
-    items = [item for item in best_first(rank(searched(question, profile), stand)) if item.ranked]
-    near = [one for one in items if one.relevance >= RELEVANT and not covered[one.document.evidence_id].lacks]
-    return items, near, covered
+    items = relevant(best_first(rank(searched(question, profile), stand)))
+    for place, item in enumerate(items):
+        name = item.document.evidence_id
+        if place < MAX_COMPARED:
+            covered[name] = with_nearest_words(covered[name], item.document)
+    near = [one for one in items if not covered[one.document.evidence_id].lacks]
+    return near, [] if aspect else [one for one in items if one not in near], covered
 
 
 def passage(item: Item, covered: Coverage) -> Passage:
@@ -118,6 +106,7 @@ def passage(item: Item, covered: Coverage) -> Passage:
         after=after,
         mentions=covered.mentions,
         lacks=covered.lacks,
+        uses=tuple(f"{word} for {name}" for name, word in covered.uses),
     )
 
 

@@ -98,9 +98,11 @@ class QuotedPassage(Frozen):
     before: str = ""
     after: str = ""
     mentions: tuple[str, ...] = ()
-    """Names and technical words of the question that the work mentions, as typed."""
+    """Names of the question that the work mentions, as typed."""
     lacks: tuple[str, ...] = ()
-    """Those that it does not mention."""
+    """Names of the question that it does not use, nor a word that is near one."""
+    uses: tuple[str, ...] = ()
+    """What it uses instead of a name: `HIV for AIDS`."""
 
 
 class ReportSection(Frozen):

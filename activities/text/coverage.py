@@ -1,10 +1,12 @@
 """What a question names, and which of it a work mentions.
 
 A *name* is a drug, disease or the like that the vocabularies hold, a word that no dictionary of general
-English has, a specific noun, or a word with what sets it apart (`type 2`, `vitamin E`). A work mentions a
-name when it has the name in any form, a synonym of the vocabularies or of the thesaurus, a narrower word, or
-an abbreviation that one of the works at hand defines. Nothing is decided by this: readers are shown what a
-work mentions and lacks, and works that lack a name are put below."""
+English has, a specific noun, or a word with what sets it apart (`type 2`, `vitamin E`). What else names are
+called is searched for as well (`wordings`). A work mentions a name when it has the name in any form, a
+synonym of the vocabularies or of the thesaurus, a narrower word, an abbreviation that the question or one of
+the works at hand defines, or one that its letters spell. Of a common word nothing is said: the encoder
+decides how near a work is. Nothing is decided by this: readers are shown what a work mentions and lacks, and
+works that lack a name are put below, unless one of their words is near it (`with_nearest_words`)."""
 
 import re
 from collections import defaultdict
@@ -13,7 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from activities.text import thesaurus
+from activities.text.embeddings import embedder
 from activities.text.entities import Entity, abbreviations, link
+from activities.text.entities.definitions import long_form
 from activities.text.tokens import fold, is_function, terms, weak_stems, without_markup
 from activities.types import Evidence
 
@@ -36,10 +40,19 @@ MAX_SENSES_OF_MATTER, MAX_COMMON_MATTER = 6, 40
 """The same of nouns for parts of the body, food, states and substances."""
 MIN_FORM = 5
 """Letters of a word from which longer words that begin or end with it count as its forms."""
+MIN_SPELLED = 3
+"""Letters of an abbreviation that the first letters of words may spell."""
+NEAR_WORD = 0.7
+"""Cosine of a name and a word of a text from which the one stands for the other. Of 90 works asked about
+another drug or disease the nearest word reaches 0.64; AIDS and HIV have 0.83 (`benchmarks/passages.py`)."""
+MAX_COMPARED = 6_000
+"""Characters of a text whose words are compared with a name."""
 MIN_SHARED, MAX_DIFFERENT = 6, 3
 """Letters that two forms of one word share at their beginning at least, and in which they differ at most
 (cirrhosis, cirrhotic)."""
 _TOKEN = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
+_CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]+(?:-[A-Za-z0-9]+)*\b")
+"""Abbreviations."""
 _THINGS = frozenset({"04", "06", "08", "13", "18", "19", "22", "26", "27"})
 """WordNet's files of acts, artefacts, parts of the body, food, people, phenomena, processes, states (diseases
 are among them) and substances (https://wordnet.princeton.edu/documentation/lexnames5wn)."""
@@ -70,6 +83,8 @@ class Name:
     """Only whole words count: prednisone is not prednisolone."""
     pattern: re.Pattern[str] | None = None
     """For a word with a number or letter, on the folded text."""
+    proper: bool = True
+    """It names one thing and is no common word: that a work lacks it can be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +93,8 @@ class Coverage:
 
     mentions: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
+    uses: tuple[tuple[str, str], ...] = ()
+    """Names with the word that the work uses in their place."""
 
 
 @lru_cache(maxsize=1024)
@@ -116,9 +133,28 @@ class Abbreviations:
 
 def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
     """What each work mentions and lacks, in their order."""
-    known = Abbreviations(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)
-    named = names(question, known)
+    known = Abbreviations([question, *(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)])
+    named = [name for name in names(question, known) if name.proper]
     return [_covered(named, document) for document in documents]
+
+
+def with_nearest_words(covered: Coverage, document: Evidence) -> Coverage:
+    """Coverage that does not call a name lacking where a word or a name of the work is near it."""
+    model = embedder()
+    if not covered.lacks or model is None:
+        return covered
+    text = f"{document.title}\n{document.text[:MAX_COMPARED]}"
+    plain = (match.group() for match in _TOKEN.finditer(text) if not is_function(match.group()))
+    words = list(dict.fromkeys([*plain, *(entity.surface for entity in link(text))]))
+    if not words:
+        return covered
+    vectors = model.encode([*covered.lacks, *words])
+    count = len(covered.lacks)
+    likeness = vectors[:count] @ vectors[count:].T
+    nearest = zip(covered.lacks, likeness.argmax(axis=1).tolist(), likeness.max(axis=1).tolist(), strict=True)
+    uses = tuple((name, words[place]) for name, place, cosine in nearest if cosine >= NEAR_WORD)
+    lacks = tuple(name for name in covered.lacks if name not in dict(uses))
+    return Coverage(covered.mentions, lacks, uses)
 
 
 def wordings(question: str) -> tuple[Form, ...]:
@@ -197,7 +233,7 @@ def _designated(text: str) -> Iterator[tuple[int, int, Name]]:
             yield (
                 match.start(),
                 match.end(),
-                Name(match.group(), (form,), pattern=re.compile(_numbered(match))),
+                Name(match.group(), (form,), pattern=re.compile(_numbered(match)), proper=False),
             )
 
 
@@ -213,7 +249,8 @@ def _compounds(text: str) -> Iterator[tuple[int, int, Name]]:
             files = thesaurus.files(phrase)
             if files and files[0] in _THINGS and not set(terms(phrase)) <= weak_stems():
                 others = (phrase, *thesaurus.synonyms(phrase), *thesaurus.narrower(phrase))
-                yield start, end, Name(text[start:end], tuple(dict.fromkeys(_forms(others))))
+                forms = tuple(dict.fromkeys(_forms(others)))
+                yield start, end, Name(text[start:end], forms, proper=False)
 
 
 def _words(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
@@ -230,7 +267,13 @@ def _words(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
                 others |= thesaurus.synonyms(part, mostly=True) | thesaurus.narrower(part, mostly=True)
             exact = any(c.isdigit() for c in word) or (word.isupper() and not titled)
             forms = tuple(dict.fromkeys(_forms(sorted(others))))
-            yield match.start(), match.end(), Name(word, forms, exact)
+            proper = exact or (inner and word[0].isupper()) or _is_unknown(plain)
+            yield match.start(), match.end(), Name(word, forms, exact, proper=proper)
+
+
+def _is_unknown(plain: str) -> bool:
+    """Whether no part of a word is in a dictionary of general English."""
+    return not any(map(thesaurus.parts_of_speech, plain.split("-"))) and not _is_derived(plain)
 
 
 def is_technical(word: str, *, inner: bool = False) -> bool:
@@ -286,19 +329,31 @@ def _covered(named: Sequence[Name], document: Evidence) -> Coverage:
     text = f"{document.title}\n{body}\n{document.facts.get('mesh', '')}"
     held = _held(text)
     folded = fold(text) if any(name.pattern for name in named) else ""
-    has = [_mentioned(name, held, folded) for name in named]
+    spelled = set(_CAPITALS.findall(body))
+    has = [_mentioned(name, held, folded) or _is_spelled(name.shown, spelled, held) for name in named]
     return Coverage(
         tuple(name.shown for name, known in zip(named, has, strict=True) if known),
         tuple(name.shown for name, known in zip(named, has, strict=True) if not known),
     )
 
 
+def _is_spelled(name: str, capitals: set[str], held: "_Held") -> bool:
+    """Whether a text has a name whole within a longer one (SARS-CoV), an abbreviation that its words spell,
+    or for an abbreviation words that it spells."""
+    if any(name in longer.split("-") for longer in capitals):
+        return True
+    if " " in name or "-" in name:
+        return any(long_form(short, name) == name for short in capitals if short.isalpha())
+    return name.isupper() and len(name) >= MIN_SPELLED and name.lower() in held.initials
+
+
 class _Held:
     """The comparison forms of a text: by sentence, as a set, and as one text in which parts are found."""
 
-    __slots__ = ("forms", "lines", "rows")
+    __slots__ = ("forms", "initials", "lines", "rows")
 
     def __init__(self, text: str) -> None:
+        self.initials = "".join(match.group()[0] for match in _TOKEN.finditer(text)).lower()
         self.rows = [frozenset(terms(row)) for row in re.split(r"[.;?!]\s|\n", text)]
         self.forms = frozenset().union(*self.rows)
         self.lines = "\n".join(("", *self.forms, ""))
