@@ -256,9 +256,7 @@ class Report:
         ):
             self.row(f"{name}, {what}", [(one.question, test(draft, one)) for draft, one in asked], goal)
 
-    def row(
-        self, name: str, results: Sequence[tuple[str, bool]], goal: str, *, wrong: bool = False
-    ) -> None:
+    def row(self, name: str, results: Sequence[tuple[str, bool]], goal: str, *, wrong: bool = False) -> None:
         """One figure. `wrong`: what is counted is missed."""
         good = sum(right for _, right in results)
         print(

@@ -221,7 +221,8 @@ class _Page:
         for place, one in enumerate(section.related, start=1):
             by_lack.setdefault(one.lacks, []).append(self._passage(one, f"{section.id}-r{place}"))
         for lacks, blocks in by_lack.items():
-            without = f", without mention of {listed(map(clean, lacks))}" if lacks else ""
+            words_lacking = "the word" if len(lacks) == 1 else "the words"
+            without = f": does not use {words_lacking} {listed(map(clean, lacks))}" if lacks else ""
             yield Heading(f"Related{without}")
             yield from blocks
 
@@ -242,7 +243,7 @@ class _Page:
         said = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
         named = "; ".join(
             f"{verb} {', '.join(map(clean, names))}"
-            for verb, names in (("mentions", passage.mentions), ("does not mention", passage.lacks))
+            for verb, names in (("mentions", passage.mentions), ("uses the word", passage.uses))
             if names
         )
         return Group(

@@ -129,8 +129,8 @@ class Encoding:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST)
         try:
             self._encode_missing(self._in_quiet)
-        except Changed:
-            pass  # another index is made of the changed folder
+        except (Changed, sqlite3.ProgrammingError):
+            pass  # another index is made of the changed folder; the process ends
         except (OSError, sqlite3.Error) as error:
             log.warning("library_not_encoded", error=str(error))
 
