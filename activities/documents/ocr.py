@@ -20,16 +20,22 @@ from activities.documents.read import Text, Unreadable, behind_extra, from_pages
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_PIXELS = 60_000_000
-"""Of one picture: an A4 page at 600 dots an inch has 35 million."""
+MAX_PIXELS = 40_000_000
+"""Of one picture: an A4 page at 600 dots an inch has 35 million. One is in memory twice, as it is read and as
+it is made smaller."""
 MAX_PAGES = 200
-OCR_SECONDS = 600.0
+OCR_SECONDS = 560.0
 """After which no further page is read; those read are kept."""
+FIRST_SECONDS = 35.0
+"""The same while no page has had any text: what is no scan is not looked through."""
 THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
 DOTS_PER_INCH = 200
 """At which pages of a PDF are drawn."""
-MAX_SIDE_PIXELS = 4_000
-"""Longer side of what is recognised; larger pictures are made smaller."""
+MAX_SIDE_PIXELS = 3_000
+"""Longer side of what is recognised; larger pictures are made smaller: the memory grows with its square."""
+MAX_RATIO = 4
+"""Of the sides of what is recognised: the engine enlarges a picture until its shorter side has 736 pixels, so
+that a line of few pixels would become one of gigabytes. What is narrower gets an empty margin."""
 MIN_SCORE = 0.6
 """Recogniser's score of a line, below which it is left out."""
 MIN_COLUMN_LINES = 3
@@ -116,7 +122,8 @@ def _recognise(pictures: Iterable["Image"], count: int) -> Text:
         lines = reading_order(_lines(picture))
         scores += [line.score for line in lines]
         pages.append(_joined(line.text for line in lines))
-        if len(pages) >= MAX_PAGES or time.monotonic() - began > OCR_SECONDS:
+        most = OCR_SECONDS if scores else FIRST_SECONDS
+        if len(pages) >= MAX_PAGES or time.monotonic() - began > most:
             break
     if not any(pages):
         raise Unreadable("no text was recognised in it")
@@ -139,7 +146,7 @@ def _joined(lines: Iterable[str]) -> str:
 def _lines(picture: "Image") -> list[Line]:
     import numpy as np
 
-    found = _engine()(np.asarray(picture.convert("RGB"))[:, :, ::-1])  # its networks expect BGR
+    found = _engine()(np.asarray(_widened(picture.convert("RGB")))[:, :, ::-1])  # its networks expect BGR
     if found.boxes is None or found.txts is None or found.scores is None:
         return []
     lines = []
@@ -149,6 +156,19 @@ def _lines(picture: "Image") -> list[Line]:
             place = (min(across), min(down), max(across), max(down))
             lines.append(Line(text.strip(), float(score), *place))
     return lines
+
+
+def _widened(picture: "Image") -> "Image":
+    """The picture, with a margin where one side is much shorter than the other."""
+    from PIL import Image
+
+    least = -(-max(picture.size) // MAX_RATIO)
+    width, height = max(picture.width, least), max(picture.height, least)
+    if (width, height) == picture.size:
+        return picture
+    wide = Image.new("RGB", (width, height), "white")
+    wide.paste(picture, (0, 0))
+    return wide
 
 
 def _open(data: bytes) -> "Image":
@@ -176,8 +196,11 @@ def _frames(data: bytes) -> Iterator["Image"]:
             picture.seek(number)
             if picture.width * picture.height > MAX_PIXELS:
                 raise Unreadable(f"a page of it has more than {MAX_PIXELS:,} pixels")
-            frame = ImageOps.exif_transpose(picture)
-            frame.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))
+            frame = picture
+            if max(picture.size) > MAX_SIDE_PIXELS:
+                frame = picture.copy()  # the next frame needs the picture in its own size
+                frame.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))
+            frame = ImageOps.exif_transpose(frame)
         except (OSError, SyntaxError, ValueError) as error:
             raise Unreadable(f"it cannot be read as a picture: {error}") from error
         yield frame

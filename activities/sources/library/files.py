@@ -21,6 +21,9 @@ from activities.documents.readers import Stop, readers
 from activities.errors import Refused
 from activities.sources.library.reading import (
     MAX_FILE_BYTES,
+    PAGED_PICTURES,
+    PICTURES,
+    RECORDINGS,
     RECORDS,
     SLOW,
     SetAside,
@@ -35,10 +38,12 @@ READ_SECONDS = 45.0
 RECORDS_SECONDS = 900.0
 """For one file of records. Their number makes them slow, so reading goes on when the search that began it is
 repeated or cancelled: the next one finds the result."""
-SLOW_SECONDS = 900.0
-"""For one picture, scan or recording. Like records, it is read to its end whoever waits for it."""
-SLOW_MEMORY_BYTES = 5 * 1024**3
-"""Address space of a process that recognises text or speech: its libraries reserve more than they use."""
+SCAN_SECONDS = 600.0
+"""For one scan of several pages. Like records, it is read to its end whoever waits for it."""
+RECORDING_SECONDS = 900.0
+"""For one recording, which is read to its end too."""
+RECORDING_MEMORY_BYTES = 5 * 1024**3
+"""Address space of a process that recognises speech: its libraries reserve more than they use."""
 AT_HAND_BYTES = {".txt": 1 << 20, ".text": 1 << 20, ".json": 1 << 20, ".jsonl": 1 << 22}
 """Plain text and records up to this size are read at once, in the caller's thread; so is the bundled sample.
 Everything else is read in a process that can be killed."""
@@ -136,7 +141,13 @@ def documents_of(
 
 
 def _read_slowly(file: FileStamp, speech_model: str) -> Iterator[Evidence | SetAside]:
-    return _read(file, "read_slowly", (speech_model,), SLOW_SECONDS, None, SLOW_MEMORY_BYTES)
+    kind = kind_of(file.name)
+    seconds, memory = SCAN_SECONDS, None
+    if kind in RECORDINGS:
+        seconds, memory = RECORDING_SECONDS, RECORDING_MEMORY_BYTES
+    elif kind in PICTURES and kind not in PAGED_PICTURES:
+        seconds = READ_SECONDS
+    return _read(file, "read_slowly", (speech_model,), seconds, None, memory)
 
 
 def _read(

@@ -70,6 +70,8 @@ TABLES = (".csv", ".tsv")
 BIBLIOGRAPHIES = (".bib", ".ris")
 RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", *TABLES, *BIBLIOGRAPHIES)
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+PAGED_PICTURES = (".tif", ".tiff")
+"""Those that may have several pages."""
 RECORDINGS = (".wav", ".mp3", ".m4a")
 SLOW = (*PICTURES, *RECORDINGS)
 """Kinds that take minutes: their text has to be recognised."""

@@ -2,12 +2,16 @@
 
 import io
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from activities.documents.ocr import Line, reading_order
+from activities.documents import ocr
+from activities.documents.ocr import Line, _widened, reading_order
+from activities.documents.read import Unreadable
+from activities.documents.readers import MEMORY_BYTES, readers
 from activities.sources.library import files
 from activities.sources.library.index import Libraries
 from activities.verification.quote_check import verbatim
@@ -36,7 +40,7 @@ def test_a_drawn_page_comes_back_and_its_quotes_verify(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # a reader may have to wait for a core: how long a file may take is not what is tested here
-    monkeypatch.setattr(files, "READ_SECONDS", files.SLOW_SECONDS)
+    monkeypatch.setattr(files, "READ_SECONDS", files.SCAN_SECONDS)
     first, second = page(*LINES), page("The second page is about another trial of aspirin.")
     names = ("page.jpg", "pages.tiff", "scan.pdf")
     for name in names:
@@ -89,10 +93,39 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
     assert "pixels" in found.set_aside[0].reason
 
 
+@pytest.mark.timeout(300)
+def test_pictures_that_would_fill_the_memory_keep_the_limits_of_a_document(tmp_path: Path) -> None:
+    import resource
+
+    Image.new("RGB", (12_000, 3), "white").save(tmp_path / "line.png")
+    Image.new("RGB", (6_300, 6_300), "white").save(tmp_path / "large.jpg")
+    began = time.monotonic()
+    found = read_folder(tmp_path)
+    readers().close()
+    assert len(found.set_aside) == 2
+    assert time.monotonic() - began < 2 * files.READ_SECONDS
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 < MEMORY_BYTES
+
+
+def test_pages_without_text_are_not_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(ocr, "_lines", lambda _: [])
+    pages = iter([Image.new("1", (9, 9))] * 150)
+    with pytest.raises(Unreadable, match="no text"):
+        ocr._recognise(pages, 150)
+    assert len(list(pages)) == 149
+
+
+@pytest.mark.parametrize("size", [(3_000, 1), (1, 3_000), (3_000, 3_000), (800, 20)])
+def test_no_picture_is_enlarged_to_more_than_a_page(size: tuple[int, int]) -> None:
+    widened = _widened(Image.new("RGB", size))
+    assert max(widened.size) <= 4 * min(widened.size)
+    assert max(widened.size) == max(size)
+
+
 def test_without_the_extra_it_says_what_to_install_and_reads_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from activities.documents import ocr
     from activities.sources.library import reading
 
     folder = tmp_path / "library"
