@@ -1,11 +1,13 @@
 """The product as shipped, measured from outside: `python -m benchmarks.end_to_end`.
 
 The command line asks, the embedded server and the background worker answer, and a language model over HTTP
-takes a fixed time for each call. A deep run cold and warm, then several at once. One row of a Markdown table
-is printed for each: wall time, what its model calls need in sequence, model calls and the longest chain of
-them, tokens, seconds before the first and after the last call, steps (activities), processor milliseconds a
-step of worker and server, processor seconds a run of the command and both, history events and bytes a run,
-events of a section's history by its iterations, and the peak memory of both.
+takes a fixed time for each call. A deep run cold and warm, then several at once, of two paths: `library`
+reads a folder, `web` searches an engine and reads the pages that it names (`benchmarks.pages`). One row of a
+Markdown table is printed for each: wall time, what its model calls need in sequence, model calls and the
+longest chain of them, tokens, seconds before the first and after the last call, pages requested, steps
+(activities) and workflow tasks, processor milliseconds a step of worker and server, processor seconds a run
+of the command and both, history events and bytes a run, events of a section's history by its iterations, and
+the peak memory of both. The worker is all its processes: those that read documents too.
 
 More runs than `STARTERS` are started by one process through the library, as a program of one's own would.
 """
@@ -32,6 +34,7 @@ from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from activities.settings import Settings
+from benchmarks.pages import Web
 from client.connect import connect
 from client.embedded.home import Places, ServerNote, read_note
 from client.runs.listing import RESEARCH
@@ -59,8 +62,9 @@ STARTERS = 8
 """Commands that are started at the same time; a person's machine starts no hundred processes at once."""
 TITLES = (
     *("run", "wall s", "calls in sequence s", "calls", "in sequence", "tokens", "first call after s"),
-    *("end after last call s", "steps", "worker ms a step", "server ms a step", "command s", "worker s"),
-    *("server s", "events", "events an iteration", "KiB", "worker MB", "server MB"),
+    *("end after last call s", "searches", "pages", "steps", "workflow tasks", "worker ms a step"),
+    *("server ms a step", "command s", "worker s", "server s", "events", "events an iteration", "KiB"),
+    *("worker MB", "server MB"),
 )
 
 
@@ -158,16 +162,37 @@ class Load:
 
 
 def load(home: Path) -> Load:
-    """CPU seconds and peak resident memory by process, from the kernel."""
-    pids = processes_of(home)
-    cpu = {kind: sum(map(cpu_of, found)) for kind, found in pids.items()}
-    memory = {kind: max(map(peak_of, found), default=0.0) for kind, found in pids.items()}
-    return Load(cpu, memory)
+    """CPU seconds and peak resident memory of the server and of all others, from the kernel: those that the
+    supervisor has started and what these have started, also where it has ended."""
+    servers = processes_of(home)["server"]
+    if not servers:
+        return Load({}, {})
+    supervisor = int(stat_of(servers[0])[1])
+    others = [pid for pid in descendants(supervisor) if pid not in servers]
+    ended = sum(map(int, stat_of(supervisor)[13:15])) / TICKS
+    worker = ended + sum(cpu_of(pid, ended=True) for pid in others)
+    memory = {"server": sum(map(peak_of, servers)), "worker": sum(map(peak_of, others))}
+    return Load({"server": sum(map(cpu_of, servers)), "worker": worker}, memory)
 
 
-def cpu_of(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and theirs."""
+    children = [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return [*children, *(found for child in children for found in descendants(child))]
+
+
+def stat_of(pid: int) -> list[str]:
+    """The fields of `/proc/PID/stat` behind the name of the program."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def cpu_of(pid: int, *, ended: bool = False) -> float:
+    """CPU seconds of a process; with `ended` also of those of its children that have ended."""
+    return sum(map(int, stat_of(pid)[11 : 15 if ended else 13])) / TICKS
 
 
 def cpu_of_commands() -> float:
@@ -181,17 +206,33 @@ def peak_of(pid: int) -> float:
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
-def ask(library: Path, question: str, *flags: str) -> tuple[float, float]:
+@dataclass(frozen=True)
+class Searched:
+    """What the runs of a path search."""
+
+    name: str
+    home: Path
+    flags: tuple[str, ...]
+    options: AskOptions
+    web: Web | None = None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Searches and pages that were requested so far."""
+        return (self.web.searches_made, self.web.pages_read) if self.web else (0, 0)
+
+
+def ask(path: Searched, question: str) -> tuple[float, float]:
     """Run one command to its end; when it was started and when it ended. Raises SystemExit when it fails."""
     began = time.monotonic()
-    command = [*COMMAND, "ask", question, "--mode", "deep", "--library", str(library), *flags]
+    command = [*COMMAND, "ask", question, "--mode", "deep", *path.flags]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1800)
     if done.returncode not in (0, 4):
         raise SystemExit(f"ask ended with {done.returncode}: {done.stderr[-2000:]}")
     return began, time.monotonic()
 
 
-async def ask_all(library: Path, questions: Sequence[str]) -> tuple[float, float]:
+async def ask_all(path: Searched, questions: Sequence[str]) -> tuple[float, float]:
     """Start runs from one process and wait for them; when that began and when the last one had ended."""
     settings = Settings()
     began = time.monotonic()
@@ -199,7 +240,7 @@ async def ask_all(library: Path, questions: Sequence[str]) -> tuple[float, float
     limit = asyncio.Semaphore(STARTERS)
 
     async def begin(question: str) -> None:
-        options = AskOptions(mode="deep", library=str(library))
+        options = AskOptions(mode="deep", **path.options)
         async with limit:
             await start(
                 connection.client,
@@ -224,6 +265,8 @@ class Seen:
     events: int = 0
     size: int = 0
     steps: int = 0
+    tasks: int = 0
+    """Workflow tasks."""
     tokens: int = 0
     iterations: int = 0
     """Of all sections."""
@@ -248,6 +291,7 @@ async def histories(home: Path) -> Seen:
             seen.in_sections += section
             seen.size += event.ByteSize()
             seen.steps += event.HasField("activity_task_completed_event_attributes")
+            seen.tasks += event.HasField("workflow_task_completed_event_attributes")
         outcome = await handle.result()
         if section:
             seen.iterations += outcome.findings.iterations if outcome.findings else 0
@@ -260,10 +304,13 @@ async def histories(home: Path) -> Seen:
 
 
 class Bench:
-    def __init__(self, server: FakeOpenAI, home: Path, library: Path, sections: int, rounds: int) -> None:
-        self.server, self.home, self.library = server, home, library
+    """Measures the runs of one path."""
+
+    def __init__(self, server: FakeOpenAI, path: Searched, sections: int, rounds: int) -> None:
+        self.server, self.path = server, path
         self.sections, self.rounds = sections, rounds
         self.seen = Seen()
+        self.counts = path.counts
         self.asked = 0
         self.commands = cpu_of_commands()
         """CPU seconds of the commands that have ended."""
@@ -275,17 +322,17 @@ class Bench:
         questions = [TOPIC.format(years=self.asked + number) for number in range(1, at_once + 1)]
         self.asked += at_once
         if at_once > STARTERS:
-            spans = [asyncio.run(ask_all(self.library, questions))]
+            spans = [asyncio.run(ask_all(self.path, questions))]
         else:
             with ThreadPoolExecutor(at_once) as pool:
-                spans = list(pool.map(lambda q: ask(self.library, q), questions))
-        self._print(name, model, spans, at_once, load(self.home))
+                spans = list(pool.map(lambda q: ask(self.path, q), questions))
+        self._print(f"{self.path.name}, {name}", model, spans, at_once, load(self.path.home))
         return max(ended for _, ended in spans) - min(began for began, _ in spans)
 
     def _print(
         self, name: str, model: Model, spans: Sequence[tuple[float, float]], at_once: int, now: Load
     ) -> None:
-        before, self.seen = self.seen, asyncio.run(histories(self.home))
+        before, self.seen = self.seen, asyncio.run(histories(self.path.home))
         self.seen.cpu = dict(now.cpu)
         commands = cpu_of_commands() - self.commands
         self.commands += commands
@@ -294,6 +341,8 @@ class Bench:
         cpu = {kind: used - before.cpu.get(kind, 0.0) for kind, used in now.cpu.items()}
         cpu = {kind: used if used >= 0 else now.cpu[kind] for kind, used in cpu.items()}
         began, ended = min(began for began, _ in spans), max(ended for _, ended in spans)
+        (searches_before, pages_before), self.counts = self.counts, self.path.counts
+        searches, pages = self.counts
         chain = model.in_sequence()
         row(
             name,
@@ -304,7 +353,10 @@ class Bench:
             f"{(self.seen.tokens - before.tokens) / at_once:,.0f}",
             f"{min(call.began for call in model.calls) - began:.2f}",
             f"{ended - max(call.ended for call in model.calls):.2f}",
+            f"{(searches - searches_before) / at_once:.0f}",
+            f"{(pages - pages_before) / at_once:.0f}",
             f"{steps / at_once:.0f}",
+            f"{(self.seen.tasks - before.tasks) / at_once:.0f}",
             f"{cpu.get('worker', 0) / steps * 1e3:.0f}",
             f"{cpu.get('server', 0) / steps * 1e3:.0f}",
             f"{commands / at_once:.2f}",
@@ -341,37 +393,56 @@ def main() -> None:
     parser.add_argument("--sections", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=float, nargs="+", default=[0.2, 2.0], help="a model call takes")
-    parser.add_argument("--at-once", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--at-once", type=int, nargs="+", default=[1, 8, 30])
     parser.add_argument("--repeat", type=int, default=3, help="single runs of each kind")
+    parser.add_argument("--paths", nargs="+", default=["library", "web"], choices=["library", "web"])
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, FakeOpenAI() as server:
-        home = Path(name) / "home"
+    with tempfile.TemporaryDirectory() as name, FakeOpenAI() as server, Web() as web:
+        library = papers(Path(name) / "papers")
+        paths = {
+            "library": Searched(
+                "library", Path(name) / "home", ("--library", str(library)), {"library": str(library)}
+            ),
+            "web": Searched(
+                "web", Path(name) / "web", ("--source", "searxng"), {"sources": ("searxng",)}, web
+            ),
+        }
         os.environ.update(
-            DETERMINATOR_HOME=str(home),
             DETERMINATOR_MODEL="stub",
-            DETERMINATOR_OFFLINE="true",
             # as at a provider: a local server that does not say how many calls it serves gets one at once
             DETERMINATOR_MODEL_CONCURRENCY="0",
+            DETERMINATOR_PRIVATE_PAGES='["127.0.0.0/8"]',
             OPENAI_API_KEY="none",
             OPENAI_BASE_URL=server.base_url,
+            SEARXNG_URL=web.engine,
         )
-        bench = Bench(server, home, papers(Path(name) / "papers"), given.sections, given.rounds)
         busy = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors at the beginning"
         print(f"{datetime.now(UTC):%Y-%m-%d}, {given.sections} sections, {busy}\n")
         row(*TITLES)
         row(*("---" for _ in TITLES))
-        try:
-            bench.measure("cold", given.seconds[0], 1)
-            for seconds in given.seconds:
-                one = 0.0
-                for at_once in given.at_once:
-                    times = given.repeat if at_once == 1 else 1
-                    name_ = f"{seconds * 1e3:.0f} ms, {at_once} at once"
-                    middle = statistics.median(bench.measure(name_, seconds, at_once) for _ in range(times))
-                    one = one or middle
-                    print(f"{name_}: {middle:.2f} s, {middle / one:.2f} x the first", file=sys.stderr)
-        finally:
-            subprocess.run([*COMMAND, "down"], capture_output=True, check=False)
+        for path in given.paths:
+            os.environ.update(
+                DETERMINATOR_HOME=str(paths[path].home),
+                DETERMINATOR_OFFLINE="true" if path == "library" else "false",
+            )
+            measure_all(Bench(server, paths[path], given.sections, given.rounds), given)
+
+
+def measure_all(bench: Bench, given: argparse.Namespace) -> None:
+    """Every row of one path; its server and worker are ended then."""
+    try:
+        bench.measure("cold", given.seconds[0], 1)
+        for seconds in given.seconds:
+            one = 0.0
+            for at_once in given.at_once:
+                times = given.repeat if at_once == 1 else 1
+                name = f"{seconds * 1e3:.0f} ms, {at_once} at once"
+                middle = statistics.median(bench.measure(name, seconds, at_once) for _ in range(times))
+                one = one or middle
+                said = f"{bench.path.name}, {name}: {middle:.2f} s, {middle / one:.2f} x the first"
+                print(said, file=sys.stderr)
+    finally:
+        subprocess.run([*COMMAND, "down"], capture_output=True, check=False)
 
 
 if __name__ == "__main__":
