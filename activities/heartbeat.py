@@ -1,8 +1,10 @@
-"""Heartbeats from a timer in the background: how a dead worker is noticed and how a cancel arrives."""
+"""The attempt under way: its heartbeats, from a timer in the background, by which a dead worker is noticed
+and a cancel arrives, its time, and whether it is the last one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 
 import structlog
 from temporalio import activity
@@ -14,6 +16,9 @@ log = structlog.get_logger()
 FIRST_SECONDS = 1.0
 """Seconds until the first heartbeat. Steps that take less time send none, which spares the server a
 request for each."""
+HAND_OVER_SECONDS = 5.0
+HAND_OVER_SHARE = 0.1
+"""Part of a step's time reserved for reading, storing and returning the answer: the smaller of the two."""
 
 
 @asynccontextmanager
@@ -55,3 +60,28 @@ async def reporting_errors(event: str, **about: object) -> AsyncIterator[None]:
         except DeterminatorError as error:
             log.warning(event, **about, error=str(error))
             raise to_application_error(error) from error
+
+
+def seconds_left(info: activity.Info) -> float | None:
+    """How long an attempt has to answer, with enough left to hand the answer over; None without a limit."""
+    ends = [
+        begun + limit
+        for begun, limit in (
+            (info.started_time, info.start_to_close_timeout),
+            (info.scheduled_time, info.schedule_to_close_timeout),
+        )
+        if limit
+    ]
+    if not ends:
+        return None
+    left = (min(ends) - datetime.now(UTC)).total_seconds()
+    return max(left - min(HAND_OVER_SECONDS, left * HAND_OVER_SHARE), 0.0)
+
+
+def on_last_attempt() -> bool:
+    """Whether the activity under way will not be retried after this attempt; True outside an activity."""
+    if not activity.in_activity():
+        return True
+    info = activity.info()
+    attempts = info.retry_policy.maximum_attempts if info.retry_policy else 0
+    return 0 < attempts <= info.attempt

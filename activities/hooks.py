@@ -6,7 +6,8 @@ A hook is any object with one or both of two async methods:
         async def before(self, call: Call) -> None: ...
         async def after(self, call: Call, outcome: CallOutcome) -> None: ...
 
-`before` may stop a call by raising `Veto`: the activity fails with its message and is not retried. Any other
+`before` may stop a call by raising `Veto`: a search is then refused with its message while the others of
+its step are made, a model call fails and is not retried. Any other
 exception of a hook is logged and dropped: an observer must not break a run. Hooks run in the order they are
 listed before a call, in the opposite order after it, on every attempt, on the worker.
 
@@ -16,8 +17,8 @@ or something that makes one when called without arguments.
 
 import importlib
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import structlog
@@ -30,7 +31,7 @@ from activities.search import activity_name
 from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.settings import Settings
 from activities.steps import Charged, StepContext
-from activities.types import SearchStatus, Usage
+from activities.types import ANSWERED, SearchStatus, Usage
 
 log = structlog.get_logger()
 
@@ -141,10 +142,15 @@ class _Inbound(ActivityInboundInterceptor):
         calls = _calls_of(input.args)
         if not calls:
             return await super().execute_activity(input)
-        for call in calls:
-            for hook in self._hooks:
-                if isinstance(hook, Before):
-                    await _before(hook, call)
+        vetoes = {place: veto for place, call in enumerate(calls) if (veto := await self._veto(call))}
+        if len(vetoes) == len(calls):
+            veto = vetoes[0]
+            raise to_application_error(veto) from veto
+        step = input.args[0]
+        if vetoes and isinstance(step, SearchTasks):
+            allowed = tuple(task for place, task in enumerate(step.tasks) if place not in vetoes)
+            step = step.model_copy(update={"tasks": allowed})
+            input = replace(input, args=[step, *input.args[1:]])  # noqa: A001
         started = time.monotonic()
         try:
             output = await super().execute_activity(input)
@@ -152,10 +158,24 @@ class _Inbound(ActivityInboundInterceptor):
             for call in calls:
                 await self._after(call, _failed(error, time.monotonic() - started))
             raise
+        if isinstance(output, HitsOfAll):
+            output = _with_stopped(output, calls, vetoes)
         each = output.answers if isinstance(output, HitsOfAll) else (output,)
         for call, answer in zip(calls, each, strict=True):
             await self._after(call, _succeeded(answer, time.monotonic() - started))
         return output
+
+    async def _veto(self, call: Call) -> Veto | None:
+        """What stops a call; None when nothing does."""
+        for hook in self._hooks:
+            if isinstance(hook, Before):
+                try:
+                    await hook.before(call)
+                except Veto as veto:
+                    return veto
+                except Exception as error:  # noqa: BLE001 - foreign code; only a Veto stops a call
+                    _log_hook_error(hook, call, error)
+        return None
 
     async def _after(self, call: Call, outcome: CallOutcome) -> None:
         for hook in reversed(self._hooks):
@@ -207,13 +227,16 @@ def _calls_of(args: Sequence[object]) -> list[Call]:
     ]
 
 
-async def _before(hook: Before, call: Call) -> None:
-    try:
-        await hook.before(call)
-    except Veto as veto:
-        raise to_application_error(veto) from veto
-    except Exception as error:  # noqa: BLE001 - foreign code; only a Veto stops a call
-        _log_hook_error(hook, call, error)
+def _with_stopped(output: HitsOfAll, calls: Sequence[Call], vetoes: Mapping[int, Veto]) -> HitsOfAll:
+    """The answer of a step with a row for each of its searches that was stopped."""
+    answers = iter(output.answers)
+    rows = [
+        Hits(source=task.source, query=task.query.text, status=veto.status, detail=str(veto))
+        if (veto := vetoes.get(place)) and isinstance(task := call.step, SearchTask)
+        else next(answers)
+        for place, call in enumerate(calls)
+    ]
+    return output.model_copy(update={"answers": tuple(rows)})
 
 
 def _log_hook_error(hook: Hook, call: Call, error: Exception) -> None:
@@ -222,7 +245,10 @@ def _log_hook_error(hook: Hook, call: Call, error: Exception) -> None:
 
 def _succeeded(output: object, seconds: float) -> CallOutcome:
     if isinstance(output, Hits):
-        return CallOutcome(seconds, status=output.status, kept=len(output.kept), output=output)
+        error = "" if output.status in ANSWERED else output.detail
+        return CallOutcome(
+            output.seconds or seconds, error, status=output.status, kept=len(output.kept), output=output
+        )
     if isinstance(output, Charged):
         return CallOutcome(seconds, model=output.model, usage=output.usage, output=output)
     return CallOutcome(seconds, output=output)

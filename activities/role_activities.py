@@ -1,7 +1,6 @@
 """The thinking steps as activities: thin, one a role, so that each is a row of its own in the Web UI."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from temporalio import activity
@@ -19,7 +18,7 @@ from activities.drafts import (
     WriteInput,
 )
 from activities.errors import DeterminatorError, to_application_error
-from activities.heartbeat import heartbeating
+from activities.heartbeat import heartbeating, seconds_left
 from activities.models import progress
 from activities.own_steps import OwnStepInput, OwnStepOutput
 from activities.steps import (
@@ -47,10 +46,6 @@ from activities.steps import (
     TeamLedger,
 )
 from activities.types import ReportPlan
-
-HAND_OVER_SECONDS = 5.0
-HAND_OVER_SHARE = 0.1
-"""Part of a step's time reserved for reading, storing and returning the answer: the smaller of the two."""
 
 
 class Thinker(Protocol):
@@ -159,28 +154,3 @@ def _reporting(step: StepContext, shown: progress.Progress) -> AbstractAsyncCont
     if isinstance(step, WriteInput) and step.report_to:
         return reporting_draft(step.section_id, step.report_to, shown)
     return nullcontext()
-
-
-def seconds_left(info: activity.Info) -> float | None:
-    """How long an attempt has to answer, with enough left to hand the answer over; None without a limit."""
-    ends = [
-        begun + limit
-        for begun, limit in (
-            (info.started_time, info.start_to_close_timeout),
-            (info.scheduled_time, info.schedule_to_close_timeout),
-        )
-        if limit
-    ]
-    if not ends:
-        return None
-    left = (min(ends) - datetime.now(UTC)).total_seconds()
-    return max(left - min(HAND_OVER_SECONDS, left * HAND_OVER_SHARE), 0.0)
-
-
-def on_last_attempt() -> bool:
-    """Whether the activity under way will not be retried after this attempt; True outside an activity."""
-    if not activity.in_activity():
-        return True
-    info = activity.info()
-    attempts = info.retry_policy.maximum_attempts if info.retry_policy else 0
-    return 0 < attempts <= info.attempt

@@ -269,6 +269,8 @@ class SearchRecord(Frozen):
     """What the source says it has."""
     kept: int = 0
     """Records that entered the store from this search."""
+    listed: int = 0
+    """Results that were found and, in that round, not read: others were nearer to the question."""
     set_aside: int = 0
     """Records of the answer that could not be read."""
     seconds: float = 0.0

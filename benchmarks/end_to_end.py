@@ -111,7 +111,7 @@ class Model:
                 {
                     "title": f"Area {n}",
                     "key_question": f"What is known of area {n}? {call.question}",
-                    "queries": [f"metformin cohort {3 * n + k} colorectal cancer" for k in range(2)],
+                    "queries": [f"metformin cohort {3 * n + k}, {call.run} years" for k in range(2)],
                 }
                 for n in range(1, self.sections + 1)
             ]
@@ -120,7 +120,7 @@ class Model:
         judged = {c.began for c in self.calls if c.role == "judge" and c.question == call.question}
         if call.role == "judge" and len(judged) < self.rounds:
             related = [{"work": work, "answers": 1, "sentences": [], "reason": "Related."} for work in works]
-            search = f"metformin cohort {20 + len(judged)} colorectal cancer"
+            search = f"metformin cohort {20 + len(judged)}, {call.run} years"
             advice = {"recommendation": "continue", "gaps": ["Older cohorts"], "searches": [search]}
             return says({"works": related, "scores": [], **advice})(asked)
         if call.role == "writer":

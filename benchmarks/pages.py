@@ -4,11 +4,13 @@ import json
 import random
 import re
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from tests.replay import Asked, ReplayServer, Reply
 
+PIECES = Path(__file__).parents[1] / "activities" / "text" / "pieces.txt"
 SITES = 8
 """Hosts that the pages are spread over."""
 PAGES = 600
@@ -17,13 +19,10 @@ RESULTS = 20
 PAGE_CHARS = 6_000
 PAGE_SECONDS = 0.1
 """Until a page answers."""
+_YEARS = re.compile(r"(\d+) years")
 _NUMBER = re.compile(r"/page(\d+)")
-_FILLER = (
-    "Registers of {year} were linked with prescriptions, and {count} adults were seen in {place} clinics.",
-    "Adherence was measured by refills in cohort {number}; {count} adults changed their dose within a year.",
-    "Screening intervals differed between {place} regions, which cohort {number} adjusted for.",
-    "Body mass index, smoking and aspirin were recorded at baseline for {count} adults of cohort {number}.",
-)
+_WORDS = [word for word in PIECES.read_text().split() if word.isascii() and word.isalpha() and len(word) > 4]
+_FILLER = "Of {count} adults in the {} registers, the {} and the {} were recorded with {}, and {} was not."
 
 
 class Web:
@@ -61,7 +60,9 @@ class Web:
 
     def _search(self, asked: Asked) -> Reply:
         query = asked.query["q"][0]
-        chosen = random.Random(query).sample(range(PAGES), RESULTS)
+        years = _YEARS.search(query)  # the pages of one run are not those of another
+        first = PAGES * int(years.group(1)) if years else 0
+        chosen = [first + number for number in random.Random(query).sample(range(PAGES), RESULTS)]
         results = [
             {
                 "url": f"{self._sites[number % SITES].url}/page{number}",
@@ -84,8 +85,7 @@ def _page(asked: Asked) -> Reply:
     )
     paragraphs = [first]
     while sum(map(len, paragraphs)) < PAGE_CHARS:
-        values = {"year": draw.randint(1980, 2020), "count": draw.randint(100, 9999), "number": number}
-        said = [text.format(**values, place=draw.choice(("rural", "urban"))) for text in _FILLER]
+        said = [_FILLER.format(*draw.sample(_WORDS, 5), count=draw.randint(100, 9999)) for _ in range(4)]
         paragraphs.append(" ".join(said))
     title = f"Metformin and colorectal cancer, cohort {number}"
     body = "".join(f"<p>{text}</p>" for text in paragraphs)

@@ -15,7 +15,7 @@ from temporalio.runtime import PrometheusConfig, Runtime
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities.report.schema import Published
-from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.searches import HitsOfAll, SearchTasks
 from activities.steps import Charged
 from activities.types import Usage
 from worker.health import CannotListen
@@ -90,16 +90,13 @@ def count_step(outcome: str) -> None:
 
 def count_output(output: object) -> None:
     """What a step has found, spent or published."""
-    if isinstance(output, Hits):
-        count_search(output.source, output.status)
-        meter = activity.metric_meter()
-        wait = meter.create_histogram_timedelta(
+    if isinstance(output, HitsOfAll):
+        wait = activity.metric_meter().create_histogram_timedelta(
             SOURCE_WAIT, "Time a search waited for its source", "duration"
         )
-        wait.record(timedelta(seconds=output.waited), {"source": output.source})
-    elif isinstance(output, HitsOfAll):
         for hits in output.answers:
-            count_output(hits)
+            count_search(hits.source, hits.status)
+            wait.record(timedelta(seconds=hits.waited), {"source": hits.source})
     elif isinstance(output, Charged):
         count_usage(output.usage, output.model)
     elif isinstance(output, Published):
@@ -112,17 +109,15 @@ def count_failure(step: object, error: BaseException) -> None:
     details = error.details[0] if isinstance(error, ApplicationError) and error.details else None
     if not isinstance(details, dict):
         return
-    tasks = step.tasks if isinstance(step, SearchTasks) else (step,)
-    for task in tasks:
-        if isinstance(task, SearchTask) and details.get("status"):
-            count_search(task.source, str(details["status"]))
+    for task in step.tasks if isinstance(step, SearchTasks) and details.get("status") else ():
+        count_search(task.source, str(details["status"]))
     if details.get("usage"):
         count_usage(Usage.model_validate(details["usage"]), "failed")
 
 
 def count_search(source: str, status: str) -> None:
-    """One exchange with a source."""
-    counter = activity.metric_meter().create_counter(SEARCHES, "Exchanges with sources, by status")
+    """One search of a source."""
+    counter = activity.metric_meter().create_counter(SEARCHES, "Searches of sources, by status")
     counter.add(1, {"source": source, "status": status})
 
 

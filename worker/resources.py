@@ -11,6 +11,7 @@ from activities.event_store import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.follow_up import FollowUpActivities
 from activities.full_text import FullTextActivities
+from activities.heartbeat import on_last_attempt
 from activities.look_up_candidate import CandidateActivities
 from activities.models.base import Answer, Completion, Review
 from activities.own_steps import OwnStepActivities
@@ -20,7 +21,7 @@ from activities.private_files import private_home
 from activities.publish import PublishActivities
 from activities.refresh import RefreshActivities
 from activities.retractions.lookup import StandingLookup
-from activities.role_activities import ThinkActivities, on_last_attempt
+from activities.role_activities import ThinkActivities
 from activities.roles.runner import RoleThinker
 from activities.search import SearchActivities
 from activities.settings import Settings
@@ -89,7 +90,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 EventActivities(store),
                 FollowUpActivities(store),
                 OwnStepActivities(store),
-                FullTextActivities(settings, http, SafePages.of(settings), store),
+                FullTextActivities(settings, http, SafePages.of(settings, http.cache), store),
                 RefreshActivities(settings, sources, ReleaseStanding(lookup)),
             ),
         )

@@ -104,6 +104,8 @@ class SearchComplete(EventData):
     status: str = ""
     hits: int = 0
     kept: int = 0
+    listed: int = 0
+    """Results that were found and not read."""
     new: int = 0
     """Works that no earlier search had found."""
     seconds: float = 0.0

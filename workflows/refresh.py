@@ -19,7 +19,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.report.archive import NewWork
     from activities.search import activity_name
-    from activities.searches import Hits
+    from activities.searches import HitsOfAll, SearchTasks
     from activities.types import EvidenceRef, SearchRecord
 
 from datetime import UTC
@@ -29,7 +29,7 @@ from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, rows, within
 from workflows.steps import policy
 from workflows.steps.failures import retry_on_worker_loss, search_failure
-from workflows.steps.search import MAX_PAGES, ask_pubmed, with_page
+from workflows.steps.search import ask_pubmed, with_hits
 
 PUBMED_SECONDS = 600.0
 """Seconds that a refresh waits for PubMed at most, retries included."""
@@ -64,37 +64,30 @@ class RefreshReport:
         )
 
     async def _search(self, search: RepeatedSearch) -> tuple[SearchRecord, list[EvidenceRef]]:
-        """One search, page by page. However it ends, it is a row of the ledger."""
-        task, found = search.task, list[EvidenceRef]()
+        """One search. However it ends, it is a row of the ledger."""
+        task = search.task
         row = SearchRecord(source=task.source, query=task.query.text, asked=task.query.text, status="empty")
         if search.closed:
-            return row.model_copy(update={"status": "refused", "detail": search.closed}), found
-        cursor: dict[str, str] | None = None
-        for _ in range(MAX_PAGES):
-            try:
-                hits = await retry_on_worker_loss(partial(self._request_page, search, cursor))
-            except ActivityError as error:
-                if is_cancelled_exception(error):
-                    raise
-                status, detail, attempts = search_failure(error)
-                changed = {"status": "ok" if found else status, "detail": detail, "attempts": attempts}
-                return row.model_copy(update=changed), found
-            found += hits.kept
-            row = with_page(row, hits, len(found))
-            cursor = hits.cursor
-            if cursor is None:
-                break
-        return row, found
+            return row.model_copy(update={"status": "refused", "detail": search.closed}), []
+        try:
+            found = await retry_on_worker_loss(partial(self._ask, search))
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            status, detail, attempts = search_failure(error)
+            return row.model_copy(update={"status": status, "detail": detail, "attempts": attempts}), []
+        hits = found.answers[0]
+        return with_hits(row, hits), list(hits.kept)
 
-    async def _request_page(self, search: RepeatedSearch, cursor: dict[str, str] | None) -> Hits:
+    async def _ask(self, search: RepeatedSearch) -> HitsOfAll:
         task = search.task
-        hits: Hits = await workflow.execute_activity(
+        found: HitsOfAll = await workflow.execute_activity(
             activity_name(task.source),
-            task.model_copy(update={"cursor": cursor}),
-            result_type=Hits,
+            SearchTasks(run_id=task.run_id, tasks=(task,)),
+            result_type=HitsOfAll,
             **policy.source_call(None, policy.shorten(f"{task.source}: {task.query.text}"), search.queue),
         )
-        return hits
+        return found
 
 
 def _new_work(ref: EvidenceRef) -> NewWork:

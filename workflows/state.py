@@ -12,6 +12,7 @@ from activities.iterations import IterationRecord
 from activities.judgements import Refused, Table, WorkJudgement
 from activities.preparation import Prepared
 from activities.publication import Continued, Decision, PlannedSection
+from activities.searches import Listed
 from activities.steps import AgentTask, MechanismHypothesis, ParsedQuery
 from activities.types import (
     EvidenceRef,
@@ -102,6 +103,15 @@ class GraphState(BaseModel, defer_build=True):
         self.results[name] = result
 
 
+class Unread(BaseModel, defer_build=True):
+    """What a source has listed in this loop."""
+
+    results: tuple[Listed, ...] = ()
+    """Not read, best first: a later round may read them."""
+    tried: tuple[str, ...] = ()
+    """Names of those that were read, or could not be."""
+
+
 class RunState(BaseModel, defer_build=True):
     """Everything a research workflow knows beside its request."""
 
@@ -114,6 +124,8 @@ class RunState(BaseModel, defer_build=True):
     memory: LoopMemory = Field(default_factory=LoopMemory)
     """The record of each iteration: gaps, searches, findings and reasoning."""
     evidence: list[EvidenceRef] = Field(default_factory=list)
+    listed: dict[str, Unread] = Field(default_factory=dict)
+    """Source -> what it has listed and how far that was read."""
     imported: bool = False
     """Whether the evidence of the run that this one follows up was imported."""
     judgements: dict[str, WorkJudgement] = Field(default_factory=dict)

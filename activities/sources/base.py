@@ -1,16 +1,25 @@
 """The protocol of a source. One file a source; no Temporal here.
 
 A search is one or more exchanges. `exchange(query, None)` makes the first HTTP request; when it returns a
-cursor, `exchange(query, cursor)` makes the next. One exchange is at most one HTTP request to the API (the
-cache may answer in its place), so a queue that is polled by one process can hold the API's rate.
+cursor, `exchange(query, cursor)` makes the next. Every request passes the API's rate limiter
+(`activities.sources.http.client`), which holds its rate however many searches are one step.
 Failures are raised as `activities.errors.SourceError`; an answer with nothing in it is not a failure.
+
+A source whose texts cost a request each (`Lister`) lists what matches first, and reads what is chosen of it.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from activities.searches import Listed
 from activities.types import Evidence, Query, SearchStatus, SourceInfo
+
+PAGE_NOT_READ = "page_not_read"
+"""The fact that says why only what an engine says of a page was seen."""
+MAX_EXCHANGES = 20
+"""Requests that one search makes at most, whatever cursor its source returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,61 @@ class Source(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a search of a `Lister` found."""
+
+    results: tuple[Listed, ...] = ()
+    hits: int = 0
+    set_aside: int = 0
+    sent: str = ""
+    detail: str = ""
+
+
+@runtime_checkable
+class Lister(Protocol):
+    """A source that lists what matches before it reads any of it."""
+
+    async def list_results(self, query: Query) -> Listing:
+        """What matches, best first. Raises SourceError."""
+        ...
+
+    async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
+        """The texts of results by name; None for one that cannot be read. What could not be read in time is
+        left out. Raises SourceError."""
+        ...
+
+
+async def exchange_of(source: Lister, query: Query, cursor: Mapping[str, str] | None) -> Exchange:
+    """The exchanges of a search that reads all it lists: the list, then the texts. Raises SourceError."""
+    if cursor is None:
+        found = await source.list_results(query)
+        listed = json.dumps([one.model_dump() for one in found.results], ensure_ascii=False)
+        return Exchange(
+            hits=found.hits,
+            set_aside=found.set_aside,
+            sent=found.sent,
+            cursor={"listed": listed, "hits": str(found.hits)} if found.results else None,
+            detail=found.detail,
+        )
+    chosen = [Listed.model_validate(one) for one in json.loads(cursor["listed"])]
+    texts = await source.read_results(chosen)
+    records = tuple(record for record in texts.values() if record is not None)
+    return Exchange(
+        records=records,
+        hits=int(cursor["hits"]),
+        set_aside=len(chosen) - len(records),
+        sent=query.text,
+        detail=unread(records, len(chosen)),
+    )
+
+
+def unread(records: Sequence[Evidence], chosen: int) -> str:
+    """How many of the results that were chosen could not be read; empty when all were."""
+    count = chosen - sum(PAGE_NOT_READ not in record.facts for record in records)
+    return f"{count} of {chosen} pages could not be read" if count else ""
+
+
 async def search(source: Source, query: Query) -> SearchResult:
     """Make every exchange of a search, one after the other. Raises SourceError."""
     records: list[Evidence] = []
@@ -59,7 +123,7 @@ async def search(source: Source, query: Query) -> SearchResult:
     sent = query.text
     details: list[str] = []
     cursor: Mapping[str, str] | None = None
-    while True:
+    for _ in range(MAX_EXCHANGES):
         step = await source.exchange(query, cursor)
         records += step.records
         hits, set_aside = max(hits, step.hits), set_aside + step.set_aside

@@ -1,24 +1,24 @@
 """What the web search engines have in common: results are candidates, pages are evidence.
 
-The first exchange asks the engine and returns no records, only a cursor with the candidates. Each next
-exchange reads `PAGES_AT_ONCE` of them, one request a page to as many different sites. A quote is checked
-against the page's own text; a snippet is worded by the engine and is used only where the page could not be
-read. Then `full_text` is False and the facts `read` and `page_not_read` say so.
+The engine is asked first; of what all searches of a round name, those pages are read that a judge can be
+shown (`activities.search`), all at once with a bound a host. A quote is checked against the page's own text;
+a snippet is worded by the engine and is used only where the page could not be read. Then `full_text` is False
+and the facts `read` and `page_not_read` say so.
 """
 
 import asyncio
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import structlog
 from lxml import etree, html
 
 from activities.documents.read import Text
 from activities.errors import Malformed, Refused, SourceError
+from activities.searches import Listed
 from activities.settings import Settings
-from activities.sources.base import Exchange
+from activities.sources.base import Exchange, Listing, exchange_of
 from activities.sources.http.client import Http
 from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.library.records import year_in
@@ -28,9 +28,12 @@ from activities.verification import identifiers
 
 log = structlog.get_logger()
 
-PAGES_AT_ONCE = 4
 MAX_PAGES = 20
-"""Pages read for one search, whatever the limit: each costs up to twenty seconds."""
+"""Results of one search, whatever its limit."""
+PAGE_SECONDS = 10.0
+"""For a page with its redirects: a slow site costs its page, not the round."""
+ROUND_SECONDS = 25.0
+"""For all pages of a round: several of one slow host wait for each other."""
 SNIPPET_CHARS = 600
 TEXT_CHARS = 400_000
 
@@ -66,7 +69,7 @@ class WebSource(ABC):
 
     def __init__(self, settings: Settings, http: Http) -> None:
         name = self.info.name
-        self._pages: PageReader = SafePages.of(settings)
+        self._pages: PageReader = SafePages.of(settings, http.cache, PAGE_SECONDS)
         self._http = http
         self._url = settings.source_url(name, self.url)
         key = getattr(settings, f"{name}_api_key") if self.info.needs_key else None
@@ -78,35 +81,42 @@ class WebSource(ABC):
         """One request to the engine. Raises SourceError."""
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Ask the engine, or read the next pages. Raises SourceError for the engine only: a page that cannot
-        be read is no failure of the search."""
+        """Ask the engine, or read every page that it named. Raises SourceError for the engine only."""
+        return await exchange_of(self, query, cursor)
+
+    async def list_results(self, query: Query) -> Listing:
+        """What the engine names, each address once. Raises SourceError."""
         if self.missing:
             raise Refused(f"{self.info.name} {self.missing}")
-        if cursor is None:
-            wanted = min(query.limit, MAX_PAGES)
-            results = await self.ask(query, wanted)
-            by_page = {identifiers.normal_url(c.url): c for c in reversed(results.candidates)}
-            unique = list(by_page.values())[::-1]
-            return Exchange(
-                hits=len(unique),
-                set_aside=results.set_aside,
-                sent=query.text,
-                cursor=_cursor(unique[:wanted], len(unique)),
-                detail=results.detail,
+        wanted = min(query.limit, MAX_PAGES)
+        found = await self.ask(query, wanted)
+        unique: dict[str, Listed] = {}
+        for one in found.candidates:
+            name = identifiers.normal_url(one.url) or one.url
+            listed = Listed(
+                name=name,
+                address=one.url,
+                title=one.title,
+                snippet=one.snippet,
+                date=one.date,
+                queries=(query.text,),
             )
-        waiting = [Candidate(**item) for item in json.loads(cursor["pages"])]
-        now, later = waiting[:PAGES_AT_ONCE], waiting[PAGES_AT_ONCE:]
-        read = await asyncio.gather(*(self._record(candidate, query) for candidate in now))
-        records = tuple(record for record in read if record is not None)
-        unread = int(cursor["unread"]) + len(now) - sum(record.full_text for record in records)
-        return Exchange(
-            records=records,
-            hits=int(cursor["hits"]),
-            set_aside=len(now) - len(records),
-            sent=query.text,
-            cursor=_cursor(later, int(cursor["hits"]), unread),
-            detail=f"{unread} pages could not be read" if unread else "",
-        )
+            unique.setdefault(name, listed)
+        results = tuple(unique.values())[:wanted]
+        return Listing(results, len(unique), found.set_aside, query.text, found.detail)
+
+    async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
+        """The pages, all at once; one that does not answer costs that page. A page that had no turn within
+        `ROUND_SECONDS` is left out."""
+        reading = {asyncio.create_task(self._record(one)): one.name for one in chosen}
+        if not reading:
+            return {}
+        try:
+            done, _ = await asyncio.wait(reading, timeout=ROUND_SECONDS)
+        finally:
+            for task in reading:
+                task.cancel()
+        return {name: task.result() for task, name in reading.items() if task in done}
 
     def results(self, found: object, detail: str = "") -> Results:
         """The results of an answer, without what has no usable address. Raises Malformed for no list."""
@@ -116,29 +126,28 @@ class WebSource(ABC):
         kept = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
         return Results(kept, len(items) - len(kept), detail)
 
-    async def _record(self, candidate: Candidate, query: Query) -> Evidence | None:
+    async def _record(self, listed: Listed) -> Evidence | None:
         """The page as evidence, else the snippet, else None."""
         try:
-            page = await self._pages.read(candidate.url)
+            page = await self._pages.read(listed.address)
         except SourceError as error:
-            log.info("page_not_read", source=self.info.name, url=candidate.url, reason=str(error))
-            if not candidate.snippet:
+            log.info("page_not_read", source=self.info.name, url=listed.address, reason=str(error))
+            if not listed.snippet:
                 return None
-            unread = Text(candidate.snippet)
             known = facts(read="snippet", page_not_read=str(error)[:300])
-            return self._evidence(candidate.url, unread, candidate, query, known, read=False)
+            return self._evidence(listed.address, Text(listed.snippet), listed, known, read=False)
         text = page.text
         longer = len(text.text) > TEXT_CHARS
         known = facts(
             read="page",
-            date=text.meta.get("date") or candidate.date,
+            date=text.meta.get("date") or listed.date,
             cut=text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if longer else ""),
-            asked_for=candidate.url if candidate.url != page.url else "",
+            asked_for=listed.address if listed.address != page.url else "",
         )
-        return self._evidence(page.url, text, candidate, query, known, read=True)
+        return self._evidence(page.url, text, listed, known, read=True)
 
     def _evidence(
-        self, url: str, text: Text, candidate: Candidate, query: Query, known: dict[str, str], *, read: bool
+        self, url: str, text: Text, listed: Listed, known: dict[str, str], *, read: bool
     ) -> Evidence:
         ids = Identifiers(
             pmid=identifiers.normal_pmid(text.meta.get("pmid")),
@@ -148,17 +157,18 @@ class WebSource(ABC):
         return Evidence(
             evidence_id=identifiers.evidence_id(ids, text.text),
             source=self.info.name,
-            title=text.title or candidate.title or url,
+            title=text.title or listed.title or url,
             text=text.text[:TEXT_CHARS],
             authors=text.authors,
-            year=year_in(text.meta.get("date") or candidate.date),
+            year=year_in(text.meta.get("date") or listed.date),
             venue=text.meta.get("venue"),
             identifiers=ids,
             url=url,
             evidence_type="web_page",
             full_text=read,
             facts=known,
-            provenance=(Provenance(source=self.info.name, query=query.text),),
+            pages=tuple(start for start in text.pages if start < TEXT_CHARS),
+            provenance=tuple(Provenance(source=self.info.name, query=query) for query in listed.queries),
         )
 
 
@@ -186,10 +196,3 @@ def plain(value: object) -> str:
         except etree.ParserError:
             return ""
     return " ".join(value.encode("utf-8", errors="replace").decode().split())
-
-
-def _cursor(waiting: Sequence[Candidate], hits: int, unread: int = 0) -> dict[str, str] | None:
-    if not waiting:
-        return None
-    pages = json.dumps([asdict(c) for c in waiting], ensure_ascii=False)
-    return {"pages": pages, "hits": str(hits), "unread": str(unread)}

@@ -1,6 +1,6 @@
 """Asking sources outside of any run, also a strictly limited API that a fleet may be asking too.
 
-Of such an API each exchange is an activity of its own, without a workflow, on the API's task queue: the
+Of such an API each search is an activity of its own, without a workflow, on the API's task queue: the
 process that holds the API's gate makes it, so the rate holds however many people search by hand. The
 documents come back through the evidence store, as in a run.
 """
@@ -20,13 +20,13 @@ from activities.evidence_store import EvidenceStore
 from activities.publication import PubMedCheck, PubMedSaid
 from activities.publish import CHECK_PUBMED
 from activities.search import activity_name, narrowed
-from activities.searches import Hits, SearchTask
+from activities.searches import HitsOfAll, SearchTask, SearchTasks
 from activities.settings import Settings
 from activities.sources.base import Exchange, SearchResult
 from activities.sources.base import search as search_all
 from activities.sources.http.client import Http, open_http
 from activities.sources.registry import build_sources, why_closed
-from activities.types import Frozen, Query, SourceInfo
+from activities.types import ANSWERED, Frozen, Query, SourceInfo
 from client.connection import Say, configured, open_client, quiet
 from client.embedded.fingerprint import access_of, address_variable
 from client.embedded.home import Places, WorkerNote, look
@@ -106,7 +106,7 @@ def other_access(settings: Settings, source: SourceInfo, worker: WorkerNote) -> 
 
 
 class FleetSource:
-    """A source whose exchanges the fleet makes."""
+    """A source that the fleet asks."""
 
     def __init__(self, client: Client, info: SourceInfo, store: EvidenceStore) -> None:
         self._client = client
@@ -116,15 +116,13 @@ class FleetSource:
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """See `activities.sources.base.Source`. Raises SourceError, and RPCError when the server is away."""
         name = self.info.name
-        task = SearchTask(
-            run_id=f"search-{name}",
-            source=name,
-            query=query,
-            cursor=dict(cursor) if cursor else None,
-            as_given=True,
-        )
+        task = SearchTask(run_id=f"search-{name}", source=name, query=query, as_given=True)
+        step = SearchTasks(run_id=task.run_id, tasks=(task,))
         summary = policy.shorten(f"{name}: {query.text}")
-        hits = await _ask(self._client, activity_name(name), task, Hits, self.info, summary)
+        found = await _ask(self._client, activity_name(name), step, HitsOfAll, self.info, summary)
+        hits = found.answers[0]
+        if hits.status not in ANSWERED:
+            raise _FAILURES.get(hits.status, Unavailable)(hits.detail)
         try:
             records = tuple([await self._store.get(ref) for ref in hits.kept])
         except (StoreError, FileNotFoundError) as error:
@@ -137,7 +135,6 @@ class FleetSource:
             hits=hits.hits,
             set_aside=hits.set_aside,
             sent=hits.query,
-            cursor=hits.cursor,
             detail=hits.detail,
         )
 

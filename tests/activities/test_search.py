@@ -8,17 +8,17 @@ from pathlib import Path
 
 import httpx
 import pytest
-from temporalio import activity
+from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.errors import RateLimited, SourceError, TooSlow, Unavailable
+from activities.errors import RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.evidence_store import EvidenceStore
 from activities.search import SearchActivities
-from activities.searches import Hits, SearchTask
-from activities.sources.base import Exchange
+from activities.searches import Hits, SearchTask, SearchTasks
+from activities.sources.base import MAX_EXCHANGES, Exchange
 from activities.sources.http.client import Http
-from activities.sources.http.clock import source_clock
+from activities.sources.http.clock import source_clock, time_for_one_request
 from activities.sources.library.records import read_record
 from activities.types import Evidence, Query, SourceInfo
 
@@ -49,12 +49,28 @@ async def searched(tmp_path: Path, *records: Evidence) -> Hits:
     activities = SearchActivities({"library": Brought(records)}, store)
     task = SearchTask(run_id="run", source="library", query=Query(text="drug pain", limit=20))
 
-    async def exchange() -> Hits:
-        assert activity.in_activity()
-        return await activities.exchange(task)
+    return await one(activities, task)
 
-    hits = await ActivityEnvironment().run(exchange)
-    assert isinstance(hits, Hits)
+
+def begun(attempt: int = 1, ago: float = 0.0, attempts: int = 4) -> ActivityEnvironment:
+    """An attempt of `attempts` that begins now, of a step that was scheduled some seconds ago."""
+    environment, now = ActivityEnvironment(), datetime.now(UTC)
+    environment.info = dataclasses.replace(
+        environment.info,
+        attempt=attempt,
+        started_time=now,
+        scheduled_time=now - timedelta(seconds=ago),
+        start_to_close_timeout=timedelta(seconds=60),
+        schedule_to_close_timeout=timedelta(hours=1),
+        retry_policy=RetryPolicy(maximum_attempts=attempts),
+    )
+    return environment
+
+
+async def one(activities: SearchActivities, task: SearchTask) -> Hits:
+    """How the step of one search ends. Raises the error that has it tried again."""
+    step = SearchTasks(run_id="run", tasks=(task,))
+    [hits] = (await begun().run(activities.search_all, task.source, step)).answers
     return hits
 
 
@@ -130,17 +146,63 @@ async def test_a_search_is_not_tried_again_beyond_its_seconds(
     """`scheduled` seconds ago; the first wait for a worker does not count."""
     activities = SearchActivities({"library": Failing(error)}, EvidenceStore.at(str(tmp_path)))
     search, *_ = activities.definitions()
-    environment, now = ActivityEnvironment(), datetime.now(UTC)
-    environment.info = dataclasses.replace(
-        environment.info,
-        attempt=attempt,
-        started_time=now,
-        scheduled_time=now - timedelta(seconds=scheduled),
-    )
+    environment = begun(attempt, scheduled)
     task = SearchTask(run_id="run", source="library", query=Query(text="drug pain"), seconds=30.0)
-    with pytest.raises(ApplicationError) as caught:
-        await environment.run(search, task)
-    assert caught.value.non_retryable is not again
+    step = SearchTasks(run_id="run", tasks=(task,))
+    if again:
+        with pytest.raises(ApplicationError) as caught:
+            await environment.run(search, step)
+        assert not caught.value.non_retryable
+    else:
+        [row] = (await environment.run(search, step)).answers
+        assert (row.status, row.detail) == (error.status, str(error))
+
+
+@dataclasses.dataclass
+class Paged:
+    """A source with pages of one work each, the last of which fails."""
+
+    pages: int
+    error: SourceError | None = None
+    seconds: float = 0.0
+    info: SourceInfo = LIBRARY
+    asked: int = 0
+
+    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+        self.asked += 1
+        number = int(cursor["page"]) if cursor else 1
+        if number > self.pages and self.error:
+            raise self.error
+        try:
+            async with time_for_one_request(None):
+                await asyncio.sleep(self.seconds)
+        except TimeoutError as error:
+            raise TooSlow("it did not answer") from error
+        item = Evidence(evidence_id=f"w{number}", source="library", title="T", text=f"text {number}")
+        return Exchange(records=(item,), hits=900, cursor={"page": str(number + 1)})
+
+
+async def test_a_source_that_fails_after_a_first_page_keeps_what_it_gave(tmp_path: Path) -> None:
+    activities = SearchActivities({"library": Paged(1, Refused("closed"))}, EvidenceStore.at(str(tmp_path)))
+    hits = await one(activities, SearchTask(run_id="run", source="library", query=Query(text="drug")))
+    assert (hits.status, len(hits.kept), hits.detail) == ("ok", 1, "closed")
+
+
+async def test_a_cursor_without_end_ends(tmp_path: Path) -> None:
+    source = Paged(900)
+    activities = SearchActivities({"library": source}, EvidenceStore.at(str(tmp_path)))
+    hits = await one(activities, SearchTask(run_id="run", source="library", query=Query(text="drug")))
+    assert source.asked == len(hits.kept) == MAX_EXCHANGES
+
+
+async def test_a_search_stops_when_its_source_has_used_its_seconds(tmp_path: Path) -> None:
+    """Whatever it has found by then is kept, and the ledger says that there is more."""
+    activities = SearchActivities({"library": Paged(900, seconds=0.1)}, EvidenceStore.at(str(tmp_path)))
+    task = SearchTask(run_id="run", source="library", query=Query(text="drug"), seconds=0.15)
+    hits = await one(activities, task)
+    assert hits.status == "ok"
+    assert "there is more" in hits.detail
+    assert len(hits.kept) == 1
 
 
 async def test_a_search_waits_for_its_source_as_long_as_it_was_given_in_all() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from temporalio.testing import ActivityEnvironment
 
 from activities.credentials import carried_by, redacted, without_credentials
 from activities.errors import StoreError, Unavailable, to_application_error
@@ -17,6 +16,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.types import Evidence, Identifiers, Query, SourceInfo
 from client.secrets import known_secrets
+from tests.activities.test_search import one
 from tests.client.harness import determinator
 from tests.replay import ReplayServer, Reply
 
@@ -146,7 +146,7 @@ async def test_no_stored_item_holds_them(configured: Settings, tmp_path: Path) -
     store = EvidenceStore.at(str(tmp_path / "store"))
     activities = SearchActivities({"naming": Naming()}, store)
     task = SearchTask(run_id="r", source="naming", query=Query(text="q"))
-    hits = await ActivityEnvironment().run(activities.exchange, task)
+    hits = await one(activities, task)
     assert len(hits.kept) == 1
     assert clean(hits.model_dump_json())
     assert clean(json.dumps((await store.get_bytes(hits.kept[0].blob)).decode()))

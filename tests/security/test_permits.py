@@ -22,6 +22,7 @@ from activities.sources.library import LibrarySource
 from activities.types import Allowance, Filters, ModelChoice, Query
 from client.connect import connect
 from client.runs.start import run_id_of, signed, signing_key, start
+from tests.activities.test_search import one
 from worker.resources import LateModel
 from workflows.types import Outcome, ResearchRequest
 
@@ -48,7 +49,9 @@ def signature(settings: Settings, kind: Kind, name: str, run_id: str = RUN) -> s
 async def searched(settings: Settings, task: SearchTask) -> list[str]:
     store = EvidenceStore.at(str(settings.home / "evidence"))
     activities = SearchActivities({"library": LibrarySource(settings)}, store, None, Permits(settings))
-    hits = await ActivityEnvironment().run(activities.exchange, task)
+    hits = await one(activities, task)
+    if hits.status == "refused":
+        raise Refused(hits.detail)
     return [(await store.get(ref)).text for ref in hits.kept]
 
 

@@ -27,7 +27,7 @@ from temporalio.common import RetryPolicy
 from temporalio.service import RPCError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.searches import Hits, SearchTask
+    from activities.searches import HitsOfAll, SearchTask, SearchTasks
     from activities.types import Query
     from tests.replay import Asked, ReplayServer, Reply
 
@@ -45,19 +45,23 @@ class Flood:
 
     @workflow.run
     async def run(self, searches: int) -> int:
+        asked = [
+            SearchTask(run_id="flood", source="pubmed", query=Query(text=f"question {number}"))
+            for number in range(searches)
+        ]
         tasks = [
             workflow.start_activity(  # `execute_activity` would begin each when it is awaited
                 "search_pubmed",
-                SearchTask(run_id="flood", source="pubmed", query=Query(text=f"question {number}")),
-                result_type=Hits,
+                SearchTasks(run_id="flood", tasks=tuple(asked[first : first + 2])),
+                result_type=HitsOfAll,
                 task_queue=QUEUE,
                 start_to_close_timeout=timedelta(seconds=60),
                 heartbeat_timeout=timedelta(seconds=6),
                 retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=200)),
             )
-            for number in range(searches)
+            for first in range(0, searches, 2)
         ]
-        return len([await task for task in tasks])
+        return sum([len((await task).answers) for task in tasks])
 
 
 def busiest_second(moments: Sequence[float], window: float = 1.0) -> int:

@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.evidence_store import EvidenceStore
-from activities.searches import SearchTask
+from activities.searches import SearchTask, SearchTasks
 from activities.types import Query
 from client.connection import open_client
 from client.embedded.binary import free_port
@@ -78,7 +78,7 @@ def test_what_a_failed_search_says_is_counted() -> None:
     """Executed in an activity without a meter: the counts go nowhere, but nothing may raise."""
     task = SearchTask(run_id="r", source="pubmed", query=Query(text="statins"))
     error = ApplicationError("no", {"status": "rate_limited", "usage": {"input_tokens": 3}})
-    ActivityEnvironment().run(count_failure, task, error)
+    ActivityEnvironment().run(count_failure, SearchTasks(run_id="r", tasks=(task,)), error)
 
 
 async def test_a_worker_that_cannot_work_is_not_ready(temporal_client: Client) -> None:

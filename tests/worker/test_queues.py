@@ -53,7 +53,7 @@ async def test_a_split_fleet_executes_each_step_on_the_queue_of_its_part(
 
 
 def test_every_activity_of_a_worker_has_a_part_and_gates_are_held_where_searches_are() -> None:
-    assert part_of("search_library_together") == "searches"
+    assert part_of("search_library") == "searches"
     assert part_of("hold_gate") == "searches"
     assert part_of("judge_evidence") == "models"
     assert part_of("publish_report") == "workflows"

@@ -42,7 +42,7 @@ from activities.publication import PublishInput
 from activities.publish import PublishActivities
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.registry import SPECS
-from activities.search import TOGETHER, activity_name
+from activities.search import activity_name
 from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.steps import (
     AgentSelectionPlan,
@@ -84,7 +84,6 @@ from tests.workflows.script import (
     Script,
     document,
     held,
-    outage,
 )
 from worker.build import check_graph
 
@@ -102,7 +101,7 @@ class Fakes:
         """Every attempt at a paid step, answered or not."""
         self.searches: list[SearchTask] = []
         self.together: list[SearchTasks] = []
-        """Searches that were one step."""
+        """The steps that searches were made in."""
         self.search_times: list[tuple[str, float, float]] = []
         """Workflow id, begin and end of each."""
         self.documents: dict[str, Evidence] = {}
@@ -387,20 +386,24 @@ class Fakes:
 
     def _search(self, source: str) -> Callable[..., Any]:
         @activity.defn(name=activity_name(source))
-        async def search(task: SearchTask) -> Hits:
-            return await self._found(task)
+        async def search(step: SearchTasks) -> HitsOfAll:
+            self.together.append(step)
+            answers = await asyncio.gather(*map(self._row, step.tasks))
+            listed, tried = self.script.listed.get(source, ((), ()))
+            rows = tuple(hits.model_copy(update={"listed": len(listed)}) for hits in answers)
+            return HitsOfAll(answers=rows, listed=listed, tried=tried)
 
         return search
 
-    def _search_together(self, source: str) -> Callable[..., Any]:
-        @activity.defn(name=TOGETHER[source])
-        async def search_together(step: SearchTasks) -> HitsOfAll:
-            self.together.append(step)
-            if self.script.together_fails:
-                raise outage()
-            return HitsOfAll(answers=tuple([await self._found(task) for task in step.tasks]))
-
-        return search_together
+    async def _row(self, task: SearchTask) -> Hits:
+        """The answer of one search; a failure that is final is a row, as in the activity itself."""
+        try:
+            return await self._found(task)
+        except ApplicationError as error:
+            if not error.non_retryable:
+                raise
+            status = error.details[0]["status"]
+            return Hits(source=task.source, query=task.query.text, status=status, detail=error.message)
 
     async def _found(self, task: SearchTask) -> Hits:
         self.searches.append(task)
@@ -427,7 +430,6 @@ class Fakes:
             status="ok" if kept else "empty",
             hits=len(kept),
             kept=tuple(kept),
-            cursor=self.script.cursor,
         )
 
     @property
@@ -459,6 +461,5 @@ class Fakes:
             self.look_up_candidate,
             self.read_in_full,
             self.publish_report,
-            *(self._search(source) for source in (*SOURCES, *TOGETHER)),
-            *(self._search_together(source) for source in TOGETHER),
+            *(self._search(source) for source in (*SOURCES, "library")),
         ]

@@ -13,7 +13,6 @@ from temporalio.client import WorkflowFailureError
 from temporalio.worker import Worker
 
 from activities.drafts import SentenceVerdict, Verdicts
-from activities.errors import RateLimited
 from activities.searches import SearchTask
 from activities.types import Evidence, ModelChoice, SourceInfo, SourceOption
 from client.embedded.binary import find_temporal, free_port
@@ -84,14 +83,11 @@ async def without_a_model(stage: Stage) -> None:
 
 
 async def iterative(stage: Stage) -> None:
-    """In the first iteration one source is down, and the other has a second page that fails."""
+    """In the first iteration one source is down."""
 
     def search(task: SearchTask) -> Sequence[Evidence]:
         if task.source == "beta" and not stage.fakes.of("judge"):
             raise outage()
-        if task.cursor:
-            raise outage(RateLimited)
-        stage.script.cursor = {"page": "next"}
         return [document(task.source, task.query.text)]
 
     stage.script.sufficient_at, stage.script.search = 2, search
@@ -146,7 +142,7 @@ async def worker_lost(stage: Stage) -> None:
 
 
 async def every_source(stage: Stage) -> None:
-    """Each search activity that a worker registers, a library's searches in one step, and PubMed asked about
+    """Each search activity that a worker registers, and PubMed asked about
     what is cited."""
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as folder:
         queues, _ = await registered_names(Path(folder), patched)

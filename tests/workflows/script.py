@@ -19,7 +19,7 @@ from activities.errors import (
 from activities.full_text import ReadInFull
 from activities.profiles.types import Criterion, Profile
 from activities.publication import PublishInput
-from activities.searches import Hits, SearchTask
+from activities.searches import Hits, Listed, SearchTask
 from activities.sources.base import Source
 from activities.steps import Role, StepContext
 from activities.types import (
@@ -148,11 +148,9 @@ class Script:
     """The paragraphs that a paid writer reports, one report after another, before it answers."""
     hangs: Role | None = None
     """A role whose paid steps never answer."""
-    cursor: dict[str, str] | None = None
-    """What every search says there is more under."""
+    listed: dict[str, tuple[tuple[Listed, ...], tuple[str, ...]]] = field(default_factory=dict)
+    """Source -> what each of its steps lists and does not read, and the names of what it tried."""
     search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
-    together_fails: bool = False
-    """Whether a step of several searches fails."""
     undecided: bool = False
     """Whether a request without a profile is prepared for another one first, as it really is."""
     program: str = ""

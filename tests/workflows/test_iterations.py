@@ -6,7 +6,6 @@ import pytest
 
 from activities.drafts import SentenceVerdict, Verdicts, VerifyInput
 from activities.iterations import IterationRecord
-from activities.searches import Hits, SearchTask
 from activities.steps import (
     GapsInput,
     Hypotheses,
@@ -191,31 +190,6 @@ async def test_what_is_offered_against_a_candidate_is_read_again(stage: Stage) -
     assert candidate.support
     assert candidate.against == ()
     assert [s.number("quotes") for s in report.statements if s.code == "not_against"] == [1]
-
-
-async def test_a_search_stops_when_its_source_has_used_its_seconds(stage: Stage) -> None:
-    """Whatever it has found by then is kept, and the ledger says that there is more."""
-
-    def search(task: SearchTask) -> Hits:
-        page = "2" if task.cursor else "1"
-        return Hits(
-            source=task.source,
-            query=task.query.text,
-            status="ok",
-            hits=900,
-            kept=(EvidenceRef(evidence_id=f"{task.source}-{page}", source=task.source, title="t", blob="b"),),
-            waited=20.0,
-            cursor={"page": "next"},
-        )
-
-    stage.script.search = search
-    run = await stage.start(a_request())
-    await run.outcome()
-    pages = [task for task in stage.fakes.searches if task.source == "alpha"]
-    assert [task.seconds for task in pages[:2]] == [30.0, 10.0]
-    records = (await run.progress()).searches
-    assert all(record.status == "ok" and "there is more" in record.detail for record in records)
-    assert {record.kept for record in records} == {2}
 
 
 @pytest.mark.parametrize(("score", "expected"), [(8, "sufficient_evidence"), (3, "searched_out")])

@@ -452,7 +452,7 @@ async def test_a_value_that_is_too_large_is_named_and_not_paid_for_again(stage: 
     _, report, _ = await stage.play(a_request())
     row = next(r for r in report.methodology.searches if r.source == "beta")
     assert (row.status, row.attempts) == ("unavailable", 1)
-    assert "Hits" in row.detail
+    assert "HitsOfAll" in row.detail
     assert [s.source for s in stage.fakes.searches].count("beta") == 1
 
 

@@ -45,7 +45,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-analysed": {"analyse_effects", "extract_table", "run_program", "verify_sentences"},
     "iterative-cancelled": {"cancel_requested", "canceled"},
     "iterative-continuing": {"continues_as_new", "store_events"},
-    "iterative-every-source": {"search_chembl", "search_library_together", "check_pubmed"},
+    "iterative-every-source": {"search_chembl", "search_library", "check_pubmed"},
     "iterative-many-works": {"patched", "judge_evidence"},
     "iterative-model-down": {"timer", "activity_failed"},
     "iterative-rewound": {"reset", "judge_evidence", "pause", "approve"},

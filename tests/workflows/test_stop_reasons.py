@@ -10,9 +10,9 @@ from activities.publication import Decision
 from activities.searches import SearchTask
 from activities.steps import AgentSelectionPlan, AgentTask, JudgeInput, KnowledgeGapOutput, ReflectInput, Role
 from activities.stop_reasons import STOPS
-from activities.types import Evidence, ModelChoice, StopReason
+from activities.types import ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request, limitations, said_of_steps
-from tests.workflows.script import COST, document, down, outage, refused, takes
+from tests.workflows.script import COST, down, outage, refused, takes
 from workflows.types import Approval, Outcome
 
 
@@ -198,26 +198,6 @@ async def test_an_outage_is_never_an_empty_answer_and_changes_no_query(stage: St
     shown = [row for s in steps if isinstance(s, ReflectInput) for row in s.searches]
     assert shown
     assert {s.status for s in shown} == {"empty"}
-
-
-async def test_a_source_that_fails_after_a_first_page_keeps_what_it_gave(stage: Stage) -> None:
-    def paged(task: SearchTask) -> list[Evidence]:
-        if task.cursor:
-            raise outage()
-        return [document(task.source, task.query.text)]
-
-    stage.script.cursor = {"page": "next"}
-    stage.script.search = paged
-    _, report, _ = await stage.play(a_request())
-    assert {(r.status, r.kept, r.detail) for r in report.methodology.searches} == {
-        ("ok", 1, "the source is down")
-    }
-
-
-async def test_a_cursor_without_end_ends(stage: Stage) -> None:
-    stage.script.cursor = {"page": "again"}
-    await ended(stage, "sufficient_evidence", sources=("alpha",))
-    assert len(stage.fakes.searches) <= 20 * len(stage.fakes.published[-1].searches)
 
 
 async def test_finished_by_reviewer(stage: Stage) -> None:

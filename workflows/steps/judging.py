@@ -88,6 +88,11 @@ class JudgeSteps:
         others = [ref for ref in reversed(state.evidence) if ref.evidence_id not in rank]
         return (*relevant, *others)
 
+    @property
+    def most(self) -> int:
+        """Works that are judged in one round at most."""
+        return MAX_JUDGED[self.models.choice("judge").effort or "normal"]
+
     async def _works_to_judge(self) -> tuple[EvidenceRef, ...]:
         """The works without a judgement that are worth one, the most promising first."""
         context, state = self.context, self.context.state
@@ -95,8 +100,8 @@ class JudgeSteps:
             r for r in state.evidence if r.evidence_id not in state.judgements and r.standing != "retracted"
         ]
         waiting = list(within(waiting[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
-        most = MAX_JUDGED[self.models.choice("judge").effort or "normal"]
-        if len(waiting) <= 1:
+        most = self.most
+        if len(waiting) <= most:
             return tuple(waiting)
         step = OrderInput(
             **context.step_inputs(),

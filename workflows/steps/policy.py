@@ -73,12 +73,13 @@ def model_call(
     )
 
 
-def source_call(left: float | None, summary: str, queue: str | None, *, reads: bool = False) -> Options:
-    """One request to a source, on a queue of its own when the source's rate is strict. `reads`: it may have
-    to read a folder of documents for the first time, and goes on where the last attempt ended."""
+def source_call(left: float | None, summary: str, queue: str | None) -> Options:
+    """The searches of a round in one source, on a queue of its own when the source's rate is strict. Each of
+    its requests has a time limit; all together wait for the rate, or for a folder that is read for the first
+    time, and go on where the last attempt ended."""
     options = Options(
-        start_to_close_timeout=timedelta(minutes=10) if reads else timedelta(seconds=90),
-        schedule_to_close_timeout=timedelta(minutes=30) if reads else timedelta(minutes=10),
+        start_to_close_timeout=timedelta(minutes=10),
+        schedule_to_close_timeout=timedelta(minutes=30),
         heartbeat_timeout=HEARTBEAT,
         retry_policy=_SOURCE_RETRIES,
         summary=summary,

@@ -257,7 +257,7 @@ class ResearchSteps:
         for first in range(0, len(state.tasks), size):
             if first and self.context.must_end:
                 break
-            ended, brought = await self.searches.execute(state.tasks[first : first + size])
+            ended, brought = await self.searches.execute(state.tasks[first : first + size], self.judging.most)
             statuses, new = statuses + ended, new + brought
         loop.statuses, loop.new_evidence, loop.last = tuple(statuses), new, "search"
         loop.evidence = len(state.evidence)

@@ -4,8 +4,7 @@ A failed search is a row with its status, never an exception and never "no resul
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -13,14 +12,15 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities.publication import PubMedCheck, PubMedSaid
     from activities.publish import CHECK_PUBMED
-    from activities.search import TOGETHER, activity_name
-    from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
+    from activities.search import activity_name
+    from activities.searches import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
     from activities.steps import AgentTask
     from activities.types import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
+from workflows.state import Unread
 from workflows.steps import policy
 from workflows.steps.failures import reason_of, retry_on_worker_loss, search_failure
 
@@ -28,8 +28,10 @@ Answer = tuple[SearchRecord, list[EvidenceRef]]
 """The row of a search, and what it found."""
 EARLIER = "evidence"
 """The source that holds what earlier runs collected."""
-MAX_PAGES = 20
-"""Requests that one search makes at most, whatever cursor its source returns."""
+RESULTS_A_STEP = 200
+"""Results that the searches of one step ask for at most: the answer has a reference to each."""
+MAX_TRIED = 400
+"""Names of results of one source that were read, or could not be, and that a run remembers: the latest."""
 EVIDENCE_KEPT = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
 
@@ -41,10 +43,17 @@ class SearchSteps:
         self.context = context
         self.events = events
 
-    async def execute(self, tasks: Sequence[AgentTask]) -> tuple[list[SearchStatus], int]:
-        """Execute all searches at once; return the status of each and the number of new items. When the run
-        is cancelled, the results that have arrived are kept."""
-        running = [asyncio.create_task(search) for search in self._searches(tasks)]
+    async def execute(self, tasks: Sequence[AgentTask], most: int) -> tuple[list[SearchStatus], int]:
+        """Execute all searches at once, those of one source in one step; return the status of each and the
+        number of new items. Of sources that list before they read, `most` results are read in all. When the
+        run is cancelled, the results that have arrived are kept."""
+        by_source: dict[str, list[AgentTask]] = {}
+        for task in tasks:
+            by_source.setdefault(task.agent, []).append(task)
+        most = -(-most // max(len(by_source), 1))
+        size = max(RESULTS_A_STEP // self.context.request.limits.results_per_search, 1)
+        steps = [own[at : at + size] for own in by_source.values() for at in range(0, len(own), size)]
+        running = [asyncio.create_task(self._search(step, most)) for step in steps]
         try:
             await workflow.wait(running)
         except asyncio.CancelledError:
@@ -77,41 +86,40 @@ class SearchSteps:
         state.duplicates += merged.duplicates
         self.events.emit_event(
             "search_complete",
-            f"{record.source}: {record.status}, {record.kept} kept of {record.hits}",
+            f"{record.source}: {record.status}, {record.kept} kept of {record.hits}"
+            + (f", {record.listed} listed, not read" if record.listed else ""),
             source=record.source,
             query=record.query,
             status=record.status,
             hits=record.hits,
             kept=record.kept,
+            listed=record.listed,
             new=len(merged.new_ids),
             seconds=record.seconds,
             attempts=record.attempts,
         )
         return len(merged.new_ids)
 
-    def _searches(self, tasks: Sequence[AgentTask]) -> list[Coroutine[None, None, list[Answer]]]:
-        """The searches as steps: each one, apart from those of a library, which cost neither money nor a
-        rate and are one step together."""
-        free = [task for task in tasks if task.agent in TOGETHER]
-        if len(free) < 2:
-            return [self._alone(task) for task in tasks]
-        return [
-            self._together(free),
-            *(self._alone(task) for task in tasks if task.agent not in TOGETHER),
-        ]
-
-    async def _together(self, tasks: Sequence[AgentTask]) -> list[Answer]:
-        """Searches of one source in one step. When it fails each is executed by itself, so that it has a
-        status of its own."""
-        context, source = self.context, tasks[0].agent
+    async def _search(self, tasks: Sequence[AgentTask], most: int) -> list[Answer]:
+        """The searches of one source in one step. However each ends, it is a row of the ledger."""
+        context, source, started = self.context, tasks[0].agent, self.context.now()
+        option = next((s for s in context.prepared.sources if s.info.name == source), None)
+        listed = context.state.listed.get(source, Unread())
+        step = SearchTasks(
+            run_id=context.run_id,
+            tasks=tuple(map(self._task, tasks)),
+            choice=Choice(question=context.question, most=most, listed=listed.results, tried=listed.tried),
+        )
         summary = policy.shorten(f"{source}: {'; '.join(task.query for task in tasks)}")
 
         async def attempt() -> HitsOfAll:
             found: HitsOfAll = await workflow.execute_activity(
-                TOGETHER[source],
-                SearchTasks(run_id=context.run_id, tasks=tuple(self._exchange(task) for task in tasks)),
+                activity_name(source),
+                step,
                 result_type=HitsOfAll,
-                **policy.source_call(context.research_seconds(), summary, None, reads=True),
+                **policy.source_call(
+                    self._seconds_left(source), summary, option.info.queue if option else None
+                ),
             )
             return found
 
@@ -120,14 +128,17 @@ class SearchSteps:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            return [await self._search(task) for task in tasks]
+            status, detail, attempts = search_failure(error)
+            seconds = round(context.now() - started, 3)
+            failed = {"status": status, "detail": detail, "attempts": attempts, "seconds": seconds}
+            return [(self._row(task).model_copy(update=failed), []) for task in tasks]
+        if found.listed or found.tried:
+            tried = tuple(dict.fromkeys((*listed.tried, *found.tried)))
+            context.state.listed[source] = Unread(results=found.listed, tried=tried[-MAX_TRIED:])
         return [
-            (with_page(self._row(task), hits, len(hits.kept)), list(hits.kept))
+            (with_hits(self._row(task), hits), list(hits.kept))
             for task, hits in zip(tasks, found.answers, strict=True)
         ]
-
-    async def _alone(self, task: AgentTask) -> list[Answer]:
-        return [await self._search(task)]
 
     def _row(self, task: AgentTask) -> SearchRecord:
         """The row of a search that has brought nothing yet."""
@@ -141,78 +152,14 @@ class SearchSteps:
             iteration=self.context.state.loop.iteration,
         )
 
-    async def _search(self, task: AgentTask) -> Answer:
-        """One search, page by page. However it ends, it is a row of the ledger."""
-        started, found = self.context.now(), list[EvidenceRef]()
-        row = self._row(task)
-        cursor: dict[str, str] | None = None
-        waited = 0.0
-        for _ in range(MAX_PAGES):
-            try:
-                hits = await retry_on_worker_loss(partial(self._request_page, task, cursor, started, waited))
-            except ActivityError as error:
-                if is_cancelled_exception(error):
-                    raise
-                status, detail, attempts = search_failure(error)
-                return row.model_copy(
-                    update={
-                        "status": "ok" if found else status,
-                        "detail": detail,
-                        "seconds": round(self.context.now() - started, 3),
-                        "attempts": max(row.attempts, attempts),
-                    }
-                ), found
-            found += hits.kept
-            row = with_page(row, hits, len(found))
-            cursor, waited = hits.cursor, waited + hits.waited
-            if cursor is None or self.context.state.control.finish or self._took_too_long(started):
-                break
-            if self._source_is_slow(waited):
-                row = row.model_copy(update={"detail": f"stopped after {waited:.0f} s; there is more"})
-                break
-        return row, found
-
-    def _took_too_long(self, started: float) -> bool:
-        """Whether a search has used up the seconds that its mode gives it."""
-        most = self.context.traits.search_seconds
-        return most is not None and self.context.now() - started >= most
-
-    def _source_is_slow(self, waited: float) -> bool:
-        """Whether the source has used the seconds that a search may wait for it."""
-        most = self.context.request.search_seconds
-        return most is not None and waited >= most
-
-    def _seconds_left(self, started: float) -> float | None:
-        """Seconds that a search may still wait; None without a limit."""
+    def _seconds_left(self, source: str) -> float | None:
+        """Seconds that a step may still take; None without a limit. A folder may have to be read first."""
         left, most = self.context.research_seconds(), self.context.traits.search_seconds
-        if most is None:
-            return left
-        own = max(started + most - self.context.now(), 0.0)
-        return own if left is None else min(own, left)
+        limits = [seconds for seconds in (left, None if source == "library" else most) if seconds is not None]
+        return min(limits, default=None)
 
-    async def _request_page(
-        self, task: AgentTask, cursor: dict[str, str] | None, started: float, waited: float
-    ) -> Hits:
+    def _task(self, task: AgentTask) -> SearchTask:
         context = self.context
-        option = next((s for s in context.prepared.sources if s.info.name == task.agent), None)
-        hits: Hits = await workflow.execute_activity(
-            activity_name(task.agent),
-            self._exchange(task, cursor, waited),
-            result_type=Hits,
-            **policy.source_call(
-                context.research_seconds() if task.agent == "library" else self._seconds_left(started),
-                policy.shorten(f"{task.agent}: {task.query}"),
-                option.info.queue if option else None,
-                reads=task.agent == "library",
-            ),
-        )
-        return hits
-
-    def _exchange(
-        self, task: AgentTask, cursor: dict[str, str] | None = None, waited: float = 0.0
-    ) -> SearchTask:
-        """One exchange with a source that has been waited for so many seconds already."""
-        context, most = self.context, self.context.request.search_seconds
         return SearchTask(
             run_id=context.run_id,
             source=task.agent,
@@ -221,10 +168,9 @@ class SearchSteps:
                 limit=context.request.limits.results_per_search,
                 filters=context.request.filters,
             ),
-            cursor=cursor,
             library=context.request.library if task.agent == "library" else None,
             library_signature=context.request.signatures.get("library", ""),
-            seconds=None if most is None else max(most - waited, 1.0),
+            seconds=context.request.search_seconds,
         )
 
     def _limit_evidence(self) -> None:
@@ -280,17 +226,18 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
     return answer
 
 
-def with_page(row: SearchRecord, hits: Hits, kept: int) -> SearchRecord:
-    """The row after another page, with which the search has kept so many works in all."""
+def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
+    """The row of a search that has ended."""
     return row.model_copy(
         update={
             "query": hits.query or row.query,
-            "status": "ok" if kept else "empty",
-            "hits": max(row.hits, hits.hits),
-            "kept": kept,
-            "set_aside": row.set_aside + hits.set_aside,
-            "seconds": round(row.seconds + hits.seconds, 3),
-            "attempts": max(row.attempts, hits.attempts),
-            "detail": hits.detail or row.detail,
+            "status": hits.status,
+            "hits": hits.hits,
+            "kept": len(hits.kept),
+            "listed": hits.listed,
+            "set_aside": hits.set_aside,
+            "seconds": hits.seconds,
+            "attempts": hits.attempts,
+            "detail": hits.detail,
         }
     )

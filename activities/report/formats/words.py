@@ -239,17 +239,19 @@ def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]
     with their seconds and attempts added up."""
     alike: dict[tuple[str, ...], list[SearchRecord]] = {}
     for record in searches:
-        key = (record.source, record.query, record.status, record.detail, str(record.hits), str(record.kept))
+        counts = (str(record.hits), str(record.kept), str(record.listed))
+        key = (record.source, record.query, record.status, record.detail, *counts)
         alike.setdefault(key, []).append(record)
     return tuple(_search_row(records) for records in alike.values())
 
 
 def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
     record = records[0]
+    unread = f"{record.listed} listed, not read" if record.listed else ""
     return (
         clean(record.source),
         clean(record.query),
-        record.status + (f": {clean(record.detail)}" if record.detail else ""),
+        ": ".join(filter(None, (record.status, "; ".join(filter(None, (clean(record.detail), unread)))))),
         str(record.hits),
         str(record.kept),
         str(len(records)),

@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import httpx
 import structlog
@@ -43,7 +44,7 @@ DELETE FROM answers WHERE key IN (
 
 
 class HttpCache:
-    """Answers to GET requests, by address and `Accept`."""
+    """Answers to requests, by method, address, `Accept` and what was sent."""
 
     def __init__(self, folder: Path, seconds: float = CACHE_SECONDS) -> None:
         self._folder = folder
@@ -51,6 +52,12 @@ class HttpCache:
         self._database: sqlite3.Connection | None = None
         self._lock = threading.Lock()
         self._broken = False
+        self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def turn(self, request: httpx.Request) -> asyncio.Lock:
+        """Held while a request is looked up and sent: of several that ask the same at the same time one
+        sends, and the others read its answer."""
+        return self._under_way.setdefault(key_of(request), asyncio.Lock())
 
     async def get(self, request: httpx.Request, max_age: float | None = None) -> httpx.Response | None:
         """A stored answer no older than `max_age` seconds, else None."""
@@ -116,8 +123,10 @@ class HttpCache:
 
 
 def key_of(request: httpx.Request) -> str:
-    """What makes two requests the same one to the cache: address and `Accept`, without secrets."""
+    """What makes two requests the same one to the cache: address, `Accept` and body, without secrets."""
     identity = f"{request.method} {_public_url(request.url, _IRRELEVANT_PARAMS)}"
+    if request.content:
+        identity += f" {hashlib.sha256(request.content).hexdigest()}"
     return hashlib.sha256(f"{identity} {request.headers.get('accept', '')}".encode()).hexdigest()
 
 

@@ -5,13 +5,11 @@ retries belong to Temporal. A request passes the cache on disk (an answer is sto
 and the source's rate limiter (an answer from the cache does not use it).
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self, TypeVar
-from weakref import WeakValueDictionary
 
 import httpx
 
@@ -21,7 +19,7 @@ from activities.errors import Malformed, RateLimited, Refused, SourceError, TooS
 from activities.settings import Settings
 from activities.sources.http.answers import check_large_xml, is_large_xml
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
-from activities.sources.http.cache import SECRET_PARAMS, HttpCache, key_of
+from activities.sources.http.cache import SECRET_PARAMS, HttpCache
 from activities.sources.http.clock import time_for_one_request
 from activities.sources.http.failures import failure
 from activities.sources.http.freshness import note_served, youngest
@@ -60,7 +58,6 @@ class Http:
         self._seconds = seconds
         self._limiters: dict[str, RateLimiter] = {}
         self._group_of: dict[str, str] = {}
-        self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def __aenter__(self) -> Self:
         return self
@@ -125,7 +122,8 @@ class Http:
         check: Check | None = None,
         max_age: float | None = None,
     ) -> httpx.Response:
-        """Any request; see `get`. Only GET is served from the cache."""
+        """Any request; see `get`. APIs are only asked here: a POST with the same body is the same question,
+        and is served from the cache too."""
         try:
             request = self.client.build_request(
                 method,
@@ -137,13 +135,11 @@ class Http:
             )
         except httpx.InvalidURL as error:
             raise Refused(f"{source} has an unusable address {without_credentials(url)}: {error}") from error
-        cache = self.cache if method == "GET" else None
+        cache = self.cache
         if cache is None:
             return await self._fetch(source, request, accept, check, form)
         note_served(cache, request)
-        # Searches that request the same thing at the same time: one sends, the others read its answer.
-        lock = self._under_way.setdefault(key_of(request), asyncio.Lock())
-        async with lock:
+        async with cache.turn(request):
             if (stored := await cache.get(request, youngest(max_age))) is not None:
                 return stored
             response = await self._fetch(source, request, accept, check, form)

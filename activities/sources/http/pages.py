@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urldefrag, urljoin
+from weakref import WeakValueDictionary
 
 import httpcore
 import httpx
+from pydantic import TypeAdapter
 
 from activities.documents.read import PDF_TYPES, PLAIN_TYPES, Text, Unreadable
 from activities.documents.readers import readers
@@ -22,8 +24,10 @@ from activities.errors import Malformed, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.http.addresses import Network, check_url, networks, resolve
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
+from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import USER_AGENT
 from activities.sources.http.failures import failure
+from activities.sources.http.freshness import youngest
 
 MAX_BYTES = 5 * 1024 * 1024
 """Of a page, after decompression."""
@@ -32,6 +36,8 @@ MAX_SECONDS = 20.0
 PARSE_SECONDS = 20.0
 """For reading the text of a page, in a process that is killed then."""
 MAX_REDIRECTS = 5
+AT_A_HOST = 4
+"""Pages of one host that are requested at the same time."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HTML = ("text/html", "application/xhtml+xml")
 _HEADERS = {
@@ -48,6 +54,11 @@ class Page:
     url: str
     """Its address after all redirects."""
     text: Text
+
+
+_PAGE = TypeAdapter(Page)
+_HOSTS: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+"""Hosts that are asked now."""
 
 
 class PageReader(Protocol):
@@ -67,24 +78,50 @@ class SafePages:
         *,
         max_bytes: int = MAX_BYTES,
         max_seconds: float = MAX_SECONDS,
+        cache: HttpCache | None = None,
     ) -> None:
+        """`cache`: where a page that was read is kept under its address."""
         self._allowed = allowed
+        self._cache = cache
         self._max_bytes = max_bytes
         self._max_seconds = max_seconds
 
     @classmethod
-    def of(cls, settings: Settings) -> "SafePages":
+    def of(
+        cls, settings: Settings, cache: HttpCache | None = None, seconds: float = MAX_SECONDS
+    ) -> "SafePages":
         """As configured."""
-        return cls(networks(settings.private_pages))
+        return cls(networks(settings.private_pages), cache=cache, max_seconds=seconds)
 
     async def read(self, url: str) -> Page:
-        """Fetch a page and read its text.
+        """Fetch a page and read its text; one that was read lately comes from the cache.
 
         Raises Refused (an address, type or size that is not read, 4xx), Unavailable (no connection, no time,
         5xx), RateLimited or Malformed (nothing readable in it).
         """
+        if self._cache is None:
+            return await self._read(url)
+        # The whole address is part of the key: parameters that tell no two requests of an API apart may tell
+        # two pages apart.
+        key = httpx.Request("GET", "https://page.invalid/", headers={"accept": url.encode().hex()})
+        async with self._cache.turn(key):
+            if (stored := await self._cache.get(key, youngest(None))) is not None:
+                return _PAGE.validate_json(stored.content)
+            page = await self._read(url)
+            kept = httpx.Response(
+                200, headers={"content-type": "application/json"}, content=_PAGE.dump_json(page)
+            )
+            await self._cache.put(key, kept)
+            return page
+
+    async def _read(self, url: str) -> Page:
         try:
-            async with asyncio.timeout(self._max_seconds):
+            host = httpx.URL(url).netloc.decode()
+        except httpx.InvalidURL as error:
+            raise Refused(f"{url[:200]} is not an address: {error}") from error
+        turns = _HOSTS.setdefault(host, asyncio.Semaphore(AT_A_HOST))
+        try:
+            async with turns, asyncio.timeout(self._max_seconds):
                 found, kind, body = await self._fetch(url)
         except TimeoutError as error:
             raise Unavailable(f"{url[:200]} was not read within {self._max_seconds:g} seconds") from error

@@ -103,7 +103,7 @@ async def test_a_page_that_cannot_be_read_leaves_a_marked_snippet(name: str, bui
         assert record.facts["read"] == "snippet"
         assert "404" in record.facts["page_not_read"]
         assert result.set_aside == 1
-        assert result.details[-1] == "2 pages could not be read"
+        assert result.details[-1] == "2 of 2 pages could not be read"
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,8 @@ async def test_a_search_is_one_request_and_then_pages_up_to_the_limit(
             assert first.cursor is not None
             assert len(json.dumps(dict(first.cursor))) < 10_000
             second = await source.exchange(Query(text="x", limit=6), first.cursor)
-            assert len(second.records) == 4
-            third = await source.exchange(Query(text="x", limit=6), second.cursor)
-            assert len(third.records) == 2
-            assert third.cursor is None
+            assert len(second.records) == 6
+            assert second.cursor is None
         assert server.count(path) == 1
         assert server.count("/page*") == 6
         assert server.count("/page0") == 1
