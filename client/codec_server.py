@@ -2,8 +2,8 @@
 
 The Web UI (its setting "codec endpoint") and `temporal --codec-endpoint` send the encrypted payloads they got
 from the server here and show what comes back. The keys stay in this process. Whoever may ask it reads
-everything, so it listens on this machine unless told otherwise, answers only pages of the origins it was
-given, and asks for a token where it has one.
+everything: every account of a machine reaches its loopback ports. So it asks for a token, and answers only
+pages of the origins it was given. The Web UI can send no token of its own choice, so the path may hold it.
 """
 
 import hmac
@@ -25,21 +25,24 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 """Of one request: the Web UI sends the payloads of a page of a history."""
 
 
-def codec_app(codec: PayloadCodec, *, origins: Sequence[str] = (), token: str = "") -> Starlette:
+def codec_app(codec: PayloadCodec, token: str, *, origins: Sequence[str] = ()) -> Starlette:
     """The ASGI application: `POST /encode`, `POST /decode` as Temporal's remote codecs define them, `GET
     /healthz`.
 
-    `origins` are the pages that may ask (`http://localhost:8080`); with a `token`, a request must carry it as
-    `Authorization: Bearer`.
+    `origins` are the pages that may ask (`http://localhost:8080`); a request carries the `token` as
+    `Authorization: Bearer`, or as the first part of its path.
     """
 
     async def convert(request: Request) -> Response:
         origin = request.headers.get("origin")
         if origin is not None and origin not in origins:
             return refusal(403, f"the origin {origin} is not allowed; name it with --origin")
-        given = request.headers.get("authorization", "")
-        if token and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-            return refusal(401, "a token is needed: Authorization: Bearer TOKEN")
+        carried = (
+            request.headers.get("authorization", "").removeprefix("Bearer "),
+            request.path_params.get("token", ""),
+        )
+        if not any(hmac.compare_digest(each.encode(), token.encode()) for each in carried):
+            return refusal(401, "a token is needed: Authorization: Bearer TOKEN, or /TOKEN/decode")
         body = bytearray()
         async for chunk in request.stream():
             body += chunk
@@ -66,8 +69,11 @@ def codec_app(codec: PayloadCodec, *, origins: Sequence[str] = (), token: str = 
         allow_headers=["content-type", "x-namespace", "authorization"],
     )
     routes = [
-        Route("/encode", convert, methods=["POST"]),
-        Route("/decode", convert, methods=["POST"]),
+        *(
+            Route(f"{token_in_path}/{verb}", convert, methods=["POST"])
+            for token_in_path in ("", "/{token}")
+            for verb in ("encode", "decode")
+        ),
         Route("/healthz", healthy),
     ]
     return Starlette(routes=routes, middleware=[cors])

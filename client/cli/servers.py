@@ -95,22 +95,17 @@ def new_key(key_id: str) -> int:
     metavar="URL",
     help="Address of a Web UI whose pages may ask; repeatable.  [default: http://localhost:8080]",
 )
-@click.option(
-    "--trust-network",
-    is_flag=True,
-    help=f"Listen beyond this machine without {CODEC_TOKEN}: what reaches the port reads every payload.",
-)
-def serve(listen: str, origins: tuple[str, ...], trust_network: bool) -> int:
+def serve(listen: str, origins: tuple[str, ...]) -> int:
     """Serve `/encode` and `/decode` with the keys of DETERMINATOR_CODEC_KEYS, until Ctrl-C.
 
-    In the Web UI, give its address under "Configure Remote Codec Endpoint"; for the `temporal` command,
-    `--codec-endpoint http://127.0.0.1:8081`.
+    Every caller needs the token of DETERMINATOR_CODEC_TOKEN, else a new one that is printed. In the Web UI,
+    give `http://127.0.0.1:8081/TOKEN` under "Configure Remote Codec Endpoint"; for the `temporal` command
+    the same as --codec-endpoint, or the address with `--codec-auth "Bearer TOKEN"`.
     """
     from activities.codec import VARIABLE, CodecError, codec_of
 
-    token = os.environ.get(CODEC_TOKEN, "")
     host, port = listening_address(
-        listen, secured=bool(token) or trust_network, how=f"set {CODEC_TOKEN}, or give --trust-network"
+        listen, secured=bool(os.environ.get(CODEC_TOKEN)), how=f"set {CODEC_TOKEN}"
     )
     try:
         keys = codec_of()
@@ -122,7 +117,7 @@ def serve(listen: str, origins: tuple[str, ...], trust_network: bool) -> int:
     async def body() -> int:
         from client.codec_server import codec_app
 
-        app = codec_app(keys, origins=origins or ("http://localhost:8080",), token=token)
+        app = codec_app(keys, token(CODEC_TOKEN), origins=origins or ("http://localhost:8080",))
         return await serve_app(app, host, port, f"the codec server listens on http://{host}:{{port}}")
 
     return run_async(body)
@@ -171,20 +166,20 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
                 http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"
             )
             said = f"the MCP server listens on http://{host}:{{port}}"
-            return await serve_app(http_app(server, host, token()), host, port, said)
+            return await serve_app(http_app(server, host, token(MCP_TOKEN)), host, port, said)
 
     return run_async(body)
 
 
-def token() -> str:
+def token(variable: str) -> str:
     """The token callers need: that of the environment, or a new one, which is printed. Raises BadInput."""
-    given = os.environ.get(MCP_TOKEN)
-    if given is None:
+    given = os.environ.get(variable)
+    if not given:
         made = secrets.token_urlsafe(24)
         click.echo(f"token: {made}", err=True)
         return made
     if len(given) < MIN_TOKEN_CHARS:
-        raise BadInput(f"{MCP_TOKEN} is too short; use at least {MIN_TOKEN_CHARS} characters")
+        raise BadInput(f"{variable} is too short; use at least {MIN_TOKEN_CHARS} characters")
     return given
 
 

@@ -1,17 +1,18 @@
 """The codec server decrypts for whom it was told to, and for nobody else."""
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
 from google.protobuf.json_format import MessageToDict
 from temporalio.api.common.v1 import Payload, Payloads
 
-from activities.codec import AesGcmCodec, new_key, parse_keys
+from activities.codec import VARIABLE, AesGcmCodec, new_key, parse_keys
 from client.cli.servers import listening_address
 from client.codec_server import MAX_BODY_BYTES, codec_app
 from client.failures import BadInput
-from tests.client.harness import determinator
+from tests.client.harness import begin, determinator
 
 UI = "http://localhost:8080"
 PLAIN = Payload(metadata={"encoding": b"json/plain"}, data=b'"a question"')
@@ -22,9 +23,13 @@ def codec() -> AesGcmCodec:
     return AesGcmCodec(parse_keys(f"k1:{new_key()}"))
 
 
-def asking(codec: AesGcmCodec, token: str = "") -> httpx.AsyncClient:
-    app = codec_app(codec, origins=[UI], token=token)
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://codec")
+TOKEN = "s3cret-of-sixteen"
+
+
+def asking(codec: AesGcmCodec, token: str = TOKEN) -> httpx.AsyncClient:
+    app = codec_app(codec, TOKEN, origins=[UI])
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://codec", headers=headers)
 
 
 async def test_the_web_ui_reads_what_was_encrypted(codec: AesGcmCodec) -> None:
@@ -52,12 +57,29 @@ async def test_a_page_of_another_origin_reads_nothing(codec: AesGcmCodec) -> Non
     assert "access-control-allow-origin" not in answer.headers
 
 
-async def test_a_token_is_asked_for_where_there_is_one(codec: AesGcmCodec) -> None:
+@pytest.mark.invariant
+async def test_nobody_without_the_token_reads_anything(codec: AesGcmCodec) -> None:
     body = MessageToDict(Payloads(payloads=await codec.encode([PLAIN])))
-    async with asking(codec, token="s3cret") as client:
-        assert (await client.post("/decode", json=body)).status_code == 401
-        right = {"Authorization": "Bearer s3cret"}
-        assert (await client.post("/decode", json=body, headers=right)).status_code == 200
+    for wrong in ("", "s3cret", "Bearer", f"{TOKEN}x"):
+        async with asking(codec, wrong) as client:
+            assert (await client.post("/decode", json=body)).status_code == 401
+            assert (await client.post(f"/{wrong or 'x'}/decode", json=body)).status_code == 401
+            assert (await client.post("//decode", json=body)).status_code in (401, 404)
+            # as the Web UI asks, whose endpoint is the address with the token
+            assert (await client.post(f"/{TOKEN}/decode", json=body)).status_code == 200
+
+
+def test_the_server_prints_a_token_where_none_is_set(home: Path) -> None:
+    server = begin("codec", "serve", "--listen", "127.0.0.1:0", env={VARIABLE: f"k1:{new_key()}"})
+    assert server.stderr is not None
+    try:
+        token = server.stderr.readline().removeprefix("token: ").strip()
+        address = server.stderr.readline().split()[-1]
+        assert httpx.post(f"{address}/decode", json={}).status_code == 401
+        assert httpx.post(f"{address}/{token}/decode", json={}).status_code == 200
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
 
 
 async def test_what_cannot_be_decrypted_is_an_error_and_no_crash(codec: AesGcmCodec) -> None:
