@@ -1,6 +1,8 @@
 """Typed inputs and outputs of the steps that write: a writer produces claims with quotes; markdown, numbering
 and references are code."""
 
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Literal
 
 from pydantic import Field
@@ -9,7 +11,17 @@ from activities.judgements import Refused as Refused
 from activities.judgements import RefusedKind as RefusedKind
 from activities.judgements import Table, WorkJudgement
 from activities.steps import MechanismHypothesis, StepContext
-from activities.types import Claim, EvidenceRef, Frozen, Statement, StopReason, Support
+from activities.types import (
+    Claim,
+    ClaimKind,
+    EvidenceRef,
+    Frozen,
+    SearchRecord,
+    StandsBy,
+    Statement,
+    StopReason,
+    Support,
+)
 
 
 class Passage(Frozen):
@@ -29,23 +41,31 @@ class Passage(Frozen):
     """What it uses instead of a name: `HIV for AIDS`."""
 
 
-ClaimState = Literal["stands", "unverified", "failed"]
-"""`unverified`: it rests on several works, or its words are mostly its own: the verifier is asked.
-`failed`: a check refused the wording; it is written once more, or its quote replaces it
-(`activities.verification.verdicts`)."""
+SentenceState = Literal["stands", "ask", "refused", "out"]
+"""`ask`: a second reader is asked, and until one has said yes it does not stand. `refused`: it does not, and
+its quote is printed in its place. `out`: its writer left it out."""
+SentenceKind = ClaimKind | Literal["transition"]
+"""`transition`: it leads into a section and states nothing."""
 
 
 class DraftClaim(Frozen):
+    """One sentence of a model, with what the gate decided of it (`activities.verification.gate`)."""
+
+    id: str = ""
+    """See `Claim.id`; given once, by `named`."""
     text: str
-    """One sentence."""
-    support: tuple[Support, ...]
-    contradicts: tuple[str, ...] = ()
-    """Texts or ids of earlier claims it contradicts."""
-    added_by_code: bool = False
-    """Chosen by code, because the model's own claims were fewer than the evidence carries."""
-    state: ClaimState = "stands"
+    support: tuple[Support, ...] = ()
+    kind: SentenceKind = "finding"
+    state: SentenceState = "stands"
+    stands_by: StandsBy = "quote"
     problem: Statement | None = None
-    """Why it failed a check."""
+    """Why it was refused."""
+    warnings: tuple[Statement, ...] = ()
+    """What code asks the second reader about it."""
+    computed: tuple[str, ...] = ()
+    """See `Claim.computed`."""
+    reworded: bool = False
+    """Whether it is in its second wording."""
 
 
 class DraftParagraph(Frozen):
@@ -88,10 +108,12 @@ class SectionDraft(Frozen):
 
     answer: tuple[DraftClaim, ...] = ()
     """The direct answer to the question of the section, two to five sentences, in the model's order."""
-    reservations: tuple[str, ...] = ()
-    """What the model says that the evidence cannot show, in its words."""
+    reservations: tuple[DraftClaim, ...] = ()
+    """What the model says that the evidence cannot show."""
     refused: tuple[Refused, ...] = ()
-    """What checks refused of the draft."""
+    """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
+    works_room: int = 0
+    """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
     passages: tuple[Passage, ...] = ()
     """Without a model: the passages nearest to the question, best first."""
     related: tuple[Passage, ...] = ()
@@ -100,15 +122,59 @@ class SectionDraft(Frozen):
     @property
     def cited(self) -> tuple[str, ...]:
         """Ids of the works that its claims and passages quote, each once."""
-        claims = (*self.answer, *(claim for paragraph in self.paragraphs for claim in paragraph.claims))
-        quoted = (support.evidence_id for claim in claims for support in claim.support)
+        quoted = (support.evidence_id for claim in self.claims for support in claim.support)
         passages = (passage.evidence_id for passage in (*self.passages, *self.related))
         return tuple(dict.fromkeys((*quoted, *passages)))
+
+    @property
+    def claims(self) -> tuple[DraftClaim, ...]:
+        """The sentences of the answer, then those of the paragraphs."""
+        return (*self.answer, *(claim for paragraph in self.paragraphs for claim in paragraph.claims))
+
+    @property
+    def sentences(self) -> tuple[DraftClaim, ...]:
+        """Everything that it states, the reservations last."""
+        return (*self.claims, *self.reservations)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The paragraphs as text."""
         return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
+
+    def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
+        """The draft with what `change` makes of each sentence in its place, without empty paragraphs."""
+
+        def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
+            return tuple(new for claim in claims for new in change(claim))
+
+        paragraphs = (DraftParagraph(claims=each(paragraph.claims)) for paragraph in self.paragraphs)
+        return self.model_copy(
+            update={
+                "answer": each(self.answer),
+                "paragraphs": tuple(paragraph for paragraph in paragraphs if paragraph.claims),
+                "reservations": each(self.reservations),
+            }
+        )
+
+
+def named(section_id: str, draft: SectionDraft) -> SectionDraft:
+    """The draft with the ids of its sentences: `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.r1` of a
+    reservation. One that has an id keeps it."""
+    answer, rest, reserved = count(1), count(1), count(1)
+
+    def give(claims: Sequence[DraftClaim], numbers: Iterator[int], mark: str = "") -> tuple[DraftClaim, ...]:
+        return tuple(
+            claim if claim.id else claim.model_copy(update={"id": f"{section_id}.{mark}{number}"})
+            for claim, number in zip(claims, numbers, strict=False)
+        )
+
+    return draft.model_copy(
+        update={
+            "answer": give(draft.answer, answer, "a"),
+            "paragraphs": tuple(DraftParagraph(claims=give(p.claims, rest)) for p in draft.paragraphs),
+            "reservations": give(draft.reservations, reserved, "r"),
+        }
+    )
 
 
 class WriteInput(StepContext):
@@ -131,47 +197,46 @@ class WriteInput(StepContext):
     hypotheses: tuple[MechanismHypothesis, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
     """Of the items of `evidence` that were judged."""
-    failed: tuple[Refused, ...] = ()
-    """Sentences of the draft before that failed a check: they are to be written once more."""
-    draft: SectionDraft | None = None
-    """With `failed`: the draft they are from; the writer returns it with the new sentences in place."""
+    failed: tuple[DraftClaim, ...] = ()
+    """Sentences that were refused: they are to be written once more, under their ids, and nothing else. The
+    answer has them in one paragraph; those that the writer leaves out are `out`."""
     report_to: str = ""
     """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
 
 
-class CheckedSentence(Frozen):
-    """A sentence that a second reader is asked about, with the text it rests on."""
-
-    id: str
-    text: str
-    support: tuple[Support, ...]
-
-
 class VerifyInput(StepContext):
-    """For the verifier: does the quoted text say this? One batched call a section."""
+    """For the verifier, the second reader. One call for all that is open."""
 
     section_id: str = "s1"
-    sentences: tuple[CheckedSentence, ...]
+    sentences: tuple[DraftClaim, ...]
     evidence: tuple[EvidenceRef, ...] = ()
-    """The cited works: their titles and abstracts explain names and abbreviations."""
+    """Of a draft: what its writer was given, in the same order. Else the works that the sentences cite."""
+    judgements: tuple[WorkJudgement, ...] = ()
+    """As the writer was given them."""
+    works_room: int = 0
+    """See `SectionDraft.works_room`; 0: as many works as fit."""
+    searches: tuple[SearchRecord, ...] = ()
+    """What was searched, where sentences say what no work has."""
 
 
 class SentenceVerdict(Frozen):
+    """What the second reader says of a sentence, as far as code could bear it out."""
+
     id: str
-    supported: Literal["yes", "partly", "no"]
-    reason: str = ""
+    problem: Statement | None = None
+    """Why the sentence does not stand; None where it does."""
 
 
 class Verdicts(Frozen):
     verdicts: tuple[SentenceVerdict, ...] = ()
 
 
-class EditedSentence(Frozen):
-    """A sentence of the editor, with the claims it rests on."""
+class EditedSentence(DraftClaim):
+    """A sentence of the editor: `a1` of the answer, `x1` of the summary, `m1` of the mechanism, `s2.lead`
+    that leads into a section."""
 
-    text: str
-    claims: tuple[str, ...]
-    """Ids of claims, at least one."""
+    claims: tuple[str, ...] = ()
+    """Ids of the sentences it rests on; none for one that leads into a section."""
 
 
 class EditInput(StepContext):
@@ -195,13 +260,28 @@ class Edited(Frozen):
     """The direct answer to the run's question, two to five sentences; of a report of several sections."""
     executive_summary: tuple[EditedSentence, ...] = ()
     mechanism: tuple[EditedSentence, ...] = ()
-    transitions: dict[str, str] = Field(default_factory=dict)
-    """Section id -> the sentence that leads into it; no number and no name that its claims lack."""
-    repeated: tuple[str, ...] = ()
-    """Ids of claims that another claim says already: they are removed."""
+    transitions: dict[str, EditedSentence] = Field(default_factory=dict)
+    """Section id -> the sentence that leads into it."""
+    repeated: tuple[tuple[str, str], ...] = ()
+    """(id of a sentence, id of another one that says it already): the first is removed."""
     contradictions: tuple[tuple[str, str], ...] = ()
-    """Pairs of ids of claims that say the opposite."""
+    """Pairs of ids of sentences that say the opposite."""
     refused: tuple[Refused, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[EditedSentence, ...]:
+        """All that it states."""
+        return (*self.answer, *self.executive_summary, *self.mechanism, *self.transitions.values())
+
+    def changed(self, change: Callable[[EditedSentence], EditedSentence | None]) -> "Edited":
+        """What the editor wrote with what `change` makes of each sentence; None leaves it out."""
+
+        def each(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
+            return tuple(new for one in sentences if (new := change(one)) is not None)
+
+        leads = {name: new for name, one in self.transitions.items() if (new := change(one)) is not None}
+        parts = {name: each(getattr(self, name)) for name in ("answer", "executive_summary", "mechanism")}
+        return self.model_copy(update={**parts, "transitions": leads})
 
 
 class ExtractInput(StepContext):

@@ -114,6 +114,8 @@ class PublishInput(Frozen):
     """Key of the statistics (`activities.analysis.types.Analysis`) in the evidence store."""
     edited: Edited | None = None
     """What the editor wrote; None where none was asked or it did not answer."""
+    reader: Literal["", "same_model", "other_model"] = ""
+    """Who the second reader was; empty where none was asked."""
     refused: tuple[Refused, ...] = ()
     """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
     continues: Continued | None = None

@@ -10,7 +10,7 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -82,20 +82,16 @@ class PublishActivities:
 
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
-        from activities.report.assemble import build_report  # see `worker.daemon`
+        notes: list[Statement] = []
 
-        refs = read_refs(step)
-        documents, notes = await self._load(refs, patient=patient)
-        documents, more = await self._with_standing(refs, documents, step)
-        if refs and not documents:
-            # nothing of what the judge called sufficient can be shown any more
-            step = step.model_copy(update={"stop_reason": "all_sources_failed"})
+        async def look_up(known: Sequence[EvidenceRef]) -> "Mapping[str, StandingVerdict]":
+            verdicts, failed = await self._look_up(known, step)
+            notes.extend(failed)
+            return verdicts
 
-        # In a thread: a long report must not block the heartbeats.
-        findings, missing = await self._findings(step, patient=patient)
-        noted = [*notes, *more, *missing]
-        report = await asyncio.to_thread(build_report, step, documents, noted, findings)
-        report = report.model_copy(update={"analysis": await self._analysis(step.analysis)})
+        kept = await self._store.put_bytes(step.model_dump_json().encode(), "json")
+        report = await assembled(self._store, step, look_up, notes, patient=patient)
+        report = report.model_copy(update={"made_from": kept})
         whole = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(
@@ -122,83 +118,119 @@ class PublishActivities:
             )
         )
 
-    async def _analysis(self, blob: str) -> Analysis | None:
-        """The statistics of the run; None where there are none or they cannot be read."""
-        if not blob:
-            return None
+    async def _look_up(
+        self, known: Sequence[EvidenceRef], step: PublishInput
+    ) -> "tuple[Mapping[str, StandingVerdict], list[Statement]]":
+        """The standing of works now, and what to state of those about which nobody answered."""
+        if self._standing is None or not known:
+            return {}, []
         try:
-            return Analysis.model_validate_json(await self._store.get_bytes(blob))
-        except (StoreError, ValueError) as error:
-            log.warning("analysis_unreadable", error=str(error))
-            return None
-
-    async def _load(
-        self, refs: Sequence[EvidenceRef], *, patient: bool
-    ) -> tuple[dict[str, Evidence], list[Statement]]:
-        """The bodies of the cited items, and what to state of those that cannot be read."""
-        documents: dict[str, Evidence] = {}
-        lost: list[str] = []
-        for ref, answer in zip(refs, await self._store.read_all(refs), strict=True):
-            if isinstance(answer, Evidence):
-                documents[ref.evidence_id] = answer
-            elif patient:
-                raise StoreError(f"{ref.blob} in the evidence store cannot be read: {answer}") from answer
-            else:
-                log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
-                lost.append(ref.evidence_id)
-        if not lost:
-            return documents, []
-        return documents, [Statement(code="item_unreadable", values={"evidence_ids": tuple(lost)})]
-
-    async def _findings(
-        self, step: PublishInput, *, patient: bool
-    ) -> tuple[dict[str, CandidateFindings], list[Statement]]:
-        """What was looked up of each candidate, by name, and what to state of what cannot be read."""
-        found: dict[str, CandidateFindings] = {}
-        notes: list[Statement] = []
-        for candidate in step.candidates:
-            if not candidate.looked_up:
-                continue
-            try:
-                data = await self._store.get_bytes(candidate.looked_up)
-                found[candidate.name] = CandidateFindings.model_validate_json(data)
-            except (StoreError, ValueError) as error:
-                if patient and isinstance(error, StoreError):
-                    raise
-                log.warning("findings_unreadable", name=candidate.name, error=str(error))
-                values = {"name": candidate.name, "reason": "what was found cannot be read from the store"}
-                notes.append(Statement(code="candidate_not_looked_up", values=dict(values)))
-        return found, notes
-
-    async def _with_standing(
-        self, refs: Sequence[EvidenceRef], documents: Mapping[str, Evidence], step: PublishInput
-    ) -> tuple[dict[str, Evidence], list[Statement]]:
-        """The documents with the worst standing that any authority reports, looked up again now."""
-        verdicts: Mapping[str, StandingVerdict] = {}
-        notes: list[Statement] = []
-        known = [ref for ref in refs if ref.evidence_id in documents]
-        if self._standing is not None and known:
-            try:
-                verdicts = await self._standing.check_many(
-                    known, pubmed=step.pubmed, library=reaches_out(step)
-                )
-            except DeterminatorError as error:
-                log.warning("standing_not_checked", error=str(error))
-                notes.append(Statement(code="standing_not_looked_up"))
+            verdicts = await self._standing.check_many(known, pubmed=step.pubmed, library=reaches_out(step))
+        except DeterminatorError as error:
+            log.warning("standing_not_checked", error=str(error))
+            return {}, [Statement(code="standing_not_looked_up")]
         unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
-        if unasked:
-            notes.append(Statement(code="authority_silent", values={"works": unasked, "of": len(known)}))
-        current: dict[str, Evidence] = {}
-        for ref in known:
-            item = documents[ref.evidence_id]
-            verdict = verdicts.get(ref.evidence_id)
-            notices = tuple(dict.fromkeys((*item.notices, *(verdict.notices if verdict else ()))))
-            if verdict and any(notice.kind == "reinstatement" for notice in verdict.notices):
-                standing = verdict.standing
-            else:
-                standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
-            current[ref.evidence_id] = item.model_copy(update={"standing": standing, "notices": notices})
-        return current, notes
+        silent = Statement(code="authority_silent", values={"works": unasked, "of": len(known)})
+        return verdicts, [silent] if unasked else []
+
+
+LookUp = Callable[[Sequence[EvidenceRef]], Awaitable["Mapping[str, StandingVerdict]"]]
+
+
+async def assembled(
+    store: EvidenceStore,
+    step: PublishInput,
+    look_up: LookUp,
+    notes: Sequence[Statement] = (),
+    *,
+    patient: bool = False,
+) -> Report:
+    """The report of what publishing was given, with the standing that `look_up` says its works have now:
+    made when a run ends, and again for every later version. `notes` are read once that was called; `patient`:
+    raise StoreError when a cited item cannot be read rather than go on without it."""
+    from activities.report.assemble import build_report  # see `worker.daemon`
+
+    refs = read_refs(step)
+    documents, lost = await _load(store, refs, patient=patient)
+    known = [ref for ref in refs if ref.evidence_id in documents]
+    documents = _with_standing(known, documents, await look_up(known))
+    if refs and not documents:
+        # nothing of what the judge called sufficient can be shown any more
+        step = step.model_copy(update={"stop_reason": "all_sources_failed"})
+    findings, missing = await _findings(store, step, patient=patient)
+    # In a thread: a long report must not block the heartbeats.
+    report = await asyncio.to_thread(build_report, step, documents, [*lost, *notes, *missing], findings)
+    return report.model_copy(update={"analysis": await _analysis(store, step.analysis)})
+
+
+async def _analysis(store: EvidenceStore, blob: str) -> Analysis | None:
+    """The statistics of the run; None where there are none or they cannot be read."""
+    if not blob:
+        return None
+    try:
+        return Analysis.model_validate_json(await store.get_bytes(blob))
+    except (StoreError, ValueError) as error:
+        log.warning("analysis_unreadable", error=str(error))
+        return None
+
+
+async def _load(
+    store: EvidenceStore, refs: Sequence[EvidenceRef], *, patient: bool
+) -> tuple[dict[str, Evidence], list[Statement]]:
+    """The bodies of the cited items, and what to state of those that cannot be read."""
+    documents: dict[str, Evidence] = {}
+    lost: list[str] = []
+    for ref, answer in zip(refs, await store.read_all(refs), strict=True):
+        if isinstance(answer, Evidence):
+            documents[ref.evidence_id] = answer
+        elif patient:
+            raise StoreError(f"the stored text of {ref.evidence_id} cannot be read: {answer}") from answer
+        else:
+            log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
+            lost.append(ref.evidence_id)
+    if not lost:
+        return documents, []
+    return documents, [Statement(code="item_unreadable", values={"evidence_ids": tuple(lost)})]
+
+
+async def _findings(
+    store: EvidenceStore, step: PublishInput, *, patient: bool
+) -> tuple[dict[str, CandidateFindings], list[Statement]]:
+    """What was looked up of each candidate, by name, and what to state of what cannot be read."""
+    found: dict[str, CandidateFindings] = {}
+    notes: list[Statement] = []
+    for candidate in step.candidates:
+        if not candidate.looked_up:
+            continue
+        try:
+            data = await store.get_bytes(candidate.looked_up)
+            found[candidate.name] = CandidateFindings.model_validate_json(data)
+        except (StoreError, ValueError) as error:
+            if patient and isinstance(error, StoreError):
+                raise
+            log.warning("findings_unreadable", name=candidate.name, error=str(error))
+            values = {"name": candidate.name, "reason": "what was found cannot be read from the store"}
+            notes.append(Statement(code="candidate_not_looked_up", values=dict(values)))
+    return found, notes
+
+
+def _with_standing(
+    refs: Sequence[EvidenceRef],
+    documents: Mapping[str, Evidence],
+    verdicts: "Mapping[str, StandingVerdict]",
+) -> dict[str, Evidence]:
+    """The documents with the worst standing that any authority reports; only a reinstatement improves one."""
+    current: dict[str, Evidence] = {}
+    for ref in refs:
+        item = documents[ref.evidence_id]
+        verdict = verdicts.get(ref.evidence_id)
+        notices = tuple(dict.fromkeys((*item.notices, *(verdict.notices if verdict else ()))))
+        if verdict and any(notice.kind == "reinstatement" for notice in verdict.notices):
+            standing = verdict.standing
+        else:
+            standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
+        current[ref.evidence_id] = item.model_copy(update={"standing": standing, "notices": notices})
+    return current
 
 
 def refuse_another_run(run_id: str, workflow_id: str | None) -> None:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from temporalio import activity
 
-from activities.check_pubmed import ReleaseStanding
 from activities.errors import DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
 from activities.publication import PubMedCheck, PubMedSaid
-from activities.publish import pubmed_name
+from activities.publish import StandingChecker, pubmed_name
 from activities.report.archive import Archive, Change, NewWork, newest
 from activities.report.schema import Reference, Report
 from activities.retractions.lookup import StandingVerdict
@@ -23,7 +22,7 @@ from activities.searches import SearchTask
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.registry import options, why_closed
-from activities.types import Evidence, EvidenceRef, Frozen, Query, SearchRecord
+from activities.types import EvidenceRef, Frozen, Query, SearchRecord
 
 if TYPE_CHECKING:
     from activities.report.refreshed import Refreshed
@@ -110,7 +109,7 @@ class RefreshOutcome(Frozen):
 class RefreshActivities:
     """Registered once a worker, with the store, the sources and the standing checker injected."""
 
-    def __init__(self, settings: Settings, sources: Mapping[str, Source], standing: ReleaseStanding) -> None:
+    def __init__(self, settings: Settings, sources: Mapping[str, Source], standing: StandingChecker) -> None:
         self._settings = settings
         self._sources = sources
         self._standing = standing
@@ -180,16 +179,13 @@ class RefreshActivities:
         cited = references_of(before)
         given = await self._standing.check_many(cited, pubmed=found.pubmed)
         verdicts = {name: verdict for name, verdict in given.items() if verdict.asked}
-        documents = await _cited_documents(archive, first, request)
         from activities.report.refreshed import keep  # with what builds reports; see `worker.daemon`
 
-        kept = await keep(
-            archive, first, documents, verdicts, at=found.at, new=found.new, searches=found.searches
-        )
-        return outcome_of(request.run_id, before, verdicts, kept, found.searches)
+        kept = await keep(archive, first, verdicts, at=found.at, new=found.new, searches=found.searches)
+        return _outcome(request.run_id, before, verdicts, kept, found.searches)
 
 
-def outcome_of(
+def _outcome(
     run_id: str,
     before: Report,
     verdicts: Mapping[str, StandingVerdict],
@@ -272,13 +268,3 @@ def _brief(known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
         room -= len(ref.model_dump_json())
         kept.append(ref if room > 0 else ref.model_copy(update={"title": ""}))
     return tuple(kept)
-
-
-async def _cited_documents(archive: Archive, first: Report, request: RefreshRequest) -> dict[str, Evidence]:
-    """The stored texts of what the report cites, by id; those that cannot be read are missing."""
-    listed = {ref.evidence_id: ref for ref in await _listed(archive.store, request.known_blob)}
-    refs = [listed[r.evidence_id] for r in first.references if r.evidence_id in listed]
-    texts = zip(refs, await archive.store.read_all(refs), strict=True)
-    documents = {ref.evidence_id: text for ref, text in texts if isinstance(text, Evidence)}
-    missing = [r for r in first.references if r.evidence_id not in documents]
-    return documents | {ref.evidence_id: item for ref, item in await archive.cited(first, missing)}

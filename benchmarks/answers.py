@@ -39,7 +39,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from activities.drafts import SectionDraft, Verdicts, VerifyInput, WriteInput
+from activities.drafts import SectionDraft, Verdicts, VerifyInput, WriteInput, named
 from activities.errors import ModelError
 from activities.evidence_store import EvidenceStore
 from activities.judgements import WorkJudgement
@@ -54,7 +54,7 @@ from activities.steps import Charged, JudgeInput, Role, StepContext
 from activities.text.entities import link
 from activities.text.ranking import rank
 from activities.types import Evidence, EvidenceRef, ModelChoice, Usage
-from activities.verification.verdicts import failures, to_verify, with_quotes, with_verdicts
+from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 
 Kind = Literal["answers", "exchanged", "near", "absent"]
 SAMPLE = Path(__file__).parents[1] / "activities" / "sources" / "sample" / "documents" / "pubmedqa.jsonl.gz"
@@ -254,20 +254,21 @@ class Measure:
         step = self._step(WriteInput, "writer", entry.question, evidence=refs, judgements=given)
         done = await self._ask("writer", step)
         draft: SectionDraft = done.output if done else SectionDraft()
-        written = len(draft.answer) + sum(len(paragraph.claims) for paragraph in draft.paragraphs)
-        asked = to_verify(draft)
+        draft = named("s1", draft)
+        written = len(draft.claims) + len(draft.refused)
+        asked = to_read(draft.sentences)
         if asked and asks_model("verifier", self._choice):
-            verify = self._step(VerifyInput, "verifier", entry.question, sentences=asked, evidence=refs)
+            more = {"evidence": refs, "judgements": given, "works_room": draft.works_room}
+            verify = self._step(VerifyInput, "verifier", entry.question, sentences=asked, **more)
             checked = await self._ask("verifier", verify)
             draft = with_verdicts(draft, checked.output if checked else Verdicts())
-        if failed := failures(draft):
-            again = step.model_copy(update={"failed": failed, "draft": draft, "scope": f"{step.scope}/again"})
+        if failed := to_reword(draft):
+            again = step.model_copy(update={"failed": failed, "scope": f"{step.scope}/again"})
             redone = await self._ask("writer", again)
-            draft = redone.output if redone else draft
-        refused = len(draft.refused)
-        draft = with_quotes(draft)
-        claims = [*draft.answer, *(claim for paragraph in draft.paragraphs for claim in paragraph.claims)]
-        self.tally.sentences["written"] += written + refused
+            draft = with_rewordings(draft, redone.output) if redone else draft
+        draft = printed(draft)
+        claims = draft.claims
+        self.tally.sentences["written"] += written
         self.tally.sentences["refused"] += len(draft.refused)
         self.tally.sentences["in the report"] += len(claims)
         works = {support.evidence_id for claim in claims for support in claim.support}

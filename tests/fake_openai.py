@@ -157,13 +157,13 @@ _ITEM = re.compile(r"^\[(E\d+)\] .*\n((?:(?!\[E\d+\] ).*\n?)*)", re.MULTILINE)
 _NUMBER = re.compile(r"^S\d+: ", re.MULTILINE)
 _NUMBERED = re.compile(r"^(S\d+): (.+)$", re.MULTILINE)
 _LISTED = re.compile(r"^- (\w+): ", re.MULTILINE)
-_CLAIM = re.compile(r"^(C\d+): (.+)$", re.MULTILINE)
+_CLAIM = re.compile(r"^(C\d+)[^:\n]*: (.+)$", re.MULTILINE)
 
 
 def role_of(asked: Asked) -> str:
     """The role whose prompt was sent: `judge`, `writer`, ... or `repair`."""
     text = _text(asked)
-    heading = re.match(r"# (.+)", text)
+    heading = re.search(r"^# (.+)", text, re.MULTILINE)
     return heading.group(1).strip().lower().replace(" ", "_") if heading else "repair"
 
 

@@ -5,11 +5,12 @@ of the works (`describe`), and states limits (`state`). It reads no language: wh
 way, is what the writer and the judge said.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from activities.candidates.types import CandidateFindings
-from activities.drafts import Passage
+from activities.drafts import Passage, RefusedKind
 from activities.judgements import Table
 from activities.profiles.types import STUDIES, Words
 from activities.publication import PublishInput
@@ -23,7 +24,7 @@ from activities.report.claims import (
 )
 from activities.report.edited import CheckedEdit, check_edited
 from activities.report.formats.prose import Citations, section_text, summary_text
-from activities.report.formats.statements import as_statement, sentences
+from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.judged import checked_table, judged_works
 from activities.report.limitations import limitations, why_unanswered
@@ -49,8 +50,10 @@ from activities.report.works import (
 )
 from activities.text.independence import studies
 from activities.types import Claim, Evidence, Statement, Support
-from activities.verification.claim_check import numbers
-from activities.verification.quote_check import QuoteChecker, normalise
+from activities.verification.quote_check import QuoteChecker
+
+FALLEN: frozenset[RefusedKind] = frozenset({"claim", "wording", "reservation", "summary"})
+"""Kinds of refused sentences; cells, fields and first wordings are none."""
 
 
 @dataclass(slots=True)
@@ -63,9 +66,9 @@ class _Checked:
     answer: tuple[Claim, ...]
     judgements: tuple[JudgedWork, ...]
     table: Table
-    reservations: tuple[str, ...]
+    reservations: tuple[Claim, ...]
     written: int = 0
-    """Claims that were written, those that roles refused before included."""
+    """Sentences that were written."""
     study: Mapping[str, int] = field(default_factory=dict)
     words: Words = STUDIES
     works: tuple[DescribedWork, ...] = ()
@@ -100,61 +103,49 @@ def _check(
     done.dropped += [of_role(refused) for refused in step.refused]
     edit = CheckedEdit()
     if step.edited is not None and step.written_by == "model":
-        edit = check_edited(step.edited, step.question, done, checker)
-    done.sections = with_contradictions(
-        done.sections, step.edited.contradictions if step.edited is not None else ()
-    )
+        edit = check_edited(step.edited, done, checker)
+    done.sections = with_contradictions(done.sections, step.edited.contradictions if step.edited else ())
     judged = step.written_by == "model"
     candidates = check_candidates(step.candidates, checker, documents, findings, step.question, judged=judged)
     done.dropped += candidates.dropped
+    reservations = {one.text.casefold(): one for section in done.sections for one in section.reservations}
     return _Checked(
         drafts=done,
         candidates=candidates,
         edit=edit,
         answer=_answer(step, done, edit),
-        judgements=judged_works(step.judgements, step.evidence, step.found, documents, checker, done),
+        judgements=judged_works(step.judgements, step.evidence, documents, checker, done),
         table=checked_table(step.table, documents, checker, done),
-        reservations=_reservations(step, done, documents),
+        reservations=tuple(reservations.values()),
         written=written,
     )
 
 
 def _answer(step: PublishInput, done: CheckedDrafts, edit: CheckedEdit) -> tuple[Claim, ...]:
-    """The direct answer: the editor's, else that of the only section, else the first sentence of the answer
-    of each section."""
-    if edit.answer or step.written_by == "extractive":
-        return edit.answer
+    """The direct answer: that of the only section, or the editor's with the first sentence of the answer of
+    each section that it says nothing of. An answer of which nothing is left says that the works do not settle
+    the question."""
+    if step.written_by == "extractive":
+        return ()
     if len(done.sections) == 1:
-        return done.sections[0].answer
-    return tuple(
-        section.answer[0].model_copy(update={"id": f"a{place}", "rests_on": ()})
-        for place, section in enumerate((s for s in done.sections if s.answer), start=1)
-    )
+        answer = done.sections[0].answer
+    else:
+        answer = edit.answer
+        for section in done.sections:
+            own = {claim.id for claim in (*section.answer, *section.claims)}
+            if section.answer and not any(own & set(claim.rests_on) for claim in answer):
+                first = section.answer[0]
+                update = {"id": f"a{len(answer) + 1}", "rests_on": (first.id,), "contradicts": ()}
+                answer = (*answer, first.model_copy(update=update))
+    if not answer and done.claims and any(section.planned.draft.answer for section in done.sections):
+        return (Claim(id="a1", text=sentence(Statement(code="not_settled")), kind="missing"),)
+    return answer
 
 
 def _ordered(judged: Iterable[JudgedWork], numbers: Mapping[str, int]) -> tuple[JudgedWork, ...]:
     """Works that answer most directly first, then by their reference: sections end in any order."""
     last = len(numbers) + 1
     return tuple(sorted(judged, key=lambda w: (-w.answers, numbers.get(w.evidence_id, last), w.evidence_id)))
-
-
-def _reservations(
-    step: PublishInput, done: CheckedDrafts, documents: Mapping[str, Evidence]
-) -> tuple[str, ...]:
-    """What the model says that the evidence cannot show, in its words; one with a number that no work at hand
-    and no question has is refused."""
-    said = (step.question, *(f"{item.title} {item.text}" for item in documents.values()))
-    stated = {number.value for text in said for number in numbers(normalise(text))}
-    kept: dict[str, str] = {}
-    for section in done.sections:
-        for text in filter(None, map(clean, section.planned.draft.reservations)):
-            unknown = next((n.shown for n in numbers(normalise(text)) if n.value not in stated), "")
-            if unknown:
-                missing = Statement(code="number_not_shown", values={"number": unknown})
-                done.drop(text, [missing], "reservation", section.section_id, ())
-            else:
-                kept.setdefault(text.casefold().rstrip(" ."), text)
-    return tuple(kept.values())
 
 
 def _quotes(checked: _Checked) -> list[Support]:
@@ -218,12 +209,19 @@ def _state(
     claims = done.standing
     refused = sum(item.kind in ("claim", "wording") for item in done.dropped)
     unanswered = None if claims else why_unanswered(step, refused)
+    stated = [*claims, *edit.own, *checked.reservations]
+    by = Counter(claim.stands_by for claim in stated)
     verification = Verification(
         claims=max(checked.written, len(claims)),
         verified=len(claims),
         repaired=done.repaired,
         replaced=done.replaced,
         dropped=tuple(done.dropped),
+        by_quote=by["quote"],
+        by_reader=by["reader"],
+        computed=by["computation"],
+        fell=sum(item.kind in FALLEN and item.statement.code != "repeats_claim" for item in done.dropped),
+        reader=step.reader,
     )
     retracted = dict.fromkeys((*done.retracted, *checked.candidates.retracted))
     said = list(notes)
@@ -257,7 +255,7 @@ def _state(
         executive_summary="",
         summary=edit.summary,
         mechanism=edit.mechanism,
-        reservations=checked.reservations,
+        reservations=tuple(one.text for one in checked.reservations),
         unanswered=unanswered,
         sections=_sections(checked, citations, numbers),
         candidates=tuple(checked.candidates.kept),

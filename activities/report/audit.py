@@ -192,7 +192,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
 
 
 def _claim_problems(claim: Claim, known: Collection[str]) -> Iterator[str]:
-    if not claim.support:
+    if not claim.support and claim.kind != "missing":
         yield f"claim {claim.id} has no support"
     for other in claim.rests_on:
         if other not in known:

@@ -1,69 +1,67 @@
-"""From drafts to checked claims: which are kept, their ids, and which contradict each other.
+"""From drafts to the claims of a report: what of each draft is printed, once its quotes were looked for.
 
 Invariants:
 
-- A claim's id is its place in the draft of its section, so that a dropped claim shifts no other.
-- A sentence on several works is kept only when the quote of each work stands in that very work.
-- A wording that is refused is replaced by the sentence that its quote is from, where there is one.
+- Whether words of a model stand was decided before (`activities.verification.gate`); here only quotes and
+  standings decide. A sentence falls with any of its quotes; what is left of these is printed in its place.
+- A sentence keeps the id that it was written under.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rapidfuzz import fuzz
-
-from activities.drafts import DraftClaim, Passage, Refused, RefusedKind, SectionDraft
+from activities.drafts import (
+    DraftClaim,
+    Passage,
+    Refused,
+    RefusedKind,
+    SectionDraft,
+    SentenceKind,
+    named,
+)
 from activities.publication import PlannedSection
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean
 from activities.report.schema import Dropped, SectionStatus
-from activities.text.sentences import sentences
 from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import QuoteChecker, normalise
+from activities.verification.verdicts import printed
 
 _NUMERIC_MARK = re.compile(r"(?:(?<!\s)\s+)?\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
 _NAMED_MARK = re.compile(
     r"(?:(?<!\s)\s+)?(?:\[(?:pmid|pmcid|doi|nct|arxiv|openalex|s2|fda|url|doc|evidence|ref|source)\b[^\]]{0,300}\]"
-    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]{0,300}\)|\[\w+c\d+\]|[\[(]E\d{1,3}\b[^\])]{0,40}[\])])",
+    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]{0,300}\)|\[s\d+\.[ar]?\d+\]|[\[(]E\d{1,3}\b[^\])]{0,40}[\])])",
     re.IGNORECASE,
 )
 _PART = re.compile(r"^[A-Z][A-Z /&]{3,40}:\s+(?=\w)")
 """The label of a structured abstract that a writer copied with its sentence."""
-_WORD = re.compile(r"[^\W\d_]{4,}")
 _INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|range)\W*$", re.IGNORECASE)
 _BEFORE = re.compile(r"^(?:[,;:!?\s]|\.(?!\d))+(?=\w)")
 """What is left of the sentence before one that was cut."""
-_SAME_CLAIM = 90.0
-"""Percent of likeness at which a contradiction given in words names a claim. A wrong match costs no more than
-a cross-reference, and writers paraphrase claims loosely."""
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
 """Kinds of what is refused of a draft's own sentences."""
+WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"missing", "reservation"})
 
 
-def claim_id(section_id: str, position: int) -> str:
-    """The id of the claim at a place of a section's draft, counted from 1."""
-    return f"{section_id}c{position}"
+def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
+    """The answer and the claims of a draft as a report has them now, for the editor."""
+    shown = printed(draft)
+    rest = (one for paragraph in shown.paragraphs for one in paragraph.claims)
+    return tuple(map(as_claim, shown.answer)), tuple(map(as_claim, rest))
 
 
-def draft_claims(section_id: str, draft: SectionDraft) -> tuple[Claim, ...]:
-    """The claims of a draft under the ids they will have in the report, for the editor."""
-    return tuple(
-        Claim(id=claim_id(section_id, position), text=d.text, support=d.support, contradicts=d.contradicts)
-        for position, d in enumerate((d for p in draft.paragraphs for d in p.claims), start=1)
-    )
-
-
-def answer_id(section_id: str, position: int) -> str:
-    """The id of the sentence at a place of the answer of a section, counted from 1."""
-    return f"{section_id}a{position}"
-
-
-def draft_answer(section_id: str, draft: SectionDraft) -> tuple[Claim, ...]:
-    """The sentences of a draft's answer under the ids they will have in the report."""
-    return tuple(
-        Claim(id=answer_id(section_id, position), text=d.text, support=d.support)
-        for position, d in enumerate(draft.answer, start=1)
+def as_claim(draft: DraftClaim) -> Claim:
+    """A sentence that stands, as a report has it."""
+    text = plain_claim(draft.text)
+    return Claim(
+        id=draft.id,
+        text=text,
+        support=draft.support,
+        quoted=any(normalise(text) == normalise(support.quote) for support in draft.support),
+        kind=draft.kind if draft.kind != "transition" else "finding",
+        stands_by=draft.stands_by,
+        computed=draft.computed,
     )
 
 
@@ -91,10 +89,11 @@ class CheckedSection:
     answer: tuple[Claim, ...] = ()
     passages: tuple[Passage, ...] = ()
     related: tuple[Passage, ...] = ()
+    reservations: tuple[Claim, ...] = ()
     drafted: int = 0
-    """Sentences that were written, those that roles refused before included."""
+    """Sentences that were written."""
     lost: int = 0
-    """Those of them that were refused, also where a quote stands in their place."""
+    """Those of them that do not stand, also where a quote is printed in their place."""
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -131,9 +130,11 @@ class CheckedDrafts:
     retracted: dict[str, None] = field(default_factory=dict)
     """Ids of retracted works that were cited, in order."""
     repaired: int = 0
+    """Sentences that stand in a second wording."""
     replaced: int = 0
+    """Refused sentences in whose place a quote is printed."""
     quotes_refused: int = 0
-    """Quotes that were refused beside others that stand."""
+    """Quotes that no longer stand beside others that do."""
     repeats: dict[str, str] = field(default_factory=dict)
     """Id of a claim that was left out -> id of the claim that says the same."""
 
@@ -182,125 +183,81 @@ def of_role(refused: Refused, section: str = "") -> Dropped:
 def check_drafts(
     planned: Sequence[PlannedSection], checker: QuoteChecker, documents: Mapping[str, Evidence]
 ) -> CheckedDrafts:
-    """Check every claim of every draft, give the ids, and resolve what contradicts what."""
+    """Look for every quote of every draft, and print what stands."""
     done = CheckedDrafts()
     sections = _Drafts(checker, documents, done)
-    used: set[str] = set()
     for index, one in enumerate(planned, start=1):
-        section_id = one.section.id or f"s{index}"
-        while section_id in used:
-            section_id += "x"
-        used.add(section_id)
-        done.sections.append(sections.section(one, section_id, index))
+        done.sections.append(sections.section(one, one.section.id or f"s{index}", index))
     return done
 
 
 class _Drafts:
-    """The checks of one report; a claim that another section has made already is dropped."""
+    """The sections of one report; a claim that another section has made already is left out."""
 
     def __init__(self, checker: QuoteChecker, documents: Mapping[str, Evidence], done: CheckedDrafts) -> None:
         self.checker = checker
         self.documents = documents
         self.done = done
         self.seen: dict[str, str] = {}
-        self.shown: set[tuple[str, str]] = set()
-        """Work and normalised quote of what stands."""
 
     def section(self, planned: PlannedSection, section_id: str, index: int) -> CheckedSection:
-        draft = planned.draft
-        title = clean(planned.section.title) or clean(draft.title)
+        title = clean(planned.section.title) or clean(planned.draft.title)
         title = title or clean(planned.section.key_question) or f"Section {index}"
-        before = [of_role(refused, section_id) for refused in draft.refused]
-        self.done.dropped += before
+        draft = named(section_id, planned.draft).changed(lambda one: (self.with_quotes(one),))
+        shown = printed(draft)
         start = len(self.done.dropped)
+        self.done.dropped += [of_role(refused, section_id) for refused in shown.refused]
         passages = tuple(filter(None, (self.passage(p, section_id) for p in draft.passages)))
-        quoted = self.quotes(passages, section_id)
-        paragraphs = quoted or self.paragraphs(draft, section_id)
-        answer = tuple(
-            claim
-            for place, one in enumerate(draft.answer, start=1)
-            if (claim := self.claim(one, answer_id(section_id, place), section_id)) is not None
-        )
+        paragraphs = self.quotes(passages, section_id) or self.paragraphs(shown, section_id)
         related = tuple(filter(None, (self.passage(p, section_id) for p in draft.related)))
-        lost = [*before, *self.done.dropped[start:]]
-        refused_before = sum(item.kind == "claim" for item in before)
+        lost = [item for item in self.done.dropped[start:] if item.statement.code != "repeats_claim"]
+        self.done.repaired += sum(one.reworded and one.state == "stands" for one in shown.claims)
+        self.done.replaced += sum(item.kind == "wording" for item in lost)
         return CheckedSection(
             planned,
             section_id,
             title,
             paragraphs,
-            answer,
+            tuple(map(as_claim, shown.answer)),
             passages,
             related,
-            drafted=refused_before + sum(len(p.claims) for p in draft.paragraphs) + len(draft.answer),
-            lost=sum(item.kind in CLAIM_KINDS and item.statement.code != "repeats_claim" for item in lost),
+            tuple(map(as_claim, shown.reservations)),
+            drafted=sum(one.kind == "claim" for one in planned.draft.refused) + len(draft.claims),
+            lost=sum(item.kind in CLAIM_KINDS for item in lost),
         )
 
+    def with_quotes(self, draft: DraftClaim) -> DraftClaim:
+        """A sentence with those of its quotes that stand; without one of them it falls."""
+        checked = self.checker.supports(draft.support)
+        self.done.retracted |= dict.fromkeys(checked.retracted)
+        reasons = checked.refused
+        if not draft.support and draft.kind not in WITHOUT_QUOTES:
+            reasons = (Statement(code="cites_nothing"),)
+        if not plain_claim(draft.text):
+            reasons = (Statement(code="claim_empty"),)
+        if draft.state != "stands" or not reasons:
+            return draft.model_copy(update={"support": checked.support})
+        self.done.quotes_refused += len(checked.refused) if checked.support else 0
+        update = {"support": checked.support, "state": "refused", "problem": reasons[0]}
+        return draft.model_copy(update=update)
+
     def paragraphs(self, draft: SectionDraft, section_id: str) -> tuple[tuple[Claim, ...], ...]:
-        position = 0
         paragraphs: list[tuple[Claim, ...]] = []
         for paragraph in draft.paragraphs:
             claims: list[Claim] = []
-            for one in paragraph.claims:
-                position += 1
-                key = normalise(plain_claim(one.text)).casefold()
+            for claim in map(as_claim, paragraph.claims):
+                key = normalise(claim.text).casefold()
                 if known := self.seen.get(key):
-                    self.done.repeats[claim_id(section_id, position)] = known
+                    self.done.repeats[claim.id] = known
                     repeats = Statement(code="repeats_claim", values={"claim": known})
-                    ids = (support.evidence_id for support in one.support)
-                    self.done.drop(plain_claim(one.text), [repeats], "claim", section_id, ids)
-                    continue
-                claim = self.claim(one, claim_id(section_id, position), section_id)
-                if claim is not None:
+                    ids = (support.evidence_id for support in claim.support)
+                    self.done.drop(claim.text, [repeats], "claim", section_id, ids)
+                else:
                     self.seen[key] = claim.id
                     claims.append(claim)
             if claims:
                 paragraphs.append(tuple(claims))
         return tuple(paragraphs)
-
-    def claim(self, draft: DraftClaim, name: str, section_id: str) -> Claim | None:
-        """The claim under its id, or the sentence that its quote is from in place of a refused wording."""
-        text = plain_claim(draft.text)
-        checked = self.checker.check(draft.model_copy(update={"text": text}))
-        self.done.retracted |= dict.fromkeys(checked.retracted)
-        if checked.kept and draft.state != "stands":
-            reason = draft.problem or Statement(code="not_verified")
-            checked = replace(checked, support=(), reasons=(reason,))
-        if checked.kept:
-            self.done.repaired += checked.repaired
-            self.done.quotes_refused += len(checked.refused)
-            self.shown |= {(s.evidence_id, normalise(s.quote)) for s in checked.support}
-            quoted = any(normalise(text) == normalise(support.quote) for support in checked.support)
-            return Claim(
-                id=name, text=text, support=checked.support, contradicts=draft.contradicts, quoted=quoted
-            )
-        ids = [support.evidence_id for support in draft.support]
-        quote = self.sentence_of(draft) if text else None
-        self.done.drop(text, checked.reasons, "wording" if quote else "claim", section_id, ids)
-        if quote is None:
-            return None
-        self.done.replaced += 1
-        return Claim(id=name, text=quote.quote, support=(quote,), quoted=True)
-
-    def sentence_of(self, draft: DraftClaim) -> Support | None:
-        """The whole sentence that the first of a claim's quotes is from: a part of one might say the
-        opposite. None where a claim shows it already."""
-        for support in self.checker.supports(draft.support).support:
-            quote = normalise(support.quote)
-            for one in sentences(self.documents[support.evidence_id]):
-                whole = Support(evidence_id=support.evidence_id, quote=one.quote)
-                sentence_text = normalise(one.quote)
-                if quote not in sentence_text or self.is_shown(support.evidence_id, sentence_text):
-                    continue
-                if self.checker.supports([whole]).support:
-                    self.shown.add((support.evidence_id, sentence_text))
-                    return whole
-        return None
-
-    def is_shown(self, evidence_id: str, text: str) -> bool:
-        """Whether a quote of this sentence, or one that contains it, stands already."""
-        quotes = (quote for name, quote in self.shown if name == evidence_id)
-        return any(quote in text or text in quote for quote in quotes)
 
     def passage(self, passage: Passage, section_id: str) -> Passage | None:
         """A passage with those of its quotes that stand in its work; None where none does. What stands around
@@ -332,55 +289,38 @@ class _Drafts:
                 place += 1
                 support = Support(evidence_id=passage.evidence_id, quote=quote)
                 claims.append(
-                    Claim(id=claim_id(section_id, place), text=clean(quote), support=(support,), quoted=True)
+                    Claim(id=f"{section_id}.{place}", text=clean(quote), support=(support,), quoted=True)
                 )
             paragraphs.append(tuple(claims))
         return tuple(paragraphs)
 
 
 def with_contradictions(
-    sections: Sequence[CheckedSection], named: Iterable[tuple[str, str]] = ()
+    sections: Sequence[CheckedSection], pairs: Iterable[tuple[str, str]]
 ) -> list[CheckedSection]:
-    """Contradictions as claim ids, on both sides; those to dropped claims are removed. `named`: pairs of ids
-    that the editor marked."""
-    claims = [claim for section in sections for claim in section.claims]
-    by_id = {claim.id: claim for claim in claims}
-    pairs: dict[str, set[str]] = {claim.id: set() for claim in claims}
-    found = [
-        (c.id, other) for c in claims for one in c.contradicts if (other := _named_claim(one, c, claims))
-    ]
-    for one, other in (*found, *named):
-        if one in by_id and other is not None and other in by_id and _may_disagree(by_id[one], by_id[other]):
-            pairs[one].add(other)
-            pairs[other].add(one)
-    place = {claim.id: number for number, claim in enumerate(claims)}
+    """The sections with the pairs of sentences that the editor called contradictory, on both sides, as far as
+    both stand."""
+    place = {
+        claim.id: number
+        for number, claim in enumerate(
+            claim for section in sections for claim in (*section.answer, *section.claims)
+        )
+    }
+    others: dict[str, set[str]] = {}
+    for one, other in pairs:
+        if one in place and other in place:
+            others.setdefault(one, set()).add(other)
+            others.setdefault(other, set()).add(one)
 
-    def resolved(claim: Claim) -> Claim:
-        return claim.model_copy(update={"contradicts": tuple(sorted(pairs[claim.id], key=place.__getitem__))})
+    def resolved(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+        return tuple(
+            claim.model_copy(
+                update={"contradicts": tuple(sorted(others.get(claim.id, ()), key=place.__getitem__))}
+            )
+            for claim in claims
+        )
 
     return [
-        replace(
-            section, paragraphs=tuple(tuple(map(resolved, paragraph)) for paragraph in section.paragraphs)
-        )
+        replace(section, answer=resolved(section.answer), paragraphs=tuple(map(resolved, section.paragraphs)))
         for section in sections
     ]
-
-
-def _may_disagree(one: Claim, other: Claim) -> bool:
-    """Whether two claims rest on different works and have a word in common: a writer may call claims
-    contradictory that are not."""
-    words = [{word.casefold()[:6] for word in _WORD.findall(claim.text)} for claim in (one, other)]
-    works = [{support.evidence_id for support in claim.support} for claim in (one, other)]
-    return bool(words[0] & words[1]) and works[0] != works[1]
-
-
-def _named_claim(named: str, claim: Claim, claims: Sequence[Claim]) -> str | None:
-    """The id of the claim that an id or a text means."""
-    others = [other for other in claims if other.id != claim.id]
-    name = named.strip().strip("[]")
-    if any(other.id == name for other in others):
-        return name
-    text = normalise(plain_claim(named)).casefold()
-    likeness = [(fuzz.ratio(text, normalise(other.text).casefold()), other.id) for other in others]
-    best = max(likeness, key=lambda pair: pair[0], default=(0.0, ""))
-    return best[1] if best[0] >= _SAME_CLAIM else None

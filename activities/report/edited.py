@@ -1,23 +1,18 @@
-"""What the editor wrote, checked: it rests on claims that stand, and adds no fact.
+"""What of the editor's work is printed: sentences that stand, on claims that stand.
 
-Each of its sentences gets the quotes of the claims it restates and goes through the same check as they. What
-fails is left out: the claims say it themselves.
+In place of one that does not stand the claims that it names are printed; a mechanism and what leads into
+a section are left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rapidfuzz import fuzz
-
-from activities.drafts import DraftClaim, Edited, EditedSentence
-from activities.report.claims import CheckedDrafts, CheckedSection, of_role, plain_claim
+from activities.drafts import Edited, EditedSentence
+from activities.report.claims import CheckedDrafts, CheckedSection, as_claim, of_role
 from activities.report.formats.text import clean
 from activities.types import Claim, Statement
-from activities.verification.claim_check import missing_number
-from activities.verification.quote_check import QuoteChecker, normalise
-
-_ALIKE = 60.0
-"""Percent of shared words from which a claim may be called a repetition of one on other works."""
+from activities.verification.quote_check import QuoteChecker
+from activities.verification.verdicts import refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +25,27 @@ class CheckedEdit:
     mechanism: tuple[Claim, ...] = ()
     leads: Mapping[str, str] = field(default_factory=dict)
     """Section id -> the sentence that leads into it."""
+    own: tuple[Claim, ...] = ()
+    """The sentences that are the editor's own, and no claim's."""
 
 
-def check_edited(
-    edited: Edited,
-    question: str,
-    done: CheckedDrafts,
-    checker: QuoteChecker,
-) -> CheckedEdit:
-    """Check every sentence of the editor; what is refused is recorded in `done`. Repetitions are removed from
+def check_edited(edited: Edited, done: CheckedDrafts, checker: QuoteChecker) -> CheckedEdit:
+    """What is printed of the editor's work; what falls is recorded in `done`. Repetitions are removed from
     its sections first."""
-    done.dropped += [of_role(refused) for refused in edited.refused]
+    done.dropped += [of_role(one) for one in edited.refused]
     everything = {claim.id: claim for claim in done.standing}
     _remove_repeated(edited.repeated, done)
     writer = _Sentences(everything, done, checker)
-    quotes = [support.quote for claim in done.claims for support in claim.support]
-    said = [question, *(claim.text for claim in done.claims), *quotes]
-    title = clean(edited.title)
-    if title and _adds_number(title, said):
-        done.drop(title, [Statement(code="summary_adds")], "summary", "", ())
-        title = ""
+    parts = {
+        "answer": writer.printed(edited.answer),
+        "summary": writer.printed(edited.executive_summary),
+        "mechanism": writer.printed(edited.mechanism, in_place=False),
+    }
     return CheckedEdit(
-        title=title,
-        answer=writer.checked(edited.answer, "a"),
-        summary=writer.checked(edited.executive_summary, "x"),
-        mechanism=writer.checked(edited.mechanism, "m"),
+        title=clean(edited.title),
+        **parts,
         leads=_leads(edited.transitions, done),
+        own=tuple(claim for claims in parts.values() for claim in claims if not writer.is_claim(claim)),
     )
 
 
@@ -65,27 +55,37 @@ class _Sentences:
         self.done = done
         self.checker = checker
 
-    def checked(self, sentences: Iterable[EditedSentence], prefix: str) -> tuple[Claim, ...]:
-        made = (self.claim(one, f"{prefix}{place}") for place, one in enumerate(sentences, start=1))
-        return tuple(claim for claim in made if claim is not None)
+    def is_claim(self, sentence: Claim) -> bool:
+        """Whether a sentence only repeats a claim."""
+        return any(
+            self.claims[name].text == sentence.text for name in sentence.rests_on if name in self.claims
+        )
 
-    def claim(self, sentence: EditedSentence, name: str) -> Claim | None:
-        """The sentence with the quotes of its claims; None where it rests on none that stands, or fails."""
-        named = dict.fromkeys(sentence.claims)
-        rests_on = tuple(dict.fromkeys(own for one in named if (own := self._standing(one)) in self.claims))
-        said = [self.claims[one] for one in (*named, *rests_on) if one in self.claims]
-        quotes = dict.fromkeys(support for claim in said for support in claim.support)
-        text = plain_claim(sentence.text)
-        if not named or any(self._standing(one) not in self.claims for one in named):
-            reason = Statement(code="rests_on_dropped")
-            self.done.drop(text, [reason], "summary", "", (s.evidence_id for s in quotes))
-            return None
-        draft = DraftClaim(text=text, support=tuple(quotes))
-        checked = self.checker.check(draft)
-        if not checked.kept:
-            self.done.drop(text, checked.reasons, "summary", "", (s.evidence_id for s in quotes))
-            return None
-        return Claim(id=name, text=text, support=checked.support, rests_on=rests_on)
+    def printed(self, sentences: Sequence[EditedSentence], *, in_place: bool = True) -> tuple[Claim, ...]:
+        """The sentences that stand, each once; `in_place`: and the claims of those that do not."""
+        kept: dict[str, Claim] = {}
+        for sentence in sentences:
+            named = tuple(dict.fromkeys(map(self._standing, sentence.claims)))
+            on = [self.claims[name] for name in named if name in self.claims]
+            if (problem := self._problem(sentence, named)) is None:
+                claim = as_claim(sentence).model_copy(update={"rests_on": named})
+                kept.setdefault(claim.text, claim)
+                continue
+            fallen = sentence.model_copy(update={"problem": problem})
+            self.done.dropped.append(of_role(refused(fallen, "summary")))
+            for claim in on if in_place else ():
+                again = claim.model_copy(
+                    update={"id": _next(sentence.id, kept), "rests_on": (claim.id,), "contradicts": ()}
+                )
+                kept.setdefault(claim.text, again)
+        return tuple(kept.values())
+
+    def _problem(self, sentence: EditedSentence, named: Sequence[str]) -> Statement | None:
+        if sentence.state != "stands":
+            return sentence.problem or Statement(code="not_verified")
+        if not named or any(name not in self.claims for name in named):
+            return Statement(code="rests_on_dropped")
+        return next(iter(self.checker.supports(sentence.support).refused), None)
 
     def _standing(self, name: str) -> str:
         """The claim that says what this one says, where it was left out as a repetition."""
@@ -94,22 +94,26 @@ class _Sentences:
         return name
 
 
-def _remove_repeated(repeated: Sequence[str], done: CheckedDrafts) -> None:
-    """Leave out the claims that another claim says: one that stands and cites the same work or has most of
-    its words. The last claim of a report is never removed."""
+def _next(name: str, kept: Mapping[str, Claim]) -> str:
+    """The id of one of several claims in the place of a sentence: `a2`, `a2.2`."""
+    used = {claim.id for claim in kept.values()}
+    place = 1
+    while (found := name if place == 1 else f"{name}.{place}") in used:
+        place += 1
+    return found
+
+
+def _remove_repeated(repeated: Sequence[tuple[str, str]], done: CheckedDrafts) -> None:
+    """Leave out the claims that another one which stands says."""
     standing = {claim.id: claim for claim in done.claims}
-    for name in dict.fromkeys(repeated):
+    for name, same in dict(repeated).items():
         claim = standing.get(name)
-        if claim is None:
-            continue
-        others = (other for other in standing.values() if other.id != name)
-        same = next((other for other in others if _may_repeat(claim, other)), None)
-        if same is None:
+        if claim is None or same not in standing or same == name:
             continue
         del standing[name]
-        done.repeats[name] = same.id
+        done.repeats[name] = same
         section = next(s for s in done.sections if claim in s.claims)
-        reason = Statement(code="repeats_claim", values={"claim": same.id})
+        reason = Statement(code="repeats_claim", values={"claim": same})
         done.drop(claim.text, [reason], "claim", section.section_id, (s.evidence_id for s in claim.support))
     done.sections = [_only(section, standing) for section in done.sections]
 
@@ -119,26 +123,15 @@ def _only(section: CheckedSection, standing: Mapping[str, Claim]) -> CheckedSect
     return replace(section, paragraphs=tuple(filter(None, left)))
 
 
-def _may_repeat(claim: Claim, other: Claim) -> bool:
-    shared = {s.evidence_id for s in claim.support} & {s.evidence_id for s in other.support}
-    return bool(shared) or fuzz.token_set_ratio(claim.text, other.text) >= _ALIKE
-
-
-def _leads(transitions: Mapping[str, str], done: CheckedDrafts) -> dict[str, str]:
-    """The sentences that lead into sections, without those that have a number of their own."""
+def _leads(transitions: Mapping[str, EditedSentence], done: CheckedDrafts) -> dict[str, str]:
+    """The sentences that lead into sections which have a claim."""
     found: dict[str, str] = {}
     for section in done.sections:
-        text = clean(transitions.get(section.section_id, ""))
-        said = [section.title, section.planned.section.key_question, *(c.text for c in section.claims)]
-        said += [support.quote for claim in section.claims for support in claim.support]
-        if not text or not section.claims:
+        lead = transitions.get(section.section_id)
+        if lead is None or not section.claims:
             continue
-        if _adds_number(text, said):
-            done.drop(text, [Statement(code="summary_adds")], "summary", section.section_id, ())
+        if lead.state == "stands":
+            found[section.section_id] = clean(lead.text)
         else:
-            found[section.section_id] = text
+            done.dropped.append(of_role(refused(lead, "summary"), section.section_id))
     return found
-
-
-def _adds_number(text: str, said: Sequence[str]) -> bool:
-    return bool(missing_number(normalise(text), [normalise(one) for one in said], (), 0))

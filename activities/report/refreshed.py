@@ -1,7 +1,11 @@
-"""Store the result of a refresh as a new version of the report beside the existing ones.
+"""Later versions of a report: what it was published from is published again, with the standing that its works
+have by now.
 
-Invariant: refreshes at the same moment lose nothing. Each version is written under an unused number; the
-second writer reads the version of the first and adds only what that does not contain.
+Invariants:
+
+- A report is never unmade: what publishing was given is kept (`Report.made_from`) and published again.
+- Refreshes at the same moment lose nothing. Each version is written under an unused number; the second writer
+  reads the version of the first and adds only what that does not contain.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +13,16 @@ from dataclasses import dataclass
 
 from activities.credentials import without_credentials
 from activities.errors import StoreError
-from activities.report.archive import Archive, Change, NewWork, Version, newest
-from activities.report.revise import changes, restate, with_claims
+from activities.publication import PublishInput
+from activities.publish import assembled
+from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest
+from activities.report.formats.references import STANDING_SENTENCES
+from activities.report.formats.statements import sentences
+from activities.report.formats.text import clean
 from activities.report.schema import Report
 from activities.retractions.lookup import StandingVerdict
-from activities.types import Evidence, SearchRecord
+from activities.retractions.rules import worst
+from activities.types import EvidenceRef, SearchRecord, Standing, StandingNotice, Statement
 
 MAX_ATTEMPTS = 100
 """Concurrent refreshes of one report that can each write a version; more are an error."""
@@ -36,7 +45,6 @@ class Refreshed:
 async def keep(
     archive: Archive,
     first: Report,
-    documents: Mapping[str, Evidence],
     verdicts: Mapping[str, StandingVerdict],
     *,
     at: str,
@@ -45,9 +53,8 @@ async def keep(
 ) -> Refreshed:
     """Keep what is not known yet as a new version, made at `at` (ISO time).
 
-    `first` is the report as the run published it, `documents` are the items it cites by id, `new` are works
-    that its searches found and the run had not. Raises StoreError, also when a text that the new version is
-    made from is missing.
+    `first` is the report as the run published it, `new` are works that its searches found and the run had
+    not. Raises StoreError, also when something that the new version is made from is missing.
     """
     for _ in range(MAX_ATTEMPTS):
         report, versions = await newest(archive, first)
@@ -56,14 +63,8 @@ async def keep(
         fresh = tuple(work for work in new if work.evidence_id not in known)
         if not changed and not fresh:
             return Refreshed((), (), None, report, len(versions) + 1)
-        if lost := [r.evidence_id for r in report.references if r.evidence_id not in documents]:
-            raise StoreError(
-                f"a new version cannot be written, since the stored text of {', '.join(lost)} is not in the "
-                f"evidence store {without_credentials(archive.url)}; changed: "
-                + "; ".join(f"[{c.number}] {c.before} -> {c.after}" for c in changed)
-            )
         number = len(versions) + 2
-        later = restate(report, documents, changed, at, number, fresh)
+        later = await renewed(archive, report, verdicts, changed, at=at, number=number, new=fresh)
         changed = with_claims(changed, report, later)
         left = {claim.id for claim in later.claims()}
         version = Version(
@@ -78,3 +79,120 @@ async def keep(
         if await archive.add_version(first, later, version):
             return Refreshed(changed, fresh, version, later, number)
     raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
+
+
+async def renewed(
+    archive: Archive,
+    report: Report,
+    verdicts: Mapping[str, StandingVerdict],
+    changed: Sequence[Change],
+    *,
+    at: str,
+    number: int,
+    new: Sequence[NewWork] = (),
+) -> Report:
+    """The report as version `number`, made at `at` (ISO time), from what it was published from. Raises
+    StoreError where that is not in the store."""
+    try:
+        step = PublishInput.model_validate_json(await archive.store.get_bytes(report.made_from))
+        known = {reference.evidence_id: reference.standing for reference in report.references}
+        refs = tuple(
+            ref.model_copy(update={"standing": known.get(ref.evidence_id, ref.standing)})
+            for ref in step.evidence
+        )
+        step = step.model_copy(update={"evidence": refs, "generated_at": at})
+
+        async def known_now(_refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
+            return verdicts
+
+        later = await assembled(archive.store, step, known_now, patient=True)
+    except (StoreError, ValueError) as error:
+        raise StoreError(
+            f"a new version cannot be written from the evidence store {without_credentials(archive.url)}: "
+            f"{error}; changed: " + "; ".join(f"[{c.number}] {c.before} -> {c.after}" for c in changed)
+        ) from error
+    left = {claim.id for claim in later.claims()}
+    gone = sum(claim.id not in left for claim in report.claims())
+    statements = (_opening(report, changed, gone, new, at, number), *later.statements)
+    update = {"statements": statements, "limitations": sentences(statements), "made_from": report.made_from}
+    return later.model_copy(update=update)
+
+
+def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:
+    """The references whose standing is no longer what the report says, in its order."""
+    found = []
+    for reference in report.references:
+        verdict = verdicts.get(reference.evidence_id)
+        after = _after(reference.standing, verdict) if verdict else reference.standing
+        if verdict and after != reference.standing:
+            found.append(
+                Change(
+                    evidence_id=reference.evidence_id,
+                    number=reference.number,
+                    title=reference.title,
+                    before=reference.standing,
+                    after=after,
+                    notices=verdict.notices,
+                )
+            )
+    return tuple(found)
+
+
+def with_claims(changed: Sequence[Change], before: Report, later: Report) -> tuple[Change, ...]:
+    """The changes with the claims that cite each work, and whether each is still in the later version."""
+    left = {claim.id for claim in later.claims()}
+    return tuple(
+        change.model_copy(
+            update={
+                "claims": tuple(
+                    TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
+                    for claim in before.claims()
+                    if any(support.evidence_id == change.evidence_id for support in claim.support)
+                )
+            }
+        )
+        for change in changed
+    )
+
+
+def notice_line(notice: StandingNotice) -> str:
+    """A notice in words: `retraction 2026-03-01, doi:10.1/x, reported by crossref`."""
+    parts = [f"{notice.kind} {notice.date}" if notice.date else notice.kind]
+    parts += [f"{kind}:{value}" for kind, value in (("doi", notice.doi), ("pmid", notice.pmid)) if value]
+    return clean(", ".join([*parts, *([f"reported by {notice.reported_by}"] if notice.reported_by else [])]))
+
+
+def _after(before: Standing, verdict: StandingVerdict) -> Standing:
+    """An unknown standing changes nothing, and only a reinstatement improves a standing."""
+    if verdict.standing == "unknown":
+        return before
+    if any(notice.kind == "reinstatement" for notice in verdict.notices):
+        return verdict.standing
+    return worst(before, verdict.standing)
+
+
+def _opening(
+    report: Report,
+    changed: Sequence[Change],
+    gone: int,
+    new: Sequence[NewWork],
+    at: str,
+    number: int,
+) -> Statement:
+    """The opening notice of the new version."""
+    works = tuple(
+        f'[{c.number}] "{clean(c.title)}" is {STANDING_SENTENCES[c.after]}'
+        + (f" ({notice_line(c.notices[-1])})" if c.notices and c.after not in ("none", "unknown") else "")
+        for c in changed
+    )
+    return Statement(
+        code="new_version",
+        values={
+            "version": number,
+            "at": at,
+            "first_at": report.generated_at,
+            "changes": works,
+            "claims_lost": gone,
+            "new_works": tuple(clean(work.title) for work in new),
+        },
+    )

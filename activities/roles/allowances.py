@@ -40,7 +40,7 @@ ALLOWANCES: dict[Role, Allowance] = {
     "reflector": Allowance(input_tokens=2_500, output_tokens=600),
     "hypothesis_generator": Allowance(input_tokens=8_000, output_tokens=1_500),
     "writer": Allowance(input_tokens=12_000, output_tokens=3_000),
-    "verifier": Allowance(input_tokens=12_000, output_tokens=1_500),
+    "verifier": Allowance(input_tokens=16_000, output_tokens=1_800),
     "editor": Allowance(input_tokens=8_000, output_tokens=1_800),
     "extractor": Allowance(input_tokens=12_000, output_tokens=2_500),
     "manager": Allowance(input_tokens=3_000, output_tokens=700),
@@ -58,7 +58,7 @@ LARGE: dict[Role, Allowance] = {
     "judge": Allowance(input_tokens=20_000, output_tokens=3_600),
     "hypothesis_generator": Allowance(input_tokens=16_000, output_tokens=2_500),
     "writer": Allowance(input_tokens=28_000, output_tokens=5_000),
-    "verifier": Allowance(input_tokens=24_000, output_tokens=2_500),
+    "verifier": Allowance(input_tokens=34_000, output_tokens=3_000),
     "editor": Allowance(input_tokens=16_000, output_tokens=3_000),
     "extractor": Allowance(input_tokens=24_000, output_tokens=5_000),
 }
@@ -75,23 +75,18 @@ def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
     return table.get(role, Allowance(input_tokens=0, output_tokens=0))
 
 
-def judge_batches(
-    evidence: Sequence[EvidenceRef], choice: ModelChoice, *, by_size: bool = True
-) -> list[tuple[EvidenceRef, ...]]:
+def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:
     """Works in batches that one call of the judge reads whole: at most `WORKS_A_BATCH`, and as few calls of
-    about the same size as their prompts hold; a small model reads one work a call. `by_size` False: of about
-    the same number of works, as runs that began on 0.1.0 go on."""
+    about the same size as their prompts hold; a small model reads one work a call."""
     most = WORKS_A_BATCH[choice.effort or "normal"]
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
     sizes = [math.ceil(min(r.chars, MAX_WORK_CHARS) / BYTES_PER_TOKEN) + HEADING_TOKENS for r in evidence]
-    calls = max(math.ceil(len(evidence) / most), math.ceil(sum(sizes) / room) if by_size else 1)
-    if not by_size:
-        most = math.ceil(len(evidence) / calls)
+    calls = max(math.ceil(len(evidence) / most), math.ceil(sum(sizes) / room))
     share = sum(sizes) / max(calls, 1)
     batches: list[list[EvidenceRef]] = []
     used = before = 0.0
     for ref, tokens in zip(evidence, sizes, strict=True):
-        enough = by_size and before + tokens / 2 > share * len(batches)
+        enough = before + tokens / 2 > share * len(batches)
         if not batches or len(batches[-1]) >= most or used + tokens > room or enough:
             batches.append([])
             used = 0

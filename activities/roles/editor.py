@@ -1,10 +1,9 @@
 """Editor: title, direct answer, executive summary, mechanism and transitions of a report whose claims are
 checked. It adds no fact.
 
-There is no second reader of what the editor writes, so code accepts a sentence only where each of its clauses
-follows one of the claims it names, or a quote of these (`activities.verification.wording.joins`); else these
-claims stand in its place. A claim is
-removed as a repetition only where another one that stays says the same by its words.
+The gate lets a sentence stand whose clauses follow the claims it names; a second reader is asked about
+others, and in place of one that falls its claims are printed. A claim is removed as a repetition only where
+another one that stays says the same by its words.
 """
 
 from collections.abc import Sequence
@@ -27,11 +26,10 @@ from activities.roles.validation import (
     plural,
     refusal,
 )
-from activities.text.tokens import terms
-from activities.types import Claim, Evidence, Statement
-from activities.verification.claim_check import missing_number, numbers, reversal
+from activities.types import Claim, Evidence
+from activities.verification import gate
+from activities.verification.claim_check import numbers, reversal
 from activities.verification.normal_form import normalise
-from activities.verification.wording import joins, unknown_name
 
 MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
@@ -125,25 +123,23 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
     answers = {label: one for label, one in labelled_answers(step).items() if label in prompt.claims}
     refused: list[Refused] = []
 
-    def sentences(given: Sequence[SentenceAnswer], name: str) -> tuple[EditedSentence, ...]:
-        most = MAX_SENTENCES[name]
-        made = (_sentences(step, one, {**claims, **answers}, refused) for one in given[:most])
-        kept = {sentence.text: sentence for sentences in made for sentence in sentences}
-        if name == "mechanism":  # a claim that stands in its place need not be about it
-            kept = {text: one for text, one in kept.items() if text in {line(g.text, 500) for g in given}}
-        return tuple(kept.values())[:most]
+    def sentences(written: Sequence[SentenceAnswer], name: str, mark: str) -> tuple[EditedSentence, ...]:
+        first, known = written[: MAX_SENTENCES[name]], {**claims, **answers}
+        made = (_sentence(step, one, known, refused) for one in first)
+        unique = {one.text: one for one in made if one is not None}
+        return tuple(
+            one.model_copy(update={"id": f"{mark}{place}"}) for place, one in enumerate(unique.values(), 1)
+        )
 
     several = len(step.claims) > 1
-    contradictions = _pairs(answer.contradictions, claims)
-    summary = sentences(
-        answer.executive_summary, "executive_summary"
-    )  # what it refuses is listed in any case
+    contradictions = _pairs(answer.contradictions, {**claims, **answers})
+    summary = sentences(answer.executive_summary, "executive_summary", "x")
     edited = Edited(
         title=_title(step, answer.title, refused),
-        answer=sentences(answer.answer, "answer") if several else (),
+        answer=sentences(answer.answer, "answer", "a") if several else (),
         executive_summary=() if _answers_itself(step) else summary,
-        mechanism=sentences(answer.mechanism, "mechanism") if step.asks_mechanism else (),
-        transitions=_transitions(step, answer.transitions, refused),
+        mechanism=sentences(answer.mechanism, "mechanism", "m") if step.asks_mechanism else (),
+        transitions=_transitions(step, answer.transitions),
         repeated=_repeated(answer.repeated, claims, {name for pair in contradictions for name in pair}),
         contradictions=contradictions,
     )
@@ -155,43 +151,30 @@ def _answers_itself(step: EditInput) -> bool:
     return len(step.claims) == 1 and any(step.answers.values())
 
 
-def _sentences(
-    step: EditInput, given: SentenceAnswer, claims: dict[str, tuple[str, Claim]], refused: list[Refused]
-) -> tuple[EditedSentence, ...]:
-    """A sentence that says what the claims it names say. Another one is listed as refused, and the claims it
-    names stand in its place as they are."""
-    text = line(given.text, MAX_TEXT_CHARS + 20)
+def _sentence(
+    step: EditInput, written: SentenceAnswer, claims: dict[str, tuple[str, Claim]], refused: list[Refused]
+) -> EditedSentence | None:
+    """A sentence with what the gate decides of it; None for one that names nothing that was shown, which is
+    listed as refused."""
+    text = line(written.text, MAX_TEXT_CHARS + 20)
     if not text:
-        return ()
-    unknown = [label for label in given.rests_on if label not in claims]
-    named = [claims[label][1] for label in given.rests_on if label in claims]
-    works = [support.evidence_id for claim in named for support in claim.support]
+        return None
+    unknown = [label for label in written.rests_on if label not in claims]
+    named = [claims[label][1] for label in written.rests_on if label in claims]
     if unknown or not named:
         label = ", ".join(unknown)
         refused.append(refusal("summary", text, "label_unknown" if unknown else "cites_nothing", label=label))
-        return ()
-    if problem := summary_problem(text, named, step.question):
-        refused.append(refusal("summary", text, problem, works))
-        return tuple(EditedSentence(text=claim.text, claims=(claim.id,)) for claim in named)
-    return (EditedSentence(text=text, claims=tuple(dict.fromkeys(claim.id for claim in named))),)
+        return None
+    sentence = EditedSentence(
+        text=text,
+        support=tuple(dict.fromkeys(support for claim in named for support in claim.support)),
+        claims=tuple(dict.fromkeys(claim.id for claim in named)),
+    )
+    return gate.decided(sentence, gate.edited(text, named, step.question))
 
 
-def summary_problem(text: str, named: Sequence[Claim], question: str) -> Statement | None:
-    """Why a sentence says something else than the claims it names; None when it does not."""
-    passages = [claim.text for claim in named]
-    passages += [support.quote for claim in named for support in claim.support]
-    plain = [normalise(passage) for passage in passages]
-    works = {support.evidence_id for claim in named for support in claim.support}
-    if number := missing_number(normalise(text), plain, (), len(works)):
-        return Statement(code="number_missing", values={"number": number})
-    if name := unknown_name(text, ["\n".join((*passages, question))]):
-        return Statement(code="name_missing", values={"name": name})
-    turned = [reversal(normalise(text), passage) for passage in plain]
-    if turned and all(turned):
-        return Statement(code="meaning_turned", values={"how": turned[0]})
-    if not joins(text, passages):
-        return Statement(code="adds_to_claims")
-    return None
+def _outline(step: EditInput) -> list[str]:
+    return [step.question, step.title, *step.outline.values()]
 
 
 def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
@@ -199,69 +182,41 @@ def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
     said = " ".join(title.split())
     if not said:
         return step.title
-    problem = _leading_problem(step, said, TITLE_WORDS)
-    if problem is None and len(said) <= MAX_TITLE_CHARS:
+    decision = gate.title(said, _outline(step))
+    if decision.stands and len(said) <= MAX_TITLE_CHARS:
         return said
-    refused.append(refusal("summary", said, problem or "adds_to_claims"))
+    refused.append(refusal("summary", said, decision.refusal or "adds_to_claims"))
     return step.title
 
 
-def _transitions(
-    step: EditInput, given: Sequence[TransitionAnswer], refused: list[Refused]
-) -> dict[str, str]:
-    """Sentences that lead into sections and state nothing: in words of the question and the outline."""
-    kept: dict[str, str] = {}
-    for one in given:
+def _transitions(step: EditInput, written: Sequence[TransitionAnswer]) -> dict[str, EditedSentence]:
+    """Sentences that lead into sections, one a section."""
+    kept: dict[str, EditedSentence] = {}
+    for one in written:
         text, section = line(one.text, MAX_TRANSITION_CHARS), one.section.strip()
-        if not text or section not in step.claims or section in kept:
-            continue
-        problem = _leading_problem(step, text, LEADING_WORDS)
-        if problem is None and not set(terms(text)) & set(terms(LEADING_WORDS)):
-            problem = Statement(code="adds_to_claims")
-        if problem is None:
-            kept[section] = text
-        else:
-            refused.append(refusal("summary", text, problem))
+        if text and section in step.claims and section not in kept:
+            lead = EditedSentence(id=f"{section}.lead", text=text, kind="transition")
+            kept[section] = gate.decided(lead, gate.transition(text, _outline(step)))
     return kept
 
 
-LEADING_WORDS = (
-    "section next turn now follows following considers describes asks question first second third last "
-    "beyond beside remains looks comes concerns"
-)
-"""Words of a sentence that leads into a section; it has one of them at least."""
-TITLE_WORDS = "evidence review report comparison compared overview outcomes effects answer studies summary"
-
-
-def _leading_problem(step: EditInput, text: str, more: str) -> Statement | None:
-    """Why a title or a transition may state a finding: a word, a number or a name that the question and the
-    outline do not have."""
-    known = [step.question, step.title, *step.outline.values()]
-    stated = {number.value for passage in known for number in numbers(passage)}
-    if number := next((n.shown for n in numbers(text) if n.value not in stated), ""):
-        return Statement(code="number_missing", values={"number": number})
-    held = {term for passage in (*known, more) for term in terms(passage)}
-    if name := unknown_name(text, [*known, more]):
-        return Statement(code="name_missing", values={"name": name})
-    return None if set(terms(text)) <= held else Statement(code="adds_to_claims")
-
-
 def _pairs(given: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> tuple[tuple[str, str], ...]:
-    found: dict[tuple[str, str], None] = {}
+    """The pairs that may be called contradictory, each once."""
+    pairs: dict[tuple[str, str], None] = {}
     for pair in given:
-        if pair.one in claims and pair.other in claims and pair.one != pair.other:
-            one, other = claims[pair.one][1].id, claims[pair.other][1].id
-            if (other, one) not in found:
-                found[one, other] = None
-    return tuple(found)
+        if pair.one in claims and pair.other in claims:
+            one, other = claims[pair.one][1], claims[pair.other][1]
+            if gate.disagree(one, other) and (other.id, one.id) not in pairs:
+                pairs[one.id, other.id] = None
+    return tuple(pairs)
 
 
 def _repeated(
     given: Sequence[RepeatedAnswer], claims: dict[str, tuple[str, Claim]], protected: set[str]
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, str], ...]:
     """Claims that another one which stays says already: with the same numbers, in nearly the same words or
     from the same quote. A claim that contradicts another stays."""
-    removed: list[str] = []
+    removed: dict[str, str] = {}
     most = int(MAX_REPEATED_SHARE * len(claims))
     for one in given:
         if one.claim not in claims or one.repeats not in claims or len(removed) >= most:
@@ -270,12 +225,13 @@ def _repeated(
         if claim.id in removed or other.id in removed or claim.id == other.id or claim.id in protected:
             continue
         stated = {number.value for text in _texts(other) for number in numbers(text)}
-        same_quote = {s.quote for s in claim.support} <= {s.quote for s in other.support}
+        own = {s.quote for s in claim.support}
+        same_quote = bool(own) and own <= {s.quote for s in other.support}
         alike = fuzz.token_sort_ratio(claim.text, other.text) >= MIN_SAME
         turned = reversal(normalise(claim.text), normalise(other.text))
         if {n.value for n in numbers(claim.text)} <= stated and (same_quote or alike) and not turned:
-            removed.append(claim.id)
-    return tuple(removed)
+            removed[claim.id] = other.id
+    return tuple(removed.items())
 
 
 def _texts(claim: Claim) -> list[str]:

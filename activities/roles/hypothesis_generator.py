@@ -12,7 +12,6 @@ from activities.roles.validation import (
     Texts,
     cited,
     clamped,
-    grounded,
     limits,
     line,
     lines,
@@ -23,6 +22,7 @@ from activities.roles.validation import (
 from activities.roles.works import compose_works
 from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.types import Evidence, Support
+from activities.verification import gate
 
 MAX_WORK_CHARS = 1_600
 """Characters of a work that are shown: the sentences nearest to the question."""
@@ -65,6 +65,11 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
     """Only drugs that the shown items name and that a quote of a shown item supports; what is said of them
     only in the items' words."""
     corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
+
+    def grounded(text: str, most: int) -> str:
+        said = line(text, most)
+        return said if gate.field(said, corpus).stands else ""
+
     chosen = {name.casefold() for name in step.chosen}
     kept: dict[str, MechanismHypothesis] = {}
     dropped = 0
@@ -82,15 +87,15 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
             MechanismHypothesis(
                 drug=drug,
                 generic_name=generic if names(generic, corpus) else "",
-                target=grounded(line(given.target, 160), corpus),
-                pathway=grounded(line(given.pathway, 200), corpus),
-                effect=grounded(line(given.effect, 240), corpus),
+                target=grounded(given.target, 160),
+                pathway=grounded(given.pathway, 200),
+                effect=grounded(given.effect, 240),
                 confidence=clamped(given.confidence, 0.0, 1.0),
                 supporting_evidence=supporting,
                 contradicting_evidence=contradicting,
-                current_indications=lines((grounded(i, corpus) for i in given.current_indications), 5, 120),
-                regulatory_status=grounded(line(given.regulatory_status, 160), corpus),
-                trial_status=grounded(line(given.trial_status, 160), corpus),
+                current_indications=lines((grounded(i, 120) for i in given.current_indications), 5, 120),
+                regulatory_status=grounded(given.regulatory_status, 160),
+                trial_status=grounded(given.trial_status, 160),
                 search_suggestions=lines(given.search_suggestions, 3, 200),
                 safety=_of_drug(drug, given.safety, prompt),
                 records=standing_of(drug, tuple(prompt.shown.values())).quotes,

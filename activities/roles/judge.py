@@ -24,7 +24,6 @@ from activities.roles.validation import (
     Texts,
     cited,
     clamped,
-    grounded,
     limits,
     line,
     lines,
@@ -34,14 +33,11 @@ from activities.roles.validation import (
 from activities.roles.works import compose_works, show
 from activities.steps import JudgeBatch, JudgeInput
 from activities.text.entities import link
-from activities.text.evidence_strength import STUDY_KIND_WORDS
 from activities.text.question_form import asks_yes_or_no
 from activities.text.sentences import Sentence
-from activities.text.tokens import terms
-from activities.types import Evidence, Support
-from activities.verification.claim_check import numbers
-from activities.verification.normal_form import normalise
-from activities.verification.wording import Source, follows, sources_of, unknown_name, wording_problem
+from activities.types import Evidence
+from activities.verification import gate
+from activities.verification.wording import unknown_name
 
 MAX_GAPS = 3
 MAX_SUPPORT = 3
@@ -211,88 +207,32 @@ def _judgement(
     if len(own) < len(sentences) and given.finding:
         refused.append(refusal("judgement", given.finding, "other_work", [name]))
     corpus = f"{document.title}\n{document.text}"
-    participants = given.participants if _stated(given.participants, corpus) else None
-    if given.participants and participants is None:
-        refused.append(refusal("judgement", f"participants: {given.participants}", "not_in_work", [name]))
-    comparator = grounded(line(given.comparator, 160), corpus)
-    if given.comparator.strip() and not comparator:
-        refused.append(refusal("judgement", f"comparator: {given.comparator}", "not_in_work", [name]))
+
+    def kept(field: str, text: str, decision: gate.Decision) -> str:
+        """What stands; what does not is listed as refused, under the name of its field."""
+        if text and decision.refusal is not None:
+            refused.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
+        return text if text and decision.stands else ""
+
+    people = kept(
+        "participants: ", str(given.participants or ""), gate.participants(given.participants, corpus)
+    )
+    comparator, design = line(given.comparator, 160), line(given.design, 80)
+    finding = line(given.finding, MAX_FINDING_CHARS + 20)
+    quote = line(support[0].quote, 600) if support else ""
+    reason = line(given.reason, 120)
     return WorkJudgement(
         evidence_id=name,
         answers=int(clamped(given.answers, 0, 3)),
         direction=next((d for d in DIRECTIONS if d == given.direction.strip().casefold()), "not_asked"),
         role=next((r for r in ROLES if r == given.role.strip().casefold()), "background"),
-        finding=finding_of(line(given.finding, MAX_FINDING_CHARS + 20), support, document, refused),
+        finding=kept("", finding, gate.finding(finding, support, document)) or quote,
         support=support,
-        comparator=comparator,
-        participants=participants,
-        design=design_of(line(given.design, 80), document, refused),
-        reason=_without_facts(line(given.reason, 120), corpus),
+        comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),
+        participants=int(people) if people else None,
+        design=kept("design: ", design, gate.design(design, document)),
+        reason=reason if gate.reason(reason, corpus).stands else "",
     )
-
-
-def finding_of(text: str, support: Sequence[Support], document: Evidence, refused: list[Refused]) -> str:
-    """The finding in the model's words where they follow its sentences; else the first sentence itself, as
-    there is no second reader of findings. One that the whole work does not bear out is listed as refused."""
-    if not support:
-        if text:
-            refused.append(refusal("judgement", text, "cites_nothing", [document.evidence_id]))
-        return ""
-    quote = line(support[0].quote, 600)
-    if not text:
-        return quote
-    sources = sources_of(support, {document.evidence_id: document})
-    problem = wording_problem(text, sources)
-    if problem is None and any(follows(text, one.quote) for one in support):
-        return text
-    if problem is not None and problem.code == "number_missing":
-        whole = [Source(document, (*source.quotes, document.text)) for source in sources]
-        problem = wording_problem(text, whole)
-    if problem is not None:
-        refused.append(refusal("judgement", text, problem, [document.evidence_id]))
-    return quote
-
-
-def design_of(text: str, document: Evidence, refused: list[Refused]) -> str:
-    """The kind of study as the model read it, in words of the work or of kinds of studies."""
-    corpus = f"{document.title}\n{document.text}\n{document.evidence_type.replace('_', ' ')}"
-    if not text:
-        return ""
-    held, kinds = set(terms(corpus)), set(terms(STUDY_KIND_WORDS))
-    own = set(terms(text))
-    if own and own <= held | kinds and not any(c.isdigit() for c in text):
-        return text
-    refused.append(refusal("judgement", f"design: {text}", "not_in_work", [document.evidence_id]))
-    return ""
-
-
-def _stated(number: int, corpus: str) -> bool:
-    """Whether a text has a number, in words or in digits with or without separators."""
-    if number in {one.value for one in numbers(corpus)}:
-        return True
-    if any(one.value == number and not one.percent for one in numbers(normalise(corpus))):
-        return number > 0
-    plain = corpus.replace(",", "").replace("\u00a0", "").replace("\u2009", "")
-    spaced = f" {number:,} ".replace(",", " ").strip()
-    return number > 0 and (_is_word(str(number), plain) or _is_word(spaced, corpus))
-
-
-def _is_word(number: str, text: str) -> bool:
-    start = text.find(number)
-    while start >= 0:
-        end = start + len(number)
-        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
-        decimal = after == "." and text[end + 1 : end + 2].isdigit()
-        if not (before.isdigit() or before == "." or after.isdigit() or decimal or after == "%"):
-            return True
-        start = text.find(number, start + 1)
-    return False
-
-
-def _without_facts(text: str, corpus: str) -> str:
-    """A reason, unless it has a number or a name that the work does not have."""
-    digits = {word.strip(".,;:()%") for word in text.split() if any(c.isdigit() for c in word)}
-    return "" if any(d not in corpus for d in digits) or unknown_name(text, [corpus]) else text
 
 
 def _accept_small(step: JudgeInput, prompt: Prompt, answer: ShortJudgeAnswer) -> JudgeBatch:

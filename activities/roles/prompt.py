@@ -4,17 +4,20 @@ Invariants:
 
 * everything that did not come from the user, the reviewer or code is inside a fence, and no text can close
   its own fence: the fence's name is a digest of what it holds, and what looks like a fence is blanked;
+* a reader of whole works gets the works first and what it is to do after them, so that the prompts of writer
+  and second reader begin alike and a provider's cache serves both;
 * a prompt never exceeds its limit; what had to be left out is reported.
 """
 
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from activities.iterations import IterationRecord
 from activities.judgements import WorkJudgement
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
-from activities.roles.role import Prompt, own_prompt, prompt_file
+from activities.roles.role import Prompt, evidence_rules, own_prompt, prompt_file
 from activities.steps import Role, StepContext
 from activities.types import ANSWERED, EvidenceRef, SearchRecord, Statement
 
@@ -45,29 +48,46 @@ def compose(
 ) -> Prompt:
     """The prompt of a role. `works`: the text of the works that it sees, cut to `room_for_works` before; None
     for a role that sees none."""
-    system, parts, version = _frame(role, step, given, evidence=works is not None)
+    frame = _frame(role, step, given, evidence=works is not None)
     if works is None:
-        return Prompt(system, fit("\n\n".join(parts), task, room - estimate(system)), version)
-    return Prompt(system, "\n\n".join([*parts, "Works:\n" + fenced("evidence", works), task]), version)
+        parts = [*frame.before, *frame.after]
+        return Prompt(
+            frame.system, fit("\n\n".join(parts), task, room - estimate(frame.system)), frame.version
+        )
+    return Prompt(frame.system, frame.user(works, task), frame.version)
 
 
 def room_for_works(role: Role, step: StepContext, *, room: int, task: str, given: Sequence[str] = ()) -> int:
     """Tokens that are left for works beside the rest of a prompt."""
-    system, parts, _ = _frame(role, step, given, evidence=True)
-    rest = "\n\n".join([*parts, "Works:\n" + fenced("evidence", ""), task])
-    return room - estimate(system, rest)
+    frame = _frame(role, step, given, evidence=True)
+    return room - estimate(frame.system, frame.user("", task))
 
 
-def _frame(
-    role: Role, step: StepContext, given: Sequence[str], *, evidence: bool
-) -> tuple[str, list[str], str]:
-    """The stable part, what stands before the works, and the version of the prompt."""
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A prompt without its works."""
+
+    system: str
+    before: list[str]
+    after: list[str]
+    """What stands behind the works."""
+    version: str
+
+    def user(self, works: str, task: str) -> str:
+        return "\n\n".join([*self.before, "Works:\n" + fenced("evidence", works), *self.after, task])
+
+
+WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
+"""Roles whose prompts begin alike."""
+
+
+def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: bool) -> _Frame:
+    small = step.model.effort == "small"
     if step.prompt:
         file = own_prompt(role, step.prompt, evidence=evidence)
     else:
-        file = prompt_file(role, evidence=evidence, small=step.model.effort == "small")
+        file = prompt_file(role, evidence=evidence, small=small)
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
-    system = file.text if step.model.effort == "small" else f"{file.text}\n\n{guidance}"
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
     if step.background:
         parts.append("Background:\n" + fenced("background", clip(step.background, MAX_BACKGROUND_CHARS)))
@@ -77,7 +97,14 @@ def _frame(
     if step.steering:
         said = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
         parts.append("The reviewer says (follow this):\n" + said[-MAX_STEERING_CHARS:])
-    return system, parts + [part for part in given if part], file.version
+    more = [part for part in given if part]
+    if evidence and not small and role in WORKS_FIRST:
+        rules = evidence_rules()
+        return _Frame(
+            f"{rules}\n\n{guidance}", parts, [file.text.removesuffix(rules).strip(), *more], file.version
+        )
+    system = file.text if small else f"{file.text}\n\n{guidance}"
+    return _Frame(system, [*parts, *more], [], file.version)
 
 
 def left_out(shown: int, found: int) -> tuple[Statement, ...]:

@@ -42,6 +42,8 @@ class Prompt:
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Field of the answer by its path (`searches.source`), or named type of fields (`SentenceLabel`) -> the
     values it may have."""
+    works_room: int = 0
+    """Tokens that the works were given."""
     notes: tuple[Statement | str, ...] = ()
     answer: type[BaseModel] | None = None
     """A shorter form of the role's answer, where less is asked of a small model."""
@@ -102,8 +104,13 @@ class PromptFile:
 
 def own_prompt(role: Role, text: str, *, evidence: bool) -> PromptFile:
     """A text that stands in place of a role's file; the rules on evidence stay."""
-    rules = resources.files(__package__) / "prompts" / "evidence_rules.md"
-    return _versioned(role, [text.strip(), *([rules.read_text("utf-8").strip()] if evidence else [])])
+    return _versioned(role, [text.strip(), *([evidence_rules()] if evidence else [])])
+
+
+@cache
+def evidence_rules() -> str:
+    """What every reader of works is told of them."""
+    return (resources.files(__package__) / "prompts" / "evidence_rules.md").read_text("utf-8").strip()
 
 
 @cache
@@ -117,7 +124,7 @@ def prompt_file(role: Role, *, evidence: bool, small: bool = False) -> PromptFil
     else:
         parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
         if evidence:
-            parts.append((folder / "evidence_rules.md").read_text("utf-8").strip())
+            parts.append(evidence_rules())
     return _versioned(role, parts)
 
 

@@ -196,15 +196,6 @@ def is_relevant(text: str, *about: str) -> bool:
     return bool({word for word in words(text) if len(word) > 3} & {w for t in about for w in words(t)})
 
 
-def grounded(text: str, corpus: str) -> str:
-    """The text if every number and two thirds of its longer words occur in the corpus, else nothing."""
-    there = set(words(corpus))
-    significant = [word for word in words(text) if len(word) > 3 or any(c.isdigit() for c in word)]
-    known = sum(word in there for word in significant)
-    numbers = all(word in there for word in significant if any(c.isdigit() for c in word))
-    return text if significant and numbers and 3 * known >= 2 * len(significant) else ""
-
-
 def plural(count: int, thing: str) -> str:
     """`1 claim`, `2 claims`."""
     ending = "es" if thing.endswith(("ch", "s")) else "s"

@@ -1,27 +1,45 @@
-"""Verifier: a second reader who says whether the quoted text says what a sentence of the draft says."""
+"""Verifier: the second reader. It says whether the works say what a sentence says.
+
+Its prompt begins as the writer's does, with the same works in the same order and under the same labels; the
+sentences follow, each with the labels it rests on and with what code noticed of its wording.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from activities.drafts import CheckedSentence, SentenceVerdict, Verdicts, VerifyInput
+from activities.drafts import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.tokens import BYTES_PER_TOKEN
-from activities.roles.prompt import fenced, one_line
+from activities.roles.prompt import fenced, one_line, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, OneClaim, Text, limits, line
-from activities.roles.works import compose_works
+from activities.roles.works import about_works, compose_works, readable_works
+from activities.text.sentences import Sentence
 from activities.types import Evidence
+from activities.verification import gate
+from activities.verification.warnings import warning_text
 
 Supported = Literal["yes", "partly", "no"]
 SUPPORTED: tuple[Supported, ...] = get_args(Supported)
-SHARE_OF_SENTENCES = 0.6
-"""Of the prompt's room, for the sentences and their quotes; the rest is for the works they are from."""
+SHARE_OF_SENTENCES = 0.4
+"""Of the prompt's room, for the sentences; the rest is for the works."""
+MAX_LAYOUTS = 4
+"""Times that a prompt is laid out: sentences are named by the labels of what is shown, and take its room."""
+MAX_SEARCHES = 20
+"""That are named where sentences say what is missing, the latest ones."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
+MARKS: dict[SentenceKind, str] = {
+    "missing": " (says what no work has)",
+    "reservation": " (a reservation)",
+    "transition": " (leads into a section)",
+}
+"""Behind the label of a sentence that rests on no quote."""
 
 
 class VerdictAnswer(Loose):
     claim: OneClaim = ""
     supported: Text = ""
+    words: Text = limits(length=300, default="")
     reason: Text = limits(length=120, default="")
 
 
@@ -30,50 +48,92 @@ class VerdictsAnswer(Loose):
 
 
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    sound = [document for document in documents if document.standing != "retracted"]
-    places = {document.evidence_id: n for n, document in enumerate(sound, 1)}
-    limit = int(room * SHARE_OF_SENTENCES * BYTES_PER_TOKEN)
+    judged = {judgement.evidence_id: judgement for judgement in step.judgements}
+    works = readable_works(documents, judged)
+    searched = tried(step.searches, MAX_SEARCHES) if any(s.kind == "missing" for s in step.sentences) else ""
     rows: list[str] = []
-    labels: dict[str, str] = {}
-    for sentence in step.sentences:
-        row = _row(f"C{len(labels) + 1}", sentence, places)
-        if (limit := limit - len(row.encode()) - 1) < 0:
+    for _ in range(MAX_LAYOUTS):
+        prompt = compose_works(
+            "verifier",
+            step,
+            works,
+            room=room,
+            given=["Sentences:\n" + fenced("claims", "\n".join(rows)), searched],
+            about=about_works(judged),
+            task=TASK,
+            most=step.works_room or int(room * (1 - SHARE_OF_SENTENCES)),
+        )
+        before = rows
+        rows, labels = _rows(step.sentences, prompt.sentences, int(room * SHARE_OF_SENTENCES))
+        if rows == before:
             break
-        rows.append(row)
-        labels[f"C{len(labels) + 1}"] = sentence.id
-    prompt = compose_works(
-        "verifier",
-        step.model_copy(update={"background": "", "steering": ()}),
-        sound,
-        room=room,
-        given=["Sentences with the quoted text:\n" + fenced("claims", "\n".join(rows))],
-        task=TASK,
-        labelled=False,
-    )
     choices = {"ClaimLabel": tuple(labels), "verdicts.supported": SUPPORTED}
     return replace(prompt, claims=labels, choices=choices, notes=())
 
 
-def _row(label: str, sentence: CheckedSentence, places: dict[str, int]) -> str:
-    quotes = "\n".join(
-        f'   E{places.get(one.evidence_id, 0)}: "{one_line(one.quote)}"' for one in sentence.support
+def _rows(
+    sentences: Sequence[DraftClaim], shown: dict[str, Sentence], room: int
+) -> tuple[list[str], dict[str, str]]:
+    """The sentences as lines, as many as there is room for in tokens, and the id behind each label."""
+    known = {(one.evidence_id, one.quote): label for label, one in shown.items()}
+    left = int(room * BYTES_PER_TOKEN)
+    rows: list[str] = []
+    labels: dict[str, str] = {}
+    for sentence in sentences:
+        label = f"C{len(labels) + 1}"
+        row = _row(label, sentence, known)
+        if (left := left - len(row.encode()) - 1) < 0:
+            break
+        rows.append(row)
+        labels[label] = sentence.id
+    return rows, labels
+
+
+def _row(label: str, sentence: DraftClaim, known: dict[tuple[str, str], str]) -> str:
+    marks = [known.get((one.evidence_id, one.quote), "") for one in sentence.support]
+    rests = f" [{', '.join(mark for mark in marks if mark)}]" if any(marks) else ""
+    hidden = (
+        f'   quoted: "{one_line(one.quote)}"'
+        for one, mark in zip(sentence.support, marks, strict=True)
+        if not mark
     )
-    return f"{label}: {one_line(sentence.text)}\n{quotes}"
+    noticed = (f"   noticed: {one_line(warning_text(warning))}" for warning in sentence.warnings)
+    computed = (f"   computed: {one_line(one)}" for one in sentence.computed)
+    first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
+    return "\n".join([first, *hidden, *computed, *noticed])
 
 
-def accept(_step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepted[Verdicts]:
-    """Verdicts on the sentences that were asked about; of two on one sentence the stricter one. A sentence
-    without a verdict stays unverified."""
-    found: dict[str, SentenceVerdict] = {}
-    for given in answer.verdicts:
-        name = prompt.claims.get(given.claim)
-        said = next((one for one in SUPPORTED if one == given.supported.strip().casefold()), None)
-        if name is None or said is None:
+def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepted[Verdicts]:
+    """Verdicts on the sentences that were asked about, as far as code can bear them out; of two on one
+    sentence the stricter one. A sentence without a verdict stays open."""
+    sentences = {sentence.id: sentence for sentence in step.sentences}
+    works = {work.evidence_id: f"{work.title}\n{work.text}" for work in prompt.shown.values()}
+    said: dict[str, VerdictAnswer] = {}
+    for verdict in answer.verdicts:
+        name, supported = prompt.claims.get(verdict.claim), _supported(verdict)
+        if name is None or supported is None:
             continue
-        if name in found and SUPPORTED.index(found[name].supported) >= SUPPORTED.index(said):
-            continue
-        found[name] = SentenceVerdict(id=name, supported=said, reason=line(given.reason, 160))
-    return Accepted(Verdicts(verdicts=tuple(found.values())))
+        known = _supported(said[name]) if name in said else None
+        if known is None or SUPPORTED.index(known) < SUPPORTED.index(supported):
+            said[name] = verdict
+    verdicts = []
+    for name, verdict in said.items():
+        sentence = sentences[name]
+        cited = [works[one.evidence_id] for one in sentence.support if one.evidence_id in works]
+        quotes = [one.quote for one in sentence.support]
+        problem = gate.confirmed(
+            sentence,
+            _supported(verdict) or "no",
+            verdict.words,
+            line(verdict.reason, 160),
+            [*quotes, *cited] if sentence.support else list(works.values()),
+        )
+        verdicts.append(SentenceVerdict(id=name, problem=problem))
+    return Accepted(Verdicts(verdicts=tuple(verdicts)))
+
+
+def _supported(verdict: VerdictAnswer) -> Supported | None:
+    return next((one for one in SUPPORTED if one == verdict.supported.strip().casefold()), None)
 
 
 def by_code(step: VerifyInput, _documents: Sequence[Evidence]) -> Verdicts | None:

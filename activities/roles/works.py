@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 
+from activities.judgements import WorkJudgement
 from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.allowances import MAX_WORK_CHARS
+from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
 from activities.roles.role import Prompt
 from activities.steps import Role, StepContext
@@ -53,19 +55,21 @@ def compose_works(
     given: Sequence[str] = (),
     about: Mapping[str, str] | None = None,
     chars: int = MAX_WORK_CHARS,
-    labelled: bool = True,
+    most: int = 0,
 ) -> Prompt:
     """The prompt of a role that reads works; retracted ones are not shown. What did not fit is in its
-    notes."""
+    notes. `most`: tokens that the works may have at most; 0 for all that are left."""
     sound = [document for document in documents if document.standing != "retracted"]
     left = room_for_works(role, step, room=room, task=task, given=given)
-    works = show(step.question, sound, left, about=about, chars=chars, labelled=labelled)
+    left = min(left, most) if most else left
+    works = show(step.question, sound, left, about=about, chars=chars)
     prompt = compose(role, step, room=room, task=task, given=given, works=works.text)
     return replace(
         prompt,
         shown=works.items,
         sentences=works.sentences,
         choices={"SentenceLabel": tuple(works.sentences), "WorkLabel": tuple(works.items)},
+        works_room=left,
         notes=left_out(len(works.items), len(sound)),
     )
 
@@ -184,3 +188,32 @@ def _within(question: str, parts: Sequence[tuple[str, Sentence | None]], limit: 
             kept.add(place)
             used += costs[place]
     return kept
+
+
+def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudgement]) -> list[Evidence]:
+    """The works that a writer and its second reader read, those that answer best first. Related ones only
+    where none answers, and those on another subject only where none is related."""
+
+    def grade(document: Evidence) -> int:
+        judgement = judged.get(document.evidence_id)
+        return judgement.answers if judgement else (1 if judged else 2)
+
+    best = max(map(grade, documents), default=0)
+    least = min(best, MIN_ANSWERS)
+    return sorted((one for one in documents if grade(one) >= least), key=lambda document: -grade(document))
+
+
+def about_works(judged: Mapping[str, WorkJudgement]) -> dict[str, str]:
+    """What was judged of each work, in a few words."""
+    return {name: _about(judgement) for name, judgement in judged.items()}
+
+
+def _about(judgement: WorkJudgement) -> str:
+    answers = ("another subject", "related", "answers in part", "answers")[judgement.answers]
+    parts = (
+        f"judged: {answers}",
+        "" if judgement.direction == "not_asked" else f"supports {judgement.direction}",
+        f"n = {judgement.participants}" if judgement.participants else "",
+        f"compared with {judgement.comparator}" if judgement.comparator else "",
+    )
+    return "; ".join(part for part in parts if part)

@@ -1,9 +1,8 @@
 """Writer: the direct answer and the paragraphs of a section, each sentence with the labels of all sentences
 it rests on, of one or several works.
 
-Code fills in the quotes and checks every sentence (`activities.verification.wording`). One that passes and
-does not follow its quote closely is left to the verifier. Sentences that failed come back once
-(`WriteInput.failed`), and only a wording that follows its quote is then used.
+Code fills in the quotes, and the gate decides of every sentence (`activities.verification.gate`). Those that
+were refused come back once (`WriteInput.failed`).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,10 +15,9 @@ from activities.drafts import (
     UnusedReason,
     WriteInput,
 )
-from activities.judgements import Refused, WorkJudgement
+from activities.judgements import Refused
 from activities.models.base import Review
 from activities.models.structured import read_so_far
-from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.judge import best_sentences
 from activities.roles.prompt import compose, fenced, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -33,17 +31,16 @@ from activities.roles.validation import (
     limits,
     line,
     plural,
-    refusal,
     supports,
 )
-from activities.roles.works import compose_works
-from activities.roles.written import MAX_CLAIM_CHARS, MAX_LABELS, Written, checked, claims_of
+from activities.roles.works import about_works, compose_works, readable_works
+from activities.roles.written import MAX_LABELS, Written, checked, claims_of
 from activities.types import Evidence
-from activities.verification.claim_check import numbers
+from activities.verification import gate
+from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.quote_check import worded
-from activities.verification.verdicts import failures, with_quotes
+from activities.verification.verdicts import printed
 from activities.verification.verdicts import refused as record_of
-from activities.verification.wording import unknown_name
 
 MAX_ANSWER_SENTENCES = 5
 MAX_PARAGRAPHS = 6
@@ -62,8 +59,8 @@ NOT_ANSWERED = "not answered"
 NOTHING_FOUND = "No evidence was found that could be cited here."
 TASK = "Write the answer, the paragraphs and the reservations. Answer with JSON."
 TASK_AGAIN = (
-    "These sentences of your draft were refused. Write each once more, as close to the words of one labelled "
-    "sentence as it needs to be, or leave it out. Answer with JSON."
+    "These sentences of your draft were refused. Write each once more, as close to the words of the labelled "
+    "sentences as it needs to be; one that you leave out is not printed. Answer with JSON."
 )
 TASK_SMALL = (
     "Answer the question in at most 3 sentences, in the words of the sentences above; name the sentence each "
@@ -103,8 +100,8 @@ AnyDraft = DraftAnswer | ShortDraft | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.model.effort == "small":
         return _render_small(step, documents)
-    if step.failed and step.draft is not None:
-        return _render_again(step, step.draft, documents, room)
+    if step.failed:
+        return _render_again(step, documents, room)
     judged = {judgement.evidence_id: judgement for judgement in step.judgements}
     chains = [
         " -> ".join(part for part in (h.drug, h.target, h.pathway, h.effect) if part) for h in step.hypotheses
@@ -124,43 +121,18 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Questions that other sections answer", step.other_sections, 20, 160),
             listed("Works that another section reports", elsewhere, 12, 100),
         ],
-        about={name: about(judgement) for name, judgement in judged.items()},
+        about=about_works(judged),
         task=TASK,
     )
 
 
-def readable_works(documents: Sequence[Evidence], judged: dict[str, WorkJudgement]) -> list[Evidence]:
-    """The works that a writer reads, those that answer best first. Related ones only where none answers, and
-    those on another subject only where none is related."""
-
-    def grade(document: Evidence) -> int:
-        judgement = judged.get(document.evidence_id)
-        return judgement.answers if judgement else (1 if judged else 2)
-
-    best = max(map(grade, documents), default=0)
-    least = min(best, MIN_ANSWERS)
-    return sorted((one for one in documents if grade(one) >= least), key=lambda document: -grade(document))
-
-
-def about(judgement: WorkJudgement) -> str:
-    """What was judged of a work, in a few words."""
-    answers = ("another subject", "related", "answers in part", "answers")[judgement.answers]
-    parts = (
-        f"judged: {answers}",
-        "" if judgement.direction == "not_asked" else f"supports {judgement.direction}",
-        f"n = {judgement.participants}" if judgement.participants else "",
-        f"compared with {judgement.comparator}" if judgement.comparator else "",
-    )
-    return "; ".join(part for part in parts if part)
-
-
-def _render_again(step: WriteInput, draft: SectionDraft, documents: Sequence[Evidence], room: int) -> Prompt:
-    """The prompt for the sentences that failed: each with the reason, and the works it cited."""
-    failed = failed_claims(draft)
-    names = {support.evidence_id for claim in failed for support in claim.support}
+def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    """The prompt for the sentences that were refused: each with the reason, and the works they cite."""
+    names = {support.evidence_id for claim in step.failed for support in claim.support}
+    labels = {f"C{n}": claim.id for n, claim in enumerate(step.failed, 1)}
     rows = [
-        f"C{n}: {claim.text} (refused: {worded([claim.problem]) if claim.problem else 'not verified'})"
-        for n, claim in enumerate(failed, 1)
+        f"{label}: {claim.text} (refused: {worded([claim.problem]) if claim.problem else 'not verified'})"
+        for label, claim in zip(labels, step.failed, strict=True)
     ]
     prompt = compose_works(
         "writer",
@@ -170,15 +142,8 @@ def _render_again(step: WriteInput, draft: SectionDraft, documents: Sequence[Evi
         given=["Refused sentences:\n" + fenced("claims", "\n".join(rows))],
         task=TASK_AGAIN,
     )
-    labels = tuple(f"C{n}" for n in range(1, len(failed) + 1))
-    choices = {**prompt.choices, "ClaimLabel": labels}
-    return replace(prompt, choices=choices, notes=(), answer=AgainAnswer)
-
-
-def failed_claims(draft: SectionDraft) -> list[DraftClaim]:
-    """The claims of a draft that failed, in reading order."""
-    claims = [*draft.answer, *(claim for paragraph in draft.paragraphs for claim in paragraph.claims)]
-    return [claim for claim in claims if claim.state == "failed"]
+    choices = {**prompt.choices, "ClaimLabel": tuple(labels)}
+    return replace(prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer)
 
 
 def _render_small(step: WriteInput, documents: Sequence[Evidence]) -> Prompt:
@@ -205,13 +170,11 @@ def _render_small(step: WriteInput, documents: Sequence[Evidence]) -> Prompt:
 
 
 def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[SectionDraft]:
-    """The draft: every sentence with its quotes and with what code finds of it. A sentence that names nothing
-    that was shown is refused; a reservation, when it has a number or a name that was not shown."""
+    """The draft: every sentence with its quotes and with what the gate decides of it."""
     if isinstance(answer, ShortDraft):
         return Accepted(_accept_small(step, prompt, answer))
     if isinstance(answer, AgainAnswer):
-        assert step.draft is not None  # it is what the prompt was made of
-        return Accepted(_accept_again(step.draft, prompt, answer))
+        return Accepted(_accept_again(step, prompt, answer))
     refused: list[Refused] = []
     direct = claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
     paragraphs = tuple(
@@ -219,7 +182,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         for paragraph in answer.paragraphs[:MAX_PARAGRAPHS]
         if (claims := claims_of(paragraph.sentences[:MAX_SENTENCES], prompt, refused))
     )
-    reservations = _reservations(step, answer.reservations, prompt, refused)
+    reservations = _reservations(step, answer.reservations, prompt)
     draft = SectionDraft(
         title=step.title,
         answer=direct,
@@ -227,6 +190,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         reservations=reservations,
         limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
         refused=tuple(refused),
+        works_room=prompt.works_room,
     )
     draft = draft.model_copy(update={"unused": unused(step, prompt, draft)})
     lost = sum(one.kind == "claim" for one in refused)
@@ -234,31 +198,23 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     return Accepted(draft, notes)
 
 
-def _reservations(
-    step: WriteInput, given: Sequence[str], prompt: Prompt, refused: list[Refused]
-) -> tuple[str, ...]:
-    """What the model says that the evidence cannot show, in its words."""
-    works = [f"{document.title}\n{document.text}" for document in prompt.shown.values()]
-    known = [*works, step.question, *step.other_sections]
-    stated = {number.value for text in known for number in numbers(text)} if given else set()
-    kept: dict[str, None] = {}
-    for text in given:
-        said = line(text, 400)
-        if not said:
-            continue
-        if number := next((n.shown for n in numbers(said) if n.value not in stated), ""):
-            refused.append(refusal("reservation", said, "number_missing", number=number))
-        elif name := unknown_name(said, known):
-            refused.append(refusal("reservation", said, "name_missing", name=name))
-        else:
-            kept[said] = None
-    return tuple(kept)[:MAX_RESERVATIONS]
+def _reservations(step: WriteInput, texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
+    """What the model says that the evidence cannot show, each once."""
+    works = {document.evidence_id: document for document in prompt.shown.values()}
+    asked = "\n".join((step.question, *step.other_sections))
+    lines = dict.fromkeys(filter(None, (line(text, 400) for text in texts)))
+    return tuple(
+        gate.decided(
+            DraftClaim(text=text, kind="reservation"),
+            gate.sentence(text, "reservation", (), works, question=asked),
+        )
+        for text in list(lines)[:MAX_RESERVATIONS]
+    )
 
 
 def unused(step: WriteInput, prompt: Prompt, draft: SectionDraft) -> dict[UnusedReason, tuple[str, ...]]:
     """The works at hand that no claim cites, by the reason that code knows."""
-    claims = [*draft.answer, *(claim for paragraph in draft.paragraphs for claim in paragraph.claims)]
-    used = {support.evidence_id for claim in claims for support in claim.support}
+    used = {support.evidence_id for claim in draft.claims for support in claim.support}
     shown = {document.evidence_id for document in prompt.shown.values()}
     graded = {judgement.evidence_id: judgement.answers for judgement in step.judgements}
     found: dict[UnusedReason, list[str]] = {}
@@ -278,41 +234,36 @@ def unused(step: WriteInput, prompt: Prompt, draft: SectionDraft) -> dict[Unused
     return {reason: tuple(names) for reason, names in found.items()}
 
 
-def _accept_again(draft: SectionDraft, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
-    """The draft with the new wordings that follow their quotes in place of those that failed; the others stay
-    failed."""
-    places = {f"C{n}": n - 1 for n in range(1, len(failed_claims(draft)) + 1)}
-    repaired: dict[int, DraftClaim] = {}
-    for given in answer.sentences:
-        sentences, unknown = cited(given.rests_on[:MAX_LABELS], prompt)
-        text = line(given.text, MAX_CLAIM_CHARS + 20)
-        if given.refused in places and sentences and text and not unknown:
-            claim = checked(text, supports(sentences), prompt)
-            if claim.state == "stands":
-                repaired.setdefault(places[given.refused], claim)
-    number = iter(range(len(places)))
+def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:
+    """The second wordings under the ids of the first ones; what the model did not write again is left out."""
+    again: dict[str, DraftClaim] = {}
+    for written in answer.sentences:
+        name = prompt.claims.get(written.refused)
+        text = line(written.text, MAX_CLAIM_CHARS + 20)
+        if name is None or name in again or not text:
+            continue
+        sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
+        claim = checked(text, supports(sentences), prompt, unknown)
+        again[name] = claim.model_copy(update={"id": name, "reworded": True})
 
-    def again(claims: tuple[DraftClaim, ...]) -> tuple[DraftClaim, ...]:
-        return tuple(repaired.get(next(number), c) if c.state == "failed" else c for c in claims)
+    def second(first: DraftClaim) -> DraftClaim:
+        claim = again.get(first.id)
+        if claim is None:
+            return first.model_copy(update={"state": "out"})
+        if claim.state == "refused":  # its first quotes stand in its place
+            return first.model_copy(update={"problem": claim.problem, "reworded": True})
+        return claim
 
-    direct = again(draft.answer)
-    paragraphs = tuple(DraftParagraph(claims=again(paragraph.claims)) for paragraph in draft.paragraphs)
-    failed = failed_claims(draft)
-    reworded = [record_of(failed[place], "reworded") for place in sorted(repaired)]
-    update = {"answer": direct, "paragraphs": paragraphs, "refused": (*draft.refused, *reworded)}
-    return draft.model_copy(update=update)
+    return SectionDraft(paragraphs=(DraftParagraph(claims=tuple(map(second, step.failed))),))
 
 
 def _accept_small(step: WriteInput, prompt: Prompt, answer: ShortDraft) -> SectionDraft:
     """The sentences that code chose, one paragraph a work, and of the model's summary what follows them."""
     refused: list[Refused] = []
     said = [one for one in answer.answer if not one.text.casefold().startswith(NOT_ANSWERED)]
-    direct = tuple(claim for claim in claims_of(said, prompt, refused) if claim.state == "stands")
-    dropped = [claim for claim in claims_of(said, prompt, []) if claim.state != "stands"]
-    refused += [
-        refusal("wording", c.text, c.problem or "not_verified", [s.evidence_id for s in c.support])
-        for c in dropped
-    ]
+    made = claims_of(said, prompt, refused)  # nobody reads what a small model says in other words
+    direct = tuple(claim for claim in made if claim.state == "stands")
+    refused += [record_of(claim) for claim in made if claim.state != "stands"]
     by_work: dict[str, list[DraftClaim]] = {}
     for sentence in prompt.sentences.values():
         claim = DraftClaim(text=sentence.text, support=supports([sentence]))
@@ -327,7 +278,7 @@ def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
     if not isinstance(answer, DraftAnswer):
         return Review()
     written = [*answer.answer, *(one for paragraph in answer.paragraphs for one in paragraph.sentences)]
-    wrong = [one for one in written if not one.rests_on or cited(one.rests_on, prompt)[1]]
+    wrong = [one for one in written if _names_nothing(one) or cited(one.rests_on, prompt)[1]]
     if not wrong or len(wrong) <= MAX_UNKNOWN_SHARE * len(written):
         return Review()
     named = ", ".join(dict.fromkeys(line(label, 12) for one in wrong for label in one.rests_on[:2]))
@@ -339,6 +290,10 @@ def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
     )
 
 
+def _names_nothing(one: Written) -> bool:
+    return not one.rests_on and one.kind != "missing"
+
+
 def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -> tuple[str, ...]:
     """The paragraphs of an answer that is still coming, those before its last one, with the quotes in place
     of what is not verified. Empty when they are fewer than `least`."""
@@ -347,8 +302,8 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     answer = read_so_far(text, DraftAnswer)
     if answer is None or len(answer.paragraphs) <= least:
         return ()
-    whole = answer.model_copy(update={"paragraphs": answer.paragraphs[:-1], "reservations": []})
-    draft = with_quotes(accept(step, prompt, whole).output)
+    whole = answer.model_copy(update={"paragraphs": answer.paragraphs[:-1], "reservations": [], "answer": []})
+    draft = printed(accept(step, prompt, whole).output)
     return draft.texts if len(draft.paragraphs) >= least else ()
 
 
@@ -370,9 +325,7 @@ def with_passages(
 
 
 def by_code(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft | None:
-    """Nothing to read gives nothing to write; nothing that failed needs no new wording."""
-    if step.draft is not None and not failures(step.draft):
-        return step.draft
+    """Nothing to read gives nothing to write."""
     if any(document.standing != "retracted" for document in documents):
         return None
     return SectionDraft(title=step.title, limitations=(NOTHING_FOUND,), unused={})

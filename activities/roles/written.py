@@ -1,8 +1,11 @@
-"""The sentences that a writer returns, as claims: what each rests on, and what code finds of it."""
+"""The sentences that a writer returns, as claims: what each rests on, and what the gate decides of it."""
 
 from collections.abc import Iterable, Sequence
+from typing import Annotated
 
-from activities.drafts import DraftClaim
+from pydantic import BeforeValidator
+
+from activities.drafts import DraftClaim, SentenceKind
 from activities.judgements import Refused
 from activities.roles.role import Prompt
 from activities.roles.validation import (
@@ -15,58 +18,59 @@ from activities.roles.validation import (
     refusal,
     supports,
 )
-from activities.types import Statement, Support
-from activities.verification.wording import follows, sources_of, wording_problem
+from activities.types import Support
+from activities.verification import gate
+from activities.verification.gate import MAX_CLAIM_CHARS
 
-MAX_CLAIM_CHARS = 600
 MAX_LABELS = 8
 """Sentences that one sentence may rest on."""
+KINDS: tuple[SentenceKind, ...] = ("finding", "synthesis", "computed", "missing")
+"""What a writer calls its sentences; the first one where it says nothing."""
+
+
+def _kind(value: object) -> object:
+    return value if value in KINDS else KINDS[0]
 
 
 class Written(Loose):
-    """One sentence and what it rests on."""
+    """One sentence, what it is, and what it rests on."""
 
+    kind: Annotated[SentenceKind, BeforeValidator(_kind)] = KINDS[0]
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
 
 
-def claims_of(given: Iterable[Written], prompt: Prompt, refused: list[Refused]) -> tuple[DraftClaim, ...]:
-    """The sentences as claims, each once; one that names nothing that was shown is recorded in `refused`."""
+def claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused]) -> tuple[DraftClaim, ...]:
+    """The sentences as claims, each once; one that may not go without a quote and names nothing that was
+    shown is recorded in `refused`."""
     claims: dict[str, DraftClaim] = {}
-    for sentence in given:
+    for sentence in written:
         text = line(sentence.text, MAX_CLAIM_CHARS + 20)
         if not text:
             continue
         sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
-        if not sentences:
+        claim = checked(text, supports(sentences), prompt, unknown, sentence.kind)
+        if claim.state == "refused" and not claim.support:
             label = ", ".join(unknown)
-            code = "label_unknown" if unknown else "cites_nothing"
-            refused.append(refusal("claim", text, code, label=label))
+            code = "label_unknown" if unknown else claim.problem or "cites_nothing"
+            refused.append(refusal("claim", text, code, **{"label": label} if unknown else {}))
             continue
-        claims.setdefault(text, checked(text, supports(sentences), prompt, unknown))
+        claims.setdefault(text, claim)
     return tuple(claims.values())
 
 
 def checked(
-    text: str, support: tuple[Support, ...], prompt: Prompt, unknown: Sequence[str] = ()
+    text: str,
+    support: tuple[Support, ...],
+    prompt: Prompt,
+    unknown: Sequence[str] = (),
+    kind: SentenceKind = "finding",
 ) -> DraftClaim:
-    """A sentence as a claim, with what code finds of it."""
+    """A sentence as a claim, with what the gate decides of it."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
-    problem: Statement | None
-    if unknown:
-        problem = Statement(code="label_unknown", values={"label": ", ".join(unknown)})
-    elif is_cut(text):
-        problem = Statement(code="text_cut")
-    else:
-        problem = wording_problem(text, sources_of(support, documents))
-    if problem is not None:
-        return DraftClaim(text=text, support=support, state="failed", problem=problem)
-    one_work = len({one.evidence_id for one in support}) == 1
-    if one_work and any(follows(text, one.quote) for one in support):
-        return DraftClaim(text=text, support=support)
-    return DraftClaim(text=text, support=support, state="unverified")
-
-
-def is_cut(text: str) -> bool:
-    """Whether a text ends at its length limit and not where its sentence ends."""
-    return len(text) >= MAX_CLAIM_CHARS - 10 and not text.endswith((".", "!", "?", ")", '"'))
+    if kind == "missing":  # a sentence that denies nothing is a finding, whatever it is called
+        kind, support = (kind, ()) if gate.denies(text) else ("finding", support)
+    claim = DraftClaim(text=text, support=support, kind=kind)
+    if unknown and support:
+        return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
+    return gate.decided(claim, gate.sentence(text, kind, support, documents))

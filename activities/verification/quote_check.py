@@ -1,26 +1,23 @@
-"""The quote check: a claim is kept only with words that the item it cites really contains.
+"""The quote check: what supports a statement stands, word for word, in the very item it is attributed to.
 
 Invariants:
 
 - Each quote is looked for in the text of the very item it is attributed to, never in another one.
 - A quote is one contiguous run of at least 25 characters after `normalise`, of whole words and whole numbers:
   a run that starts inside "inactive" or "12.5" would say something else than its source.
-- The only repairs are splitting a quote at its ellipses into parts that are each verbatim, and removing
-  quotation marks and a label around it. There is no fuzzy match: it would let "alpha" pass for "beta".
+- Nothing is repaired, and there is no fuzzy match: it would let "alpha" pass for "beta".
 - Retracted work supports nothing.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from activities.drafts import DraftClaim
 from activities.types import Evidence, Statement, Support
 from activities.verification.normal_form import MIN_QUOTE_CHARS as MIN_QUOTE_CHARS
 from activities.verification.normal_form import normalise as normalise
 from activities.verification.normal_form import occurs
 from activities.verification.normal_form import verbatim as verbatim
-from activities.verification.wording import sources_of, wording_problem
 
 REFUSALS: Mapping[str, str] = {
     "claim_empty": "it says nothing",
@@ -37,6 +34,8 @@ REFUSALS: Mapping[str, str] = {
     "name_missing": "it has a name that the works it cites do not have: {name}",
     "not_supported": "a second reader, asked whether the quoted text says this, answered {verdict}: {reason}",
     "not_verified": "no second reader confirmed that the quoted text says this",
+    "not_carried": "a second reader named no words of the works that carry it",
+    "leans_on_refused": "it points at a sentence that does not stand",
     "label_unknown": "it names a sentence or work that was not shown: {label}",
     "text_cut": "it was cut off at its length limit",
     "adds_to_claims": "it says more than the claims it rests on",
@@ -48,10 +47,6 @@ REFUSALS: Mapping[str, str] = {
     "widens": "it says of all what its quotes do not: {words}",
 }
 """Code of each refusal, and its wording as the end of a sentence."""
-
-_ELLIPSIS = re.compile(r"(?:(?<!\s)\s+)?(?:\[\s*\.{3,}\s*\]|\(\s*\.{3,}\s*\)|\.{3,})\s*")
-_LABEL = re.compile(r"^[^\W\d_][^\W\d_ /&-]*(?:[ /&-][^\W\d_]+){0,3}:\s+")
-_MARKS = "\"'`"
 
 _VOLUME_AND_PAGES = re.compile(
     r"\b(?:19|20)\d\d\b[^.;:]{0,12};\s*\d+\s*(?:\([^)]{1,12}\))?\s*:\s*[A-Za-z]?\d+"
@@ -70,104 +65,44 @@ _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of checking one claim."""
+    """The result of looking for quotes."""
 
     support: tuple[Support, ...] = ()
-    """The quotes that passed; empty when the claim is dropped."""
-    reasons: tuple[Statement, ...] = ()
-    """Why the claim is dropped; empty when it is kept."""
-    repaired: bool = False
+    """The quotes that stand, each once."""
     refused: tuple[Statement, ...] = ()
-    """Why single quotes were not accepted."""
+    """Why the others do not."""
     retracted: tuple[str, ...] = ()
     """Ids of retracted items that were not accepted as support."""
 
-    @property
-    def kept(self) -> bool:
-        return not self.reasons
-
 
 class QuoteChecker:
-    """Checks claims against documents; normalises each document once."""
+    """Looks for quotes in documents; normalises each document once."""
 
     def __init__(self, documents: Mapping[str, Evidence]) -> None:
         self._documents = documents
         self._texts: dict[str, str] = {}
 
-    def check(self, draft: DraftClaim) -> Checked:
-        """Check one claim; of one that rests on several works every quote must pass. Never raises: what
-        cannot be verified is dropped with its reason."""
-        stood = self.supports(draft.support)
-        claim = normalise(draft.text)
-        several = len({support.evidence_id for support in draft.support}) > 1
-        reasons: tuple[Statement, ...] = ()
-        if not claim:
-            reasons = (_refusal("claim_empty"),)
-        elif not draft.support:
-            reasons = (_refusal("cites_nothing"),)
-        elif not stood.support or (several and stood.refused):
-            reasons = _each_once(stood.refused)
-        elif not any(_same(claim, support.quote) for support in stood.support):
-            problem = wording_problem(draft.text, sources_of(stood.support, self._documents))
-            reasons = (problem,) if problem else ()
-        return Checked(
-            () if reasons else stood.support,
-            reasons,
-            stood.repaired and not reasons,
-            stood.refused,
-            stood.retracted,
-        )
-
     def supports(self, supports: Iterable[Support]) -> Checked:
-        """Check quotes alone, without a claim: those that pass, and why the others do not."""
+        """The quotes that stand, and why the others do not. Never raises."""
         kept: dict[tuple[str, str], Support] = {}
         refused: list[Statement] = []
         retracted: list[str] = []
-        repaired = False
         for support in supports:
-            document = self._documents.get(support.evidence_id)
+            document, quote = self._documents.get(support.evidence_id), normalise(support.quote)
             if document is None:
                 refused.append(_refusal("cites_unknown_item"))
             elif document.standing == "retracted":
                 refused.append(_refusal("rests_on_retracted"))
                 retracted.append(document.evidence_id)
+            elif len(quote) < MIN_QUOTE_CHARS:
+                refused.append(_refusal("quote_too_short"))
+            elif not occurs(quote, self._text(document)):
+                refused.append(_refusal("quote_not_in_text"))
+            elif fault := quote_fault(quote, document):
+                refused.append(fault)
             else:
-                parts, reason = self._parts(support.quote, document)
-                if reason:
-                    refused.append(reason)
-                else:
-                    repaired = repaired or parts != (_tidy(support.quote),)
-                    for part in parts:
-                        key = (support.evidence_id, normalise(part))
-                        kept.setdefault(key, Support(evidence_id=support.evidence_id, quote=part))
-        return Checked(
-            tuple(kept.values()),
-            repaired=repaired,
-            refused=tuple(refused),
-            retracted=tuple(retracted),
-        )
-
-    def _parts(self, quote: str, document: Evidence) -> tuple[tuple[str, ...], Statement | None]:
-        """The verbatim quotes in what was given as one, or the reason why there is none."""
-        text = self._text(document)
-        plain = normalise(quote)
-        if occurs(plain, text):
-            parts: tuple[str, ...] = (plain,)
-        else:
-            stripped = plain.strip(_MARKS + " ")
-            parts = tuple(part for part in _ELLIPSIS.split(stripped) if part)
-            parts = tuple(part.strip(_MARKS + " ") for part in parts)
-            if parts and not occurs(parts[0], text):
-                parts = (_LABEL.sub("", parts[0]).strip(_MARKS + " "), *parts[1:])
-            if not parts or any(len(part) < MIN_QUOTE_CHARS for part in parts):
-                return (), _refusal("quote_too_short")
-            if not all(occurs(part, text) for part in parts):
-                return (), _refusal("quote_not_in_text")
-        for part in parts:
-            reason = quote_fault(part, document)
-            if reason:
-                return (), reason
-        return ((_tidy(quote),) if parts == (plain,) else parts), None
+                kept.setdefault((support.evidence_id, quote), support)
+        return Checked(tuple(kept.values()), tuple(refused), tuple(retracted))
 
     def _text(self, document: Evidence) -> str:
         key = document.evidence_id
@@ -211,19 +146,5 @@ def _heading(document: Evidence) -> str:
     return title.strip(" .")
 
 
-def _same(claim: str, quote: str) -> bool:
-    """Whether a claim is its quote, but for a capital first and a stop last."""
-    return claim.casefold().rstrip(".") == normalise(quote).casefold().rstrip(".")
-
-
-def _tidy(quote: str) -> str:
-    """White space made single, nothing else changed."""
-    return " ".join(quote.split())
-
-
 def _refusal(code: str, **values: str) -> Statement:
     return Statement(code=code, values=dict(values))
-
-
-def _each_once(reasons: Sequence[Statement]) -> tuple[Statement, ...]:
-    return tuple(reason for place, reason in enumerate(reasons) if reason not in reasons[:place])

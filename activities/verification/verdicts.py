@@ -1,79 +1,151 @@
-"""What becomes of the sentences of a draft that code could not verify by itself.
+"""What becomes of the sentences of a draft between its writer and the page.
 
-The order of a section: the writer's draft -> `to_verify`, asked in one call -> `with_verdicts` -> what failed
-is written once more in one call (`WriteInput.failed`, `.draft`) -> `with_quotes`. A sentence that nothing
-verified never stands: its quotes replace it. Pure functions, which workflows call.
+The order: the writer's draft -> `to_read`, asked in one call -> `with_verdicts` -> what was refused is
+written once more (`to_reword`, `with_rewordings`) while the editor works -> what is open then is read in one
+call -> `printed`. The gate decides; this carries what it decided. Pure functions, which workflows call.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from rapidfuzz import fuzz
 
-from activities.drafts import CheckedSentence, DraftClaim, DraftParagraph, SectionDraft, Verdicts
+from activities.drafts import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
 from activities.judgements import Refused, RefusedKind
 from activities.types import Statement, Support
+from activities.verification.gate import is_prose, leans
 
 MAX_REFUSED_CHARS = 600
 """Characters of a refused text that are recorded."""
 NOTABLE_LOSS = 1 / 3
 """Share of a draft's sentences from which the run says that checks refused them."""
 
-Replace = Callable[[str, DraftClaim], tuple[DraftClaim, ...]]
+C = TypeVar("C", DraftClaim, EditedSentence)
 
 
-def to_verify(draft: SectionDraft) -> tuple[CheckedSentence, ...]:
-    """The sentences that the verifier is to be asked about, by their place in the draft."""
-    return tuple(
-        CheckedSentence(id=name, text=claim.text, support=claim.support)
-        for name, claim in _named(draft)
-        if claim.state == "unverified"
-    )
+def to_read(sentences: Iterable[C]) -> tuple[C, ...]:
+    """The sentences about which a second reader is asked."""
+    return tuple(one for one in sentences if one.state == "ask")
+
+
+def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
+    """What the second reader's verdicts make of a sentence. One without a verdict stays open; a verdict on a
+    sentence that was not asked about changes nothing."""
+    said = {verdict.id: verdict for verdict in verdicts.verdicts}
+
+    def change(one: C) -> C:
+        verdict = said.get(one.id)
+        if verdict is None or one.state != "ask":
+            return one
+        if verdict.problem is None:
+            return one.model_copy(update={"state": "stands", "stands_by": "reader"})
+        return one.model_copy(update={"state": "refused", "problem": verdict.problem})
+
+    return change
 
 
 def with_verdicts(draft: SectionDraft, verdicts: Verdicts) -> SectionDraft:
-    """The draft in which the sentences that the verifier confirmed stand and the others failed. A sentence
-    without a verdict stays unverified; a verdict on a sentence that was not asked about changes nothing."""
-    given = {verdict.id: verdict for verdict in verdicts.verdicts}
-
-    def judged(name: str, claim: DraftClaim) -> tuple[DraftClaim, ...]:
-        verdict = given.get(name)
-        if verdict is None or claim.state != "unverified":
-            return (claim,)
-        if verdict.supported == "yes":
-            return (claim.model_copy(update={"state": "stands"}),)
-        problem = Statement(
-            code="not_supported", values={"verdict": verdict.supported, "reason": verdict.reason}
-        )
-        return (claim.model_copy(update={"state": "failed", "problem": problem}),)
-
-    return _replaced(draft, judged)
+    """The draft with the verdicts of the second reader."""
+    change = by_verdict(verdicts)
+    return draft.changed(lambda one: (change(one),))
 
 
-def failures(draft: SectionDraft) -> tuple[Refused, ...]:
-    """The sentences that failed, for the writer (`WriteInput.failed`)."""
-    return tuple(refused(claim) for _, claim in _named(draft) if claim.state == "failed")
+def was_read(sentence: DraftClaim) -> bool:
+    """Whether a second reader has said something of a sentence."""
+    problem = sentence.problem.code if sentence.problem is not None else ""
+    return sentence.stands_by == "reader" or problem in ("not_supported", "not_carried")
 
 
-def with_quotes(draft: SectionDraft) -> SectionDraft:
-    """The draft with quotes in place of every sentence that failed or was not verified, each listed as
-    refused: of each work that it cites the nearest one. A quote that another claim of the draft has is not
-    said twice."""
-    said = {s.quote for _, claim in _named(draft) if claim.state == "stands" for s in claim.support}
-    refusals: list[Refused] = []
+def to_reword(draft: SectionDraft) -> tuple[DraftClaim, ...]:
+    """The sentences that the writer is to write once more: those with quotes that were refused in their first
+    wording."""
+    return tuple(one for one in draft.claims if one.state == "refused" and one.support and not one.reworded)
 
-    def quoted(_name: str, claim: DraftClaim) -> tuple[DraftClaim, ...]:
-        if claim.state == "stands":
-            return (claim,)
-        refusals.append(refused(claim))
-        fresh = [s for s in nearest_quotes(claim) if s.quote not in said]
-        said.update(s.quote for s in fresh)
-        return tuple(
-            DraftClaim(text=s.quote, support=(s,), contradicts=claim.contradicts if not place else ())
-            for place, s in enumerate(fresh)
-        )
 
-    whole = _replaced(draft, quoted)
-    return whole.model_copy(update={"refused": (*draft.refused, *refusals)})
+def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDraft:
+    """The draft with second wordings in the place of first ones, which are recorded."""
+    new = {one.id: one for one in rewordings.claims}
+    gone: list[Refused] = []
+
+    def change(one: DraftClaim) -> tuple[DraftClaim, ...]:
+        again = new.get(one.id)
+        if again is None or one.state != "refused":
+            return (one,)
+        if again.state in ("stands", "ask"):
+            gone.append(refused(one, "reworded"))
+        return (again,)
+
+    changed = draft.changed(change)
+    return changed.model_copy(update={"refused": (*draft.refused, *gone)})
+
+
+def printed(draft: SectionDraft) -> SectionDraft:
+    """The draft as a reader sees it: with quotes in the place of what does not stand, each listed as refused.
+
+    - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
+      printed there already; of what its writer left out, and of what quotes nothing, none is.
+    - A sentence that begins with a word that points at one which does not stand falls with it.
+    - Where the first sentence of the answer fell, only its quotes answer; the rest of the answer is the first
+      paragraph.
+    """
+    gone: list[Refused] = []
+
+    def shown(claims: Sequence[DraftClaim], said: Counter[str]) -> tuple[DraftClaim, ...]:
+        kept: list[DraftClaim] = []
+        fell = False
+        for one in claims:
+            if fell and one.state == "stands" and leans(one.text):
+                said.subtract(s.quote for s in one.support)
+                problem = Statement(code="leans_on_refused")
+                one = one.model_copy(update={"state": "refused", "problem": problem})
+            fell = one.state != "stands"
+            if not fell:
+                kept.append(one)
+                continue
+            quotes = _in_its_place(one, said)
+            said.update(quote.text for quote in quotes)
+            kind: RefusedKind = "reservation" if one.kind == "reservation" else "claim"
+            gone.append(refused(one, "wording" if quotes else kind))
+            kept += quotes
+        return tuple(kept)
+
+    answer = shown(draft.answer, _quoted(draft.answer))
+    said = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
+    paragraphs = [shown(paragraph.claims, said) for paragraph in draft.paragraphs]
+    first = draft.answer[0] if draft.answer else None
+    if first is not None and first.state != "stands":
+        own = tuple(one for one in answer if _is_of(one, first.id))
+        paragraphs.insert(0, tuple(one for one in answer if one not in own))
+        answer = own
+    return draft.model_copy(
+        update={
+            "answer": answer,
+            "paragraphs": tuple(DraftParagraph(claims=claims) for claims in paragraphs if claims),
+            "reservations": shown(draft.reservations, Counter()),
+            "refused": (*draft.refused, *gone),
+        }
+    )
+
+
+def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
+    """The quotes of the sentences that stand."""
+    return Counter(s.quote for one in claims if one.state == "stands" for s in one.support)
+
+
+def _in_its_place(one: DraftClaim, said: Mapping[str, int]) -> list[DraftClaim]:
+    """The quotes that are printed in place of a sentence, under its id."""
+    if one.state == "out":
+        return []
+    quotes = [s for s in nearest_quotes(one) if said.get(s.quote, 0) < 1 and is_prose(s.quote)]
+    return [
+        DraftClaim(id=one.id if not place else f"{one.id}.{place + 1}", text=quote.quote, support=(quote,))
+        for place, quote in enumerate(quotes)
+    ]
+
+
+def _is_of(one: DraftClaim, name: str) -> bool:
+    return one.id == name or one.id.startswith(f"{name}.")
 
 
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
@@ -91,7 +163,7 @@ def _nearness(text: str, quote: str) -> float:
 
 
 def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
-    """A claim as the record of what was refused."""
+    """A sentence as the record of what was refused."""
     return Refused(
         kind=kind,
         text=claim.text[:MAX_REFUSED_CHARS],
@@ -101,32 +173,9 @@ def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
 
 
 def loss(draft: SectionDraft) -> float:
-    """Share of the sentences that the model wrote which checks refused, 0 to 1."""
-    lost = sum(one.kind in ("claim", "wording") for one in draft.refused)
-    kept = sum(all(claim.text != s.quote for s in claim.support) for _, claim in _named(draft))
-    return lost / (lost + kept) if lost else 0.0
-
-
-def _named(draft: SectionDraft) -> list[tuple[str, DraftClaim]]:
-    """(place, claim) of every sentence: the answer's are `a1`, `a2`; the others `p1.1`, `p1.2`."""
-    answer = [(f"a{n}", claim) for n, claim in enumerate(draft.answer, 1)]
-    rest = [
-        (f"p{place}.{n}", claim)
-        for place, paragraph in enumerate(draft.paragraphs, 1)
-        for n, claim in enumerate(paragraph.claims, 1)
-    ]
-    return answer + rest
-
-
-def _replaced(draft: SectionDraft, replace: Replace) -> SectionDraft:
-    answer = tuple(new for n, claim in enumerate(draft.answer, 1) for new in replace(f"a{n}", claim))
-    paragraphs = tuple(
-        DraftParagraph(
-            claims=tuple(
-                new for n, claim in enumerate(one.claims, 1) for new in replace(f"p{place}.{n}", claim)
-            )
-        )
-        for place, one in enumerate(draft.paragraphs, 1)
+    """Share of the sentences of a draft that do not stand, 0 to 1."""
+    lost = sum(one.kind == "claim" for one in draft.refused) + sum(
+        one.state != "stands" for one in draft.claims
     )
-    kept = tuple(paragraph for paragraph in paragraphs if paragraph.claims)
-    return draft.model_copy(update={"answer": answer, "paragraphs": kept})
+    kept = sum(one.state == "stands" for one in draft.claims)
+    return lost / (lost + kept) if lost else 0.0

@@ -12,10 +12,14 @@ from client.failures import BadInput, Exit, Failure, NoConnection
 from client.terminal import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from activities.publication import PubMedSaid
     from activities.refresh import RefreshOutcome, RefreshRequest
     from activities.report.archive import Change, NewWork
     from activities.retractions.lookup import StandingVerdict
     from activities.settings import Settings
+    from activities.types import EvidenceRef
     from client.api import Determinator
     from client.connection import Connection
     from client.reports.finished import Finished
@@ -64,45 +68,47 @@ async def refresh(client: "Determinator", run: str, search: bool, every: float |
 
 
 async def from_here(client: "Determinator", run: "Finished") -> "RefreshOutcome":
-    """Look up the standing of the references and keep what has changed. Raises StoreError."""
-    from activities.refresh import outcome_of
-    from activities.report.archive import Archive
-    from activities.report.refreshed import keep
+    """The same refresh in this process, which needs no server. Raises StoreError."""
+    from activities.refresh import RefreshActivities, RefreshFindings, RefreshRequest
 
-    verdicts = await ask_again(client, run)
-    documents = {ref.evidence_id: item for ref, item in run.items}
+    refreshing = RefreshActivities(client.settings, {}, _AskedHere(client, run.run_id))
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    kept = await keep(Archive(client.settings.evidence_url), run.first, documents, verdicts, at=at)
-    return outcome_of(run.run_id, run.report, verdicts, kept)
+    request = RefreshRequest(run_id=run.run_id, search=False)
+    return await refreshing.keep(RefreshFindings(request=request, at=at))
 
 
-async def ask_again(client: "Determinator", run: "Finished") -> "dict[str, StandingVerdict]":
-    """Verdicts on the references that an authority could be asked about, by evidence id. Where a fleet runs,
-    it asks PubMed, whose rate holds for all of it."""
-    from activities.check_pubmed import ReleaseStanding
-    from activities.publish import pubmed_name
-    from activities.refresh import references_of
-    from activities.retractions.lookup import StandingLookup
-    from activities.sources.http.client import open_http
-    from activities.sources.pubmed import PubMed
-    from client.runs.fleet import fleet, pubmed_said
+class _AskedHere:
+    """Asks the authorities from this process. Where a fleet runs, it asks PubMed, whose rate holds for all of
+    it."""
 
-    settings = client.settings
-    refs = references_of(run.report)
-    pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref))))
-    async with open_http(settings) as http:
-        ncbi = PubMed(settings, http).info
-        try:
-            workers = await fleet(settings, client.address, ncbi, say) if pmids else None
-        except NoConnection:
-            workers = None
-        lookup = StandingLookup(http, settings)
-        if workers is None:
-            verdicts = await lookup.check_many(refs)
-        else:
-            said = await pubmed_said(workers, ncbi, run.run_id, pmids)
-            verdicts = dict(await ReleaseStanding(lookup).check_many(refs, pubmed=said))
-    return {name: verdict for name, verdict in verdicts.items() if verdict.asked}
+    def __init__(self, client: "Determinator", run_id: str) -> None:
+        self._client = client
+        self._run_id = run_id
+
+    async def check_many(
+        self, refs: "Sequence[EvidenceRef]", *, pubmed: "PubMedSaid | None" = None, library: bool = False
+    ) -> "Mapping[str, StandingVerdict]":
+        """See `activities.publish.StandingChecker`."""
+        from activities.check_pubmed import ReleaseStanding
+        from activities.publish import pubmed_name
+        from activities.retractions.lookup import StandingLookup
+        from activities.sources.http.client import open_http
+        from activities.sources.pubmed import PubMed
+        from client.runs.fleet import fleet, pubmed_said
+
+        settings = self._client.settings
+        pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref, library=library))))
+        async with open_http(settings) as http:
+            ncbi = PubMed(settings, http).info
+            try:
+                workers = await fleet(settings, self._client.address, ncbi, say) if pmids else None
+            except NoConnection:
+                workers = None
+            lookup = StandingLookup(http, settings)
+            if workers is None:
+                return await lookup.check_many(refs, library=library)
+            said = await pubmed_said(workers, ncbi, self._run_id, pmids)
+            return await ReleaseStanding(lookup).check_many(refs, pubmed=said, library=library)
 
 
 async def the_request(
@@ -205,7 +211,7 @@ async def save(settings: "Settings", run: "Finished", outcome: "RefreshOutcome")
 
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
-    from activities.report.revise import notice_line
+    from activities.report.refreshed import notice_line
 
     why = "; ".join(notice_line(notice) for notice in change.notices)
     line = f"[{change.number}] {change.title}: {change.before} -> {change.after}"

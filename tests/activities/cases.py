@@ -1,9 +1,9 @@
 """A small set of documents and drafts that the tests of claims, reports and formats share."""
 
 from activities.candidates.types import Candidate
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+from activities.drafts import DraftClaim, DraftParagraph, Edited, SectionDraft
 from activities.publication import PlannedSection, PublishInput
-from activities.types import Evidence, EvidenceRef, Identifiers, ReportPlanSection, Support
+from activities.types import Evidence, EvidenceRef, Identifiers, ReportPlanSection, Statement, Support
 
 TRIAL = Evidence(
     evidence_id="pmid:1",
@@ -49,10 +49,16 @@ REDUCED = "Metformin reduced all-cause mortality by 30%"
 INCREASED = "Metformin increased all-cause mortality in a national registry"
 
 
-def quoting(text: str, *quotes: tuple[str, str], contradicts: tuple[str, ...] = ()) -> DraftClaim:
-    """A claim with `(evidence id, quote)` pairs."""
+def quoting(text: str, *quotes: tuple[str, str], **more: object) -> DraftClaim:
+    """A sentence that stands, with `(evidence id, quote)` pairs."""
     support = tuple(Support(evidence_id=e, quote=q) for e, q in quotes)
-    return DraftClaim(text=text, support=support, contradicts=contradicts)
+    return DraftClaim.model_validate({"text": text, "support": support, **more})
+
+
+def refused(text: str, *quotes: tuple[str, str], code: str = "number_missing", **values: str) -> DraftClaim:
+    """A sentence that the gate refused."""
+    problem = Statement(code=code, values=dict(values))
+    return quoting(text, *quotes, state="refused", problem=problem)
 
 
 def planned(identity: str, *claims: DraftClaim, title: str = "", **more: object) -> PlannedSection:
@@ -94,18 +100,15 @@ FULL = publish_input(
     planned(
         "s1",
         quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)),
-        quoting("Metformin cured everyone by 99%.", ("pmid:1", REDUCED)),
+        refused("Metformin cured everyone by 99%.", ("pmid:1", REDUCED), number="99%"),
         title="Benefit",
     ),
     planned(
         "s2",
-        quoting(
-            "A registry found increased mortality.",
-            ("pmid:2", INCREASED),
-            contradicts=("Metformin reduced mortality by 30%",),
-        ),
+        quoting("A registry found increased mortality.", ("pmid:2", INCREASED)),
         title="Harm",
     ),
+    edited=Edited(contradictions=(("s1.1", "s2.1"),)),
     candidates=(
         Candidate(
             name="Metformin",

@@ -47,7 +47,7 @@ def test_nothing_overflows(page: Page, width: int) -> None:
 
 
 TABLE = "#works ~ .scroll table"
-CITE = "#s2c1 + .cites details"
+CITE = "#s2-1 + .cites details"
 """The citation of a sentence whose quote differs from it."""
 
 
@@ -74,7 +74,7 @@ def test_a_number_is_reached_by_key_and_one_quote_is_open_at_a_time(page: Page) 
     page.value(f"document.querySelector('{CITE} summary').focus()")
     assert page.value(f"document.activeElement.matches('{CITE} summary')")
     page.click(f"{CITE} summary")
-    page.click("#s3c1 + .cites details summary")
+    page.click("#s3-1 + .cites details summary")
     assert page.value("document.querySelectorAll('details[open]').length") == 1
 
 

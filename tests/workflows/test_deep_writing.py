@@ -221,8 +221,8 @@ async def test_the_editor_reads_the_answers_of_the_sections(stage: Stage) -> Non
     _, report, _ = await stage.play(a_request("deep"))
     (step,) = [call.step for call in stage.fakes.of("editor")]
     assert isinstance(step, EditInput)
-    assert [claim.id for claim in step.answers["s1"]] == ["s1a1"]
-    assert [claim.rests_on for claim in report.answer] == [("s1a1",)]
+    assert [claim.id for claim in step.answers["s1"]] == ["s1.a1"]
+    assert [claim.rests_on for claim in report.answer] == [("s1.a1",)]
 
 
 @pytest.mark.parametrize(("minimum", "asked"), [(0, False), (6, True)])

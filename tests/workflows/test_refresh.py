@@ -156,7 +156,7 @@ async def test_a_refresh_repeats_the_searches_and_names_what_is_new(case: Refres
     assert (found.version, found.made) == (2, True)
     later, (version,) = await newest(case.archive, case.first)
     assert version.new == found.new
-    assert [claim.id for s in later.sections for claim in s.claims] == ["s1c1", "s2c1"]
+    assert [claim.id for s in later.sections for claim in s.claims] == ["s1.1", "s2.1"]
     assert "A later trial of metformin, number new" in later.limitations[0]
     again = await case.refresh(await case.request())
     assert (again.new, again.made, again.version) == ((), False, 2)
@@ -168,8 +168,8 @@ async def test_a_retraction_names_the_claims_it_touches(case: RefreshCase) -> No
     assert case.papers.asked == []
     (change,) = found.changes
     assert (change.evidence_id, change.before, change.after) == ("pmid:1", "none", "retracted")
-    assert [(claim.id, claim.stands) for claim in change.claims] == [("s1c1", False)]
-    assert found.claims_lost == ("s1c1",)
+    assert [(claim.id, claim.stands) for claim in change.claims] == [("s1.1", False)]
+    assert found.claims_lost == ("s1.1",)
 
 
 async def test_a_search_that_fails_is_no_news_and_hides_none(case: RefreshCase) -> None:
@@ -178,7 +178,7 @@ async def test_a_search_that_fails_is_no_news_and_hides_none(case: RefreshCase) 
     found = await case.refresh(await case.request())
     assert [row.status for row in found.searches] == ["refused", "refused"]
     assert found.new == ()
-    assert found.claims_lost == ("s1c1",)
+    assert found.claims_lost == ("s1.1",)
 
 
 async def started_by(handle: ScheduleHandle, number: int) -> str:
@@ -211,7 +211,7 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
     assert [one.made for one in outcomes] == [False, True, True, False]
     assert [len(one.new) for one in outcomes] == [0, 1, 0, 0]
     assert [[c.after for c in one.changes] for one in outcomes] == [[], [], ["retracted"], []]
-    assert outcomes[2].claims_lost == ("s1c1",)
+    assert outcomes[2].claims_lost == ("s1.1",)
     later, versions = await newest(case.archive, case.first)
     assert [version.number for version in versions] == [2, 3]
     assert [r.evidence_id for r in later.references] == ["pmid:2"]

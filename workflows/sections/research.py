@@ -134,6 +134,6 @@ class SectionResearch:
         sections = tuple(drafts[section.id] for section in self.run.context.outline)
         if self.run.state.edited is None:
             await self.drafting.boundary(use_model)
-        await self.run.writing.edit(sections, use_model)
+        sections = await self.run.writing.finish(sections, use_model)
         await self.run.analysis.analyse(use_model)
         return await self.run.publisher.release(sections, stop, self.run.state.section_confidence)

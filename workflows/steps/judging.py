@@ -55,8 +55,7 @@ class JudgeSteps:
         if self.models.is_paid("judge", loop.iteration):
             works = await self._works_to_judge()
             self._announce(len(works))
-            by_size = workflow.patched("judge-batches-by-size")
-            batches = judge_batches(works, self.models.choice("judge"), by_size=by_size)
+            batches = judge_batches(works, self.models.choice("judge"))
         else:
             works = shown(self.ranked_evidence(), MAX_ORDERED)
             self._announce(len(works))

@@ -4,6 +4,7 @@ Publishing is never clipped by a deadline: every run ends with a report.
 """
 
 from collections.abc import Collection
+from typing import Literal
 
 from temporalio import workflow
 
@@ -16,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.roles.assessment import MIN_ANSWERS
     from activities.stop_reasons import STOPS, StopReason
     from activities.types import Statement
+    from activities.verification import verdicts
     from workflows.types import Outcome
 
 from workflows.context import RunContext
@@ -125,7 +127,7 @@ class Publisher:
 
     def _written_by_model(self, sections: tuple[PlannedSection, ...]) -> bool:
         """Whether a model wrote any section, or judged what was found where nothing was written."""
-        written = any(planned.draft.answer or planned.draft.paragraphs for planned in sections)
+        written = any(planned.draft.claims for planned in sections)
         return written or bool(self.context.state.judgements)
 
     def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
@@ -183,6 +185,7 @@ class Publisher:
                 table=table_of(state.table, cited, self._columns()),
                 analysis=state.analysed.blob if state.analysed else "",
                 edited=state.edited,
+                reader=self._reader(sections),
                 continues=state.continues,
                 asked=context.request.question if state.question else "",
                 refused=tuple(state.refused),
@@ -196,6 +199,16 @@ class Publisher:
                 words=context.profile.words if state.prepared else STUDIES,
             )
         )
+
+    def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
+        """Who the second reader was."""
+        edited = self.context.state.edited
+        every = [one for planned in sections for one in planned.draft.sentences]
+        if not any(verdicts.was_read(one) for one in (*every, *(edited.sentences if edited else ()))):
+            return ""
+        models = self.context.prepared.models
+        writer, reader = (models.get(role) or models.get("default") for role in ("writer", "verifier"))
+        return "same_model" if writer == reader else "other_model"
 
     def _columns(self) -> tuple[str, ...]:
         """The reader's columns; a run that was cancelled before it was prepared has no profile."""

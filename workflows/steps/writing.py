@@ -1,7 +1,7 @@
-"""Writing: the draft of a section with its checks, the table of works, and the editor's pass.
+"""Writing: the drafts of sections, the second reader, the table of works, and the editor's pass.
 
-A section is written, what code could not verify is asked of the verifier in one call, and what failed is
-written once more in one call; the quote stands in place of what fails again. The editor sees what stands.
+A section is written, and a second reader is asked in one call about what code cannot decide. What was refused
+is written once more while the editor works; what is open after both is read in one last call.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
         DraftClaim,
         DraftParagraph,
         Edited,
-        EditedSentence,
         EditInput,
         Extracted,
         ExtractInput,
@@ -24,18 +23,19 @@ with workflow.unsafe.imports_passed_through():
         Verdicts,
         VerifyInput,
         WriteInput,
+        named,
     )
     from activities.judgements import Table, WorkJudgement
     from activities.publication import PlannedSection
-    from activities.report.claims import draft_answer, draft_claims
+    from activities.report.claims import draft_claims
     from activities.role_activities import ThinkActivities
     from activities.roles.assessment import MIN_ANSWERS
-    from activities.types import EvidenceRef, ReportPlanSection
+    from activities.types import EvidenceRef, ReportPlanSection, SearchRecord
     from activities.verification import verdicts
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.payload_limits import ROOM, shown, size, within
+from workflows.rules.payload_limits import ROOM, rows, shown, size, within
 from workflows.steps.judging import best_first
 from workflows.steps.model import ModelSteps
 
@@ -49,6 +49,8 @@ WORKS_A_TABLE_CALL = 6
 """Works whose columns one call fills."""
 JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
+REWORD_ROOM = 60 * 1024
+"""Bytes of sentences that are written once more, or read, in one call for the whole report."""
 
 
 class WritingSteps:
@@ -104,7 +106,7 @@ class WritingSteps:
         return await self.write(step, use_model)
 
     async def write(self, step: WriteInput, use_model: bool) -> SectionDraft:
-        """Draft a section and check it: every claim that is returned stands."""
+        """Draft a section, and ask the second reader about what code cannot decide."""
         items = len(step.evidence)
         section = step.section_id if step.section else ""
         self.events.emit_event(
@@ -112,12 +114,13 @@ class WritingSteps:
         )
         self.events.open_draft(step.section_id)
         draft = await self._ask_writer(step, SectionDraft(title=step.title), use_model)
-        if use_model and (draft.answer or draft.paragraphs):
-            draft = await self._checked(step, draft, section)
-        if not (draft.answer or draft.paragraphs or draft.passages):
-            draft = draft.model_copy(update={"paragraphs": quoted(step.judgements)})
+        draft = named(step.section_id, draft)
+        if use_model:
+            draft = await self._read_draft(step, draft, section)
+        if not (draft.claims or draft.passages):
+            draft = named(step.section_id, draft.model_copy(update={"paragraphs": quoted(step.judgements)}))
         draft = self.without_left_out(draft)
-        self.events.stream_draft(step.section_id, draft)
+        self.events.stream_draft(step.section_id, verdicts.printed(draft))
         return draft
 
     async def _ask_writer(self, step: WriteInput, default: SectionDraft, use_model: bool) -> SectionDraft:
@@ -125,46 +128,108 @@ class WritingSteps:
             "writer", ThinkActivities.write_section, step, default, writing=True, use_model=use_model
         )
 
-    async def _checked(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
-        """The draft after the verifier, and after the writer has written once more what failed."""
-        draft = await self._verified(step, draft, section)
-        failed = verdicts.failures(draft)
-        if failed and self.models.refusal("writer", writing=True) is None:
-            again = step.model_copy(update={"failed": failed, "draft": draft})
-            new = await self._ask_writer(again, draft, True)
-            draft = new if new.answer or new.paragraphs else draft
-        draft = verdicts.with_quotes(draft)
-        share = verdicts.loss(draft)
-        if share > verdicts.NOTABLE_LOSS:
-            refused = len(draft.refused)
-            self.events.emit_event(
-                "refused",
-                f"the checks refused {share:.0%} of the draft; the quotes stand in its place",
-                section_id=step.section_id,
-                refused=refused,
-                share=round(share, 3),
-            )
-        return draft
+    # the second reader
 
-    async def _verified(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
-        """The draft with the verdicts on the sentences that code could not verify by itself."""
-        sentences = verdicts.to_verify(draft)
-        if not sentences or not self.models.is_paid("verifier"):
-            return draft
-        cited = {support.evidence_id for sentence in sentences for support in sentence.support}
+    async def _read_draft(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
+        """The draft with the second reader's verdicts, who sees what its writer saw."""
+        sentences = verdicts.to_read(draft.sentences)
         check = VerifyInput(
             **self.context.step_inputs() | {"question": step.question},
             section=step.section,
             section_id=step.section_id,
             sentences=sentences,
-            evidence=tuple(ref for ref in step.evidence if ref.evidence_id in cited),
+            evidence=step.evidence,
+            judgements=step.judgements,
+            works_room=draft.works_room,
+            searches=self._searches(sentences),
         )
-        message = f"verifying {len(sentences)} sentences"
-        self.events.emit_event("verifying", message, items=len(sentences), section_id=section)
-        given = await self.models.execute(
+        return verdicts.with_verdicts(draft, await self._read(check, section))
+
+    async def _read(self, check: VerifyInput, section: str = "") -> Verdicts:
+        """What the second reader says; nothing where there is none."""
+        if not check.sentences or not self.models.is_paid("verifier"):
+            return Verdicts()
+        count = len(check.sentences)
+        self.events.emit_event("verifying", f"verifying {count} sentences", items=count, section_id=section)
+        return await self.models.execute(
             "verifier", ThinkActivities.verify_sentences, check, Verdicts(), writing=True
         )
-        return verdicts.with_verdicts(draft, given)
+
+    def _searches(self, sentences: Iterable[DraftClaim]) -> tuple[SearchRecord, ...]:
+        """The ledger of searches, where a sentence says what is missing."""
+        missing = any(sentence.kind == "missing" for sentence in sentences)
+        return rows(self.context.state.searches) if missing else ()
+
+    async def finish(self, sections: Sequence[PlannedSection], use_model: bool) -> tuple[PlannedSection, ...]:
+        """Edit the sections, write once more what was refused of them at the same time, and have the second
+        reader read what is open after both. The sections as they are then."""
+        drafts = self.context.state.drafts
+        names = [planned.section.id for planned in sections]
+        if use_model:
+            await run_all((self.edit(sections), self._reword(names)))
+            await self._read_open(names)
+        for name in names:
+            draft = drafts[name].draft
+            self.events.stream_draft(name, verdicts.printed(draft))
+            self._state_loss(name, draft)
+        return tuple(drafts[name] for name in names)
+
+    async def _reword(self, names: Sequence[str]) -> None:
+        """Have what was refused written once more, all of it in one call."""
+        state = self.context.state
+        drafts = {name: state.drafts[name].draft for name in names if name in state.drafts}
+        failed = within((one for draft in drafts.values() for one in verdicts.to_reword(draft)), REWORD_ROOM)
+        if not failed or not self.models.is_paid("writer") or self.models.refusal("writer", writing=True):
+            return
+        step = WriteInput(
+            **self.context.step_inputs() | {"question": self.context.whole_question},
+            evidence=self._cited(failed),
+            failed=failed,
+        )
+        new = await self._ask_writer(step, SectionDraft(), True)
+        for name, draft in drafts.items():
+            self._keep(name, verdicts.with_rewordings(draft, new))
+
+    async def _read_open(self, names: Sequence[str]) -> None:
+        """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
+        state = self.context.state
+        drafts = {name: state.drafts[name].draft for name in names if name in state.drafts}
+        again = [one for draft in drafts.values() for one in draft.sentences if one.reworded]
+        edited = state.edited.sentences if state.edited else ()
+        sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
+        check = VerifyInput(
+            **self.context.step_inputs() | {"question": self.context.whole_question},
+            sentences=sentences,
+            evidence=self._cited(sentences),
+            searches=self._searches(sentences),
+        )
+        given = await self._read(check)
+        for name, draft in drafts.items():
+            self._keep(name, verdicts.with_verdicts(draft, given))
+        if state.edited is not None:
+            state.edited = state.edited.changed(verdicts.by_verdict(given))
+
+    def _keep(self, name: str, draft: SectionDraft) -> None:
+        drafts = self.context.state.drafts
+        drafts[name] = drafts[name].model_copy(update={"draft": self.without_left_out(draft)})
+
+    def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
+        """The works that sentences cite."""
+        cited = {support.evidence_id for sentence in sentences for support in sentence.support}
+        refs = (ref for ref in self.context.state.evidence if ref.evidence_id in cited)
+        return shown(tuple(refs), MAX_WRITER_ITEMS)
+
+    def _state_loss(self, section_id: str, draft: SectionDraft) -> None:
+        """Say so where a notable part of a draft does not stand."""
+        share = verdicts.loss(draft)
+        if share > verdicts.NOTABLE_LOSS:
+            self.events.emit_event(
+                "refused",
+                f"{share:.0%} of the draft does not stand; the quotes stand in its place",
+                section_id=section_id,
+                refused=sum(one.state != "stands" for one in draft.claims),
+                share=round(share, 3),
+            )
 
     # the table of works
 
@@ -221,29 +286,21 @@ class WritingSteps:
 
     # the editor
 
-    async def edit(self, sections: Sequence[PlannedSection], use_model: bool) -> None:
+    async def edit(self, sections: Sequence[PlannedSection]) -> None:
         """One pass over all that stands: title, summary, mechanism, transitions, repetition."""
         state = self.context.state
-        if state.edited is not None or not use_model or state.prepared is None:
+        if state.edited is not None or state.prepared is None or not self.models.is_paid("editor"):
             return
-        claims = {
-            planned.section.id: made
-            for planned in sections
-            if (made := tuple(draft_claims(planned.section.id, planned.draft)))
-            and (planned.draft.answer or planned.draft.paragraphs)
-        }
-        if not claims or not self.models.is_paid("editor"):
+        stated = {planned.section.id: draft_claims(planned.draft) for planned in sections}
+        claims = {name: made for name, (_, made) in stated.items() if made}
+        if not claims:
             return
         step = EditInput(
             **self.context.step_inputs() | {"question": self.context.whole_question},
             title=state.plan.report_title if state.plan else "",
             outline={planned.section.id: planned.section.title for planned in sections},
             claims=claims,
-            answers={
-                planned.section.id: draft_answer(planned.section.id, planned.draft)
-                for planned in sections
-                if planned.section.id in claims
-            },
+            answers={name: answer for name, (answer, _) in stated.items() if name in claims},
             judgements=within(self._judgements_without_quotes(), JUDGEMENTS_ROOM),
             asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
@@ -273,41 +330,21 @@ class WritingSteps:
         if not self.context.state.control.left_out:
             return draft
 
-        def kept(claims: Iterable[DraftClaim]) -> tuple[DraftClaim, ...]:
-            return tuple(
-                claim
-                for claim in claims
-                if not self._names_left_out(claim.text) or _names(claim.text, chosen)
-            )
+        def kept(one: DraftClaim) -> tuple[DraftClaim, ...]:
+            beside = one not in draft.answer and _names(one.text, chosen)
+            return (one,) if beside or not self._names_left_out(one.text) else ()
 
-        paragraphs = tuple(DraftParagraph(claims=kept(paragraph.claims)) for paragraph in draft.paragraphs)
-        return draft.model_copy(
-            update={
-                "answer": tuple(claim for claim in draft.answer if not self._names_left_out(claim.text)),
-                "paragraphs": tuple(paragraph for paragraph in paragraphs if paragraph.claims),
-                "passages": tuple(
-                    one
-                    for one in draft.passages
-                    if not self._names_left_out(text := " ".join(one.quotes)) or _names(text, chosen)
-                ),
-            }
+        passages = tuple(
+            one
+            for one in draft.passages
+            if not self._names_left_out(text := " ".join(one.quotes)) or _names(text, chosen)
         )
+        return draft.changed(kept).model_copy(update={"passages": passages})
 
     def _edited_without_left_out(self, edited: Edited) -> Edited:
-        def kept(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
-            return tuple(one for one in sentences if not self._names_left_out(one.text))
-
-        return edited.model_copy(
-            update={
-                "title": "" if self._names_left_out(edited.title) else edited.title,
-                "answer": kept(edited.answer),
-                "executive_summary": kept(edited.executive_summary),
-                "mechanism": kept(edited.mechanism),
-                "transitions": {
-                    name: text for name, text in edited.transitions.items() if not self._names_left_out(text)
-                },
-            }
-        )
+        kept = edited.changed(lambda one: None if self._names_left_out(one.text) else one)
+        title = "" if self._names_left_out(edited.title) else edited.title
+        return kept.model_copy(update={"title": title})
 
 
 def judgements_of(

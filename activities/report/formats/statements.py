@@ -362,6 +362,7 @@ WORDING: Mapping[str, Wording] = {
     **REFUSALS,
     "not_supported": _not_supported,
     "not_verified": "no second reader could confirm that its quotes say it",
+    "not_settled": "The works that were found do not settle the question.",
     "repeats_claim": "it repeats claim {claim}",
     "rests_on_dropped": "it rests on a claim that does not stand",
     "summary_adds": "it adds a number that no claim has",

@@ -8,7 +8,7 @@ import random
 from typing import get_args
 
 from activities.candidates.types import Candidate
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft
+from activities.drafts import DraftClaim, DraftParagraph, Edited, SectionDraft, SentenceState
 from activities.publication import PlannedSection, PrismaCounts, PublishInput
 from activities.report.assemble import build_report
 from activities.report.schema import Report
@@ -104,9 +104,8 @@ class _Made:
         supports = tuple(self.support() for _ in range(self._upto(3)))
         own = self.random.random() < 0.5 and supports
         text = f"{supports[0].quote}." if own else f"{self.sentence()} {self._some(*ODD)}"
-        return DraftClaim(
-            text=text, support=supports, contradicts=("s1c1", "s2c2") if self.random.random() < 0.3 else ()
-        )
+        state = self.random.choice(get_args(SentenceState)) if self.random.random() < 0.3 else "stands"
+        return DraftClaim(text=text, support=supports, state=state)
 
     def section(self, number: int) -> PlannedSection:
         paragraphs = tuple(
@@ -115,7 +114,7 @@ class _Made:
         )
         return PlannedSection(
             section=ReportPlanSection(
-                id=self._some(f"s{number}", "", "s1"),
+                id=self._some(f"s{number}", ""),
                 title=self._some("Benefit", "", *ODD),
                 key_question="Is it?",
             ),
@@ -153,6 +152,7 @@ class _Made:
             title=self._some("Metformin", "", *ODD),
             sections=tuple(self.section(n) for n in range(1, 1 + self._upto(5))),
             candidates=candidates,
+            edited=Edited(contradictions=(("s1.1", "s2.1"), ("s1.2", "s3.1"))),
             evidence=tuple(map(ref_of, self.documents.values())),
             searches=searches,
             counts=PrismaCounts(identified=self._upto(90), duplicates=self._upto(9), screened=self._upto(40)),

@@ -109,7 +109,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
 def test_html_stands_alone_and_each_citation_opens_its_quote_in_context() -> None:
     page = page_of(render(REPORT, "html"))
     assert page.xpath("//html/@lang") == ["en"]
-    (quote,) = page.xpath("//div[*[@id='s1c1']]//details[summary='1']")
+    (quote,) = page.xpath("//div[*[@id='s1-1']]//details[summary='1']")
     assert quote.xpath("string(.//mark)") == REDUCED
     assert "Metformin is a first-line drug" in quote.text_content()
     assert "#ref-1" in quote.xpath(".//a/@href")
@@ -141,7 +141,7 @@ def test_an_unknown_format_names_those_there_are() -> None:
 
 def test_a_quote_of_the_other_side_stands_by_its_own_claim() -> None:
     page = page_of(render(REPORT, "html"))
-    assert page.xpath("string(//div[*[@id='s2c1']]//details//mark)") == INCREASED
+    assert page.xpath("string(//div[*[@id='s2-1']]//details//mark)") == INCREASED
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
@@ -171,7 +171,7 @@ def test_the_question_is_not_repeated_where_it_is_the_title(name: str) -> None:
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_a_sentence_is_printed_once_and_quotes_never_stand_between_an_answer_and_a_heading(name: str) -> None:
     report = build_report(STEP, WORKS)
-    both = report.sections[0].model_copy(update={"claims": report.answer, "paragraphs": (("s1a1", "s1a2"),)})
+    both = report.sections[0].model_copy(update={"claims": report.answer, "paragraphs": (("s1.a1", "s1.a2"),)})
     text = words_of(report.model_copy(update={"sections": (both,)}), name)
     assert text.count(FEWER.rstrip(".")) == 1
     if name == "md":

@@ -52,7 +52,7 @@ def test_the_page_has_its_parts_in_order_and_a_contents_entry_for_each() -> None
 
 def test_each_claim_is_printed_once_outside_the_summary_and_its_disputes() -> None:
     page = page_of(RICH)
-    for name in ("s1c1", "s2c1", "s2c2", "s3c1"):
+    for name in ("s1-1", "s2-1", "s2-2", "s3-1"):
         (claim,) = page.xpath(f"//*[@id='{name}']")
         assert claim.text_content()
     texts = [c.text_content() for c in page.xpath("//span[@class='claim']")]

@@ -1,10 +1,11 @@
 """A report that has something to show in every part."""
 
 from activities.candidates.types import Candidate
+from activities.drafts import Edited
 from activities.publication import Decision, PrismaCounts
 from activities.report.assemble import build_report
 from activities.types import Evidence, Identifiers, SearchRecord, Support, Usage
-from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
+from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting, refused
 
 SECONDARY = Evidence(
     evidence_id="pmid:4",
@@ -39,7 +40,7 @@ _FIRST = planned(
     "s2",
     quoting("Mortality was 30% lower with the drug.", ("pmid:1", REDUCED)),
     quoting(f"{LATER}.", ("pmid:4", LATER), ("pmid:1", REDUCED)),
-    quoting("Mortality fell by 99%.", ("pmid:1", REDUCED)),
+    refused("Mortality fell by 99%.", ("pmid:1", REDUCED), number="99%"),
     title="Benefit",
 )
 STEP = publish_input(
@@ -47,10 +48,11 @@ STEP = publish_input(
     _FIRST,
     planned(
         "s3",
-        quoting("A registry found increased mortality.", ("pmid:2", INCREASED), contradicts=("s2c1",)),
+        quoting("A registry found increased mortality.", ("pmid:2", INCREASED)),
         title="Harm",
     ),
     planned("s4", title="Open questions", status="partial", note="no new evidence"),
+    edited=Edited(contradictions=(("s3.1", "s2.1"),)),
     candidates=(
         Candidate(
             name="Metformin",

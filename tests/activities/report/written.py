@@ -4,7 +4,7 @@ from activities.drafts import DraftParagraph, Edited, EditedSentence, Passage, S
 from activities.judgements import Cell, Refused, Table, TableRow, WorkJudgement
 from activities.publication import PlannedSection, PublishInput
 from activities.types import Claim, Evidence, Identifiers, ReportPlanSection, Statement, Support
-from tests.activities.cases import publish_input, quoting, ref_of
+from tests.activities.cases import publish_input, quoting, ref_of, refused
 
 LAPAROSCOPIC = Evidence(
     evidence_id="pmid:11",
@@ -85,19 +85,33 @@ DRAFT = SectionDraft(
             claims=(
                 quoting("Wound infection fell from 11% to 4%.", ("pmid:11", INFECTION)),
                 quoting("Patients left a day earlier.", ("pmid:11", STAY)),
-                quoting("Nobody died in 9,999 operations.", ("pmid:11", STAY)),
+                refused("Nobody died in 9,999 operations.", ("pmid:11", STAY), number="9,999"),
             )
         ),
     ),
-    reservations=("Surgeons were not blinded.", "Only 777 patients had cancer."),
+    reservations=(
+        quoting("Surgeons were not blinded.", kind="reservation", stands_by="reader"),
+        quoting("Only 777 patients had cancer.", kind="reservation", state="ask"),
+    ),
     refused=(
         Refused(kind="claim", text="A claim that the writer lost.", reason=Statement(code="cites_nothing")),
     ),
 )
+FALSE = Statement(code="number_missing", values={"number": "55%"})
+
+
+def edited(name: str, text: str, *claims: str, **more: object) -> EditedSentence:
+    """A sentence of the editor that stands, on claims of the first work."""
+    support = (Support(evidence_id="pmid:11", quote=INFECTION),)
+    return EditedSentence.model_validate(
+        {"id": name, "text": text, "claims": claims, "support": support, **more}
+    )
+
+
 EDITED = Edited(
     title="Laparoscopic and open surgery",
-    executive_summary=(EditedSentence(text="Wound infection fell to 4%.", claims=("s1c1",)),),
-    mechanism=(EditedSentence(text="Infection fell by 55%.", claims=("s1c1",)),),
+    executive_summary=(edited("x1", "Wound infection fell to 4%.", "s1.1"),),
+    mechanism=(edited("m1", "Infection fell by 55%.", "s1.1", state="refused", problem=FALSE),),
 )
 STEP = publish_input(
     section("s1", DRAFT, "Appendectomy"),
@@ -172,7 +186,7 @@ PASSAGES = publish_input(
 def claims(*texts: str) -> tuple[Claim, ...]:
     """Claims of the first work, for steps that are given claims."""
     support = (Support(evidence_id="pmid:11", quote=INFECTION),)
-    return tuple(Claim(id=f"s1c{n}", text=text, support=support) for n, text in enumerate(texts, start=1))
+    return tuple(Claim(id=f"s1.{n}", text=text, support=support) for n, text in enumerate(texts, start=1))
 
 
 def step(**more: object) -> PublishInput:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from activities.analysis.types import AnalystInput, Effect, NotPooled
-from activities.drafts import CheckedSentence, EditInput, ExtractInput, VerifyInput, WriteInput
+from activities.drafts import DraftClaim, EditInput, ExtractInput, VerifyInput, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.profiles.loader import load_profile
@@ -160,8 +160,11 @@ class Case:
                 {
                     **common,
                     "sentences": (
-                        CheckedSentence(
-                            id="p1.1", text="Metformin may protect cognition.", support=(COHORT, TRIAL)
+                        DraftClaim(
+                            id="s1.1",
+                            text="Metformin may protect cognition.",
+                            support=(COHORT, TRIAL),
+                            state="ask",
                         ),
                     ),
                     "evidence": found,

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from activities.models.tokens import PER_MESSAGE, estimate, room
 from activities.roles import prompt, works
 from activities.roles.allowances import ALLOWANCES
+from activities.roles.prompt import WORKS_FIRST
 from activities.roles.registry import SPECS
-from activities.roles.role import prompt_file
+from activities.roles.role import evidence_rules, prompt_file
 from activities.steps import Role
 from activities.types import Evidence, Statement
 from activities.verification.quote_check import verbatim
@@ -30,7 +31,11 @@ async def test_every_role_has_its_own_prompt_and_says_which_version(case: Case, 
     assert role_of(asked) == role
     system = case.server.bodies[0]["messages"][0]["content"]
     file = prompt_file(role, evidence=role in READERS)
-    assert system.startswith(file.text)
+    sent = "\n\n".join(message["content"] for message in case.server.bodies[0]["messages"])
+    rules = evidence_rules()
+    own = file.text.removesuffix(rules).strip()
+    assert (own in sent, (rules in system) is (role in READERS)) == (True, True)
+    assert role in WORKS_FIRST or system.startswith(own)
     assert charged.prompt_version == f"{role}@{hashlib.sha256(file.text.encode()).hexdigest()[:8]}"
     assert charged.model == "m"
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from activities.drafts import Edited, EditInput, Extracted, SectionDraft, Verdicts
+from activities.drafts import Edited, EditInput, Extracted, SectionDraft, Verdicts, VerifyInput
 from activities.judgements import WorkJudgement
 from activities.profiles.loader import load_profile
 from activities.roles.registry import SPECS
 from activities.roles.role import Prompt
-from activities.roles.validation import Loose, grounded, names
-from activities.roles.writer import readable_works
+from activities.roles.validation import Loose, names
+from activities.roles.works import readable_works
 from activities.steps import (
     AgentSelectionPlan,
     Hypotheses,
@@ -25,7 +25,8 @@ from activities.steps import (
     Role,
     TeamLedger,
 )
-from activities.types import Evidence, ReportPlan
+from activities.types import Evidence, ReportPlan, Statement
+from activities.verification import gate
 from activities.verification.quote_check import verbatim
 from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
 from tests.fake_openai import LIES, lying, says, sensible
@@ -174,34 +175,50 @@ async def test_a_lying_writer_cites_nothing_that_was_not_shown(case: Case) -> No
     charged = await case.thinker.think("writer", case.step("writer"))
     draft = charged.output
     assert isinstance(draft, SectionDraft)
-    claims = [*draft.answer, *(c for p in draft.paragraphs for c in p.claims)]
-    assert all(verbatim(s.quote, SHOWN[s.evidence_id]) for c in claims for s in c.support)
-    assert {c.state for c in claims} == {"failed"}
-    assert {one.kind for one in draft.refused} == {"claim", "reservation"}
+    assert all(verbatim(s.quote, SHOWN[s.evidence_id]) for c in draft.claims for s in c.support)
+    assert {c.state for c in draft.claims} == {"refused"}
+    assert {c.state for c in draft.reservations} == {"ask"}
+    assert {one.kind for one in draft.refused} == {"claim"}
     assert any("cited nothing" in str(note) for note in charged.notes)
 
 
 @pytest.mark.parametrize(
-    ("reservation", "kept"),
+    ("reservation", "noticed"),
     [
-        ("Most studies were small and observational.", True),
-        ("Whether metformin changes the risk of dementia in the long term is unclear.", True),
-        ("Randomisation, lead time and selection were not reported.", True),
-        ("Frailty was not measured.", True),
-        ("Wonderpill cures dementia.", True),
-        ("Patients should take 5000 mg of metformin.", False),
-        ("Nothing is known of denosumab.", False),
-        ("The hazard ratio was 0.81 in adults.", True),
+        ("Most studies were small and observational.", ""),
+        ("Whether metformin changes the risk of dementia in the long term is unclear.", ""),
+        ("Frailty was not measured.", ""),
+        ("Wonderpill cures dementia.", ""),
+        ("Patients should take 5000 mg of metformin.", "number_missing"),
+        ("Nothing is known of denosumab.", ""),
+        ("Denosumab helps some adults.", "name_missing"),
+        ("The hazard ratio was 0.81 in adults.", ""),
     ],
 )
-async def test_a_reservation_has_no_number_and_no_name_that_was_not_shown(
-    case: Case, reservation: str, kept: bool
+async def test_the_second_reader_is_told_of_a_number_or_a_name_that_nothing_shown_has(
+    case: Case, reservation: str, noticed: str
 ) -> None:
-    """`Wonderpill` stands in the page that was shown."""
+    """`Wonderpill` stands in the page that was shown; what a sentence denies may be what no work has."""
     case.server.script(says({"answer": [], "paragraphs": [], "reservations": [reservation]}))
     draft = (await case.thinker.think("writer", case.step("writer"))).output
-    assert draft.reservations == ((reservation,) if kept else ())
-    assert [one.text for one in draft.refused] == ([] if kept else [reservation])
+    (made,) = draft.reservations
+    assert (made.text, made.state) == (reservation, "ask")
+    assert [warning.code for warning in made.warnings] == [noticed] * bool(noticed)
+
+
+async def test_a_sentence_that_says_what_is_missing_needs_no_quote_and_one_that_denies_nothing_does(
+    case: Case,
+) -> None:
+    written = [
+        {"kind": "missing", "text": "No work compares metformin with denosumab.", "rests_on": []},
+        {"kind": "missing", "text": "Wonderpill cures dementia.", "rests_on": []},
+    ]
+    case.server.script(says({"answer": written, "paragraphs": [], "reservations": []}))
+    draft = (await case.thinker.think("writer", case.step("writer"))).output
+    assert [(one.kind, one.state, one.text) for one in draft.answer] == [
+        ("missing", "ask", "No work compares metformin with denosumab.")
+    ]
+    assert [one.text for one in draft.refused] == ["Wonderpill cures dementia."]
 
 
 async def test_a_verifier_that_names_nothing_it_was_asked_verifies_nothing(case: Case) -> None:
@@ -214,28 +231,67 @@ async def test_of_two_verdicts_the_stricter_one_counts(case: Case) -> None:
     both = [{"claim": "C1", "supported": "no", "reason": "It is not."}, {"claim": "C1", "supported": "yes"}]
     case.server.script(says({"verdicts": both}))
     (verdict,) = (await case.thinker.think("verifier", case.step("verifier"))).output.verdicts
-    assert (verdict.id, verdict.supported) == ("p1.1", "no")
+    assert (verdict.id, verdict.problem.text("verdict")) == ("s1.1", "no")
+
+
+@pytest.mark.parametrize(
+    ("words", "stands"),
+    [
+        ("metformin was associated with a lower risk", True),
+        ("metformin prevents dementia in all adults", False),
+        ("dementia", False),
+        ("", False),
+    ],
+)
+async def test_a_yes_to_a_warned_sentence_counts_only_with_words_of_its_works(
+    case: Case, words: str, stands: bool
+) -> None:
+    step = case.step("verifier")
+    assert isinstance(step, VerifyInput)
+    warned = step.sentences[0].model_copy(update={"warnings": (Statement(code="number_missing"),)})
+    step = step.model_copy(update={"sentences": (warned,)})
+    case.server.script(says({"verdicts": [{"claim": "C1", "supported": "yes", "words": words}]}))
+    (verdict,) = (await case.thinker.think("verifier", step)).output.verdicts
+    assert (verdict.problem is None) is stands
+
+
+async def test_the_second_readers_prompt_begins_as_the_writers(case: Case) -> None:
+    """The same works in the same order under the same labels, so that one cache of prompts serves both."""
+    case.server.script(sensible)
+    draft = (await case.thinker.think("writer", case.step("writer"))).output
+    step = case.step("verifier").model_copy(update={"works_room": draft.works_room})
+    await case.thinker.think("verifier", step)
+    (system, user), (system_too, user_too) = (
+        [message["content"] for message in body["messages"]] for body in case.server.bodies
+    )
+    assert system == system_too
+    works = user[: user.index("# Writer")]
+    assert len(works) > 500
+    assert user_too.startswith(works)
+    assert "C1 [S1, S3]: Metformin may protect cognition." in user_too
 
 
 async def test_a_lying_editor_adds_nothing(case: Case) -> None:
     case.server.script(lying)
     edited = (await case.thinker.think("editor", case.step("editor"))).output
     assert isinstance(edited, Edited)
-    kept = edited.model_copy(update={"refused": ()})
-    assert "Wonderpill" not in kept.model_dump_json()
-    assert kept.contradictions == ()
-    assert len(edited.refused) >= 5
+    assert "Wonderpill" not in edited.title
+    assert [one.text for one in edited.sentences if "Wonderpill" in one.text and one.state != "refused"] == []
+    assert edited.contradictions == ()
+    assert len(edited.refused) + sum(one.state == "refused" for one in edited.sentences) >= 5
 
 
 async def test_an_editor_answers_with_the_answers_of_the_sections(case: Case) -> None:
     step = case.step("editor")
     assert isinstance(step, EditInput)
-    own = next(iter(step.claims.values()))[0].model_copy(update={"id": "s1a1", "text": "Metformin may help."})
+    own = next(iter(step.claims.values()))[0].model_copy(
+        update={"id": "s1.a1", "text": "Metformin may help."}
+    )
     step = step.model_copy(update={"answers": {"s1": (own,)}})
     said = [{"text": "Metformin may help.", "rests_on": ["A1"]}]
     case.server.script(says({"answer": said, "repeated": [{"claim": "C2", "repeats": "A1"}]}))
     edited = (await case.thinker.think("editor", step)).output
-    assert [(one.text, one.claims) for one in edited.answer] == [("Metformin may help.", ("s1a1",))]
+    assert [(one.text, one.claims) for one in edited.answer] == [("Metformin may help.", ("s1.a1",))]
     assert edited.repeated == (), "a claim went because an answer says it"
 
 
@@ -255,7 +311,7 @@ async def test_an_editor_removes_only_what_another_claim_says(case: Case) -> Non
     pairs = [{"claim": "C2", "repeats": "C1"}, {"claim": "C3", "repeats": "C1"}]
     case.server.script(says({"repeated": pairs, "contradictions": [{"one": "C1", "other": "C2"}]}))
     edited = (await case.thinker.think("editor", case.step("editor"))).output
-    assert edited.repeated == ("s2.1",)
+    assert edited.repeated == (("s2.1", "s1.1"),)
     assert edited.contradictions == (("s1.1", "s1.2"),)
 
 
@@ -351,9 +407,9 @@ def test_a_name_stands_in_the_text_word_by_word(name: str) -> None:
 
 def test_a_fact_needs_its_numbers_in_the_text() -> None:
     corpus = "The drug was approved in 1995 for type 2 diabetes."
-    assert grounded("approved 1995", corpus)
-    assert not grounded("approved 2031", corpus)
-    assert not grounded("approved everywhere forever", corpus)
+    assert gate.field("approved 1995", corpus).stands
+    assert not gate.field("approved 2031", corpus).stands
+    assert not gate.field("approved everywhere forever", corpus).stands
 
 
 def test_what_models_are_asked_for_is_small_and_closed() -> None:

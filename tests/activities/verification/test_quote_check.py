@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from activities.drafts import DraftClaim
 from activities.types import Evidence
+from activities.verification import gate
 from activities.verification.normal_form import MIN_QUOTE_CHARS
 from activities.verification.quote_check import Checked, QuoteChecker, normalise, verbatim, worded
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, REGISTRY, TRIAL, quoting
@@ -20,12 +21,18 @@ WORDS = TRIAL.text.split()
 
 
 def check(claim: DraftClaim, documents: Mapping[str, Evidence] = DOCUMENTS) -> Checked:
-    return QuoteChecker(documents).check(claim)
+    return QuoteChecker(documents).supports(claim.support)
+
+
+def refusal(*quotes: tuple[str, str], documents: Mapping[str, Evidence] = DOCUMENTS) -> str:
+    """Why quotes do not stand; empty when they do."""
+    return worded(check(quoting("", *quotes), documents).refused)
 
 
 def outcome(text: str, *quotes: tuple[str, str]) -> str:
-    """Why the claim was dropped; empty when it was kept."""
-    return worded(check(quoting(text, *quotes)).reasons)
+    """Why the gate refused a sentence; empty when it did not."""
+    decision = gate.sentence(text, "finding", quoting(text, *quotes).support, DOCUMENTS)
+    return worded([decision.refusal] if decision.refusal else [])
 
 
 @given(st.text())
@@ -96,8 +103,7 @@ def test_a_quote_in_a_script_without_spaces_needs_no_word_edges() -> None:
 
 def test_a_real_quote_on_the_wrong_paper_fails() -> None:
     assert verbatim(REDUCED, TRIAL.text)
-    reason = outcome("Metformin reduced mortality by 30%.", ("pmid:2", REDUCED))
-    assert reason == "its quote is not in the text of the item it cites"
+    assert refusal(("pmid:2", REDUCED)) == "its quote is not in the text of the item it cites"
 
 
 @given(st.data())
@@ -108,18 +114,18 @@ def test_no_kept_quote_is_foreign_to_its_item(data: st.DataObject) -> None:
     quote = " ".join(words[start : start + data.draw(st.integers(1, 15))])
     named = data.draw(st.sampled_from(["pmid:1", "pmid:2", "pmid:9"]))
     kept = check(quoting(quote, (named, quote)))
-    if kept.kept:
+    if kept.support:
         assert all(verbatim(s.quote, DOCUMENTS[s.evidence_id].text) for s in kept.support)
         assert kept.support[0].evidence_id == named == source.evidence_id
 
 
 def test_an_unknown_item_is_no_support() -> None:
-    assert "not found in this run" in outcome("Metformin reduced mortality.", ("pmid:9", REDUCED))
+    assert "not found in this run" in refusal(("pmid:9", REDUCED))
 
 
 def test_a_claim_without_support_is_dropped_and_counted() -> None:
-    assert worded(check(quoting("Metformin works.")).reasons) == "it cites nothing"
-    assert check(quoting("Mortality fell.", ("pmid:1", REDUCED))).kept
+    assert outcome("Metformin works.") == "it cites nothing"
+    assert not outcome("Mortality fell.", ("pmid:1", REDUCED))
 
 
 def test_one_bad_quote_of_a_work_does_not_void_the_good_one_beside_it() -> None:
@@ -131,15 +137,6 @@ def test_one_bad_quote_of_a_work_does_not_void_the_good_one_beside_it() -> None:
     assert [refusal.code for refusal in kept.refused] == ["quote_not_in_text"]
 
 
-def test_a_claim_on_several_works_needs_every_quote() -> None:
-    claim = quoting(
-        "Metformin reduced mortality.", ("pmid:1", REDUCED), ("pmid:2", "it did not say any such thing")
-    )
-    checked = check(claim)
-    assert not checked.kept
-    assert [reason.code for reason in checked.reasons] == ["quote_not_in_text"]
-
-
 @pytest.mark.parametrize(
     ("quote", "reason"),
     [
@@ -149,7 +146,7 @@ def test_a_claim_on_several_works_needs_every_quote() -> None:
 )
 def test_a_journals_citation_line_is_no_quote(quote: str, reason: str) -> None:
     assert verbatim(quote, TRIAL.text)
-    assert reason in outcome("It was published.", ("pmid:1", quote))
+    assert reason in refusal(("pmid:1", quote))
 
 
 @pytest.mark.parametrize(
@@ -164,44 +161,27 @@ def test_a_journals_citation_line_is_no_quote(quote: str, reason: str) -> None:
 def test_a_reference_line_is_no_quote(line: str) -> None:
     item = TRIAL.model_copy(update={"text": f"Some text. {line} More text."})
     assert verbatim(line, item.text)
-    checked = check(quoting("Metformin lowers mortality.", ("pmid:1", line)), {"pmid:1": item})
-    assert not checked.kept
+    assert refusal(("pmid:1", line), documents={"pmid:1": item})
 
 
 def test_the_title_is_no_quote() -> None:
     item = TRIAL.model_copy(update={"text": f"{TRIAL.title}. {TRIAL.text}"})
-    checked = check(quoting("Metformin was tried.", ("pmid:1", TRIAL.title)), {"pmid:1": item})
-    assert worded(checked.reasons) == "its quote is merely the title"
+    wrong = refusal(("pmid:1", TRIAL.title), documents={"pmid:1": item})
+    assert wrong == "its quote is merely the title"
 
 
 def test_retracted_work_supports_nothing() -> None:
     quote = "Metformin abolished all mortality in every patient"
     checked = check(quoting("Metformin abolished mortality.", ("pmid:3", quote)))
-    assert worded(checked.reasons) == "it rests on retracted work"
+    assert worded(checked.refused) == "it rests on retracted work"
     assert checked.retracted == ("pmid:3",)
 
 
-@pytest.mark.parametrize("quote", [f"\u201c{REDUCED}\u201d", f"Quote: {REDUCED}", f"{REDUCED}\u2026"])
-def test_marks_around_a_quote_come_off(quote: str) -> None:
-    checked = check(quoting("Metformin reduced mortality by 30%.", ("pmid:1", quote)))
-    assert [s.quote for s in checked.support] == [REDUCED]
-    assert checked.repaired == 1
-
-
-def test_both_parts_around_an_ellipsis_are_quotes_of_their_own() -> None:
-    quote = "Metformin is a first-line drug. RESULTS ... Metformin reduced all-cause mortality"
-    item = TRIAL.model_copy(update={"text": TRIAL.text.replace("RESULTS:", "RESULTS")})
-    checked = check(quoting("Metformin reduced mortality.", ("pmid:1", quote)), {"pmid:1": item})
-    assert [s.quote for s in checked.support] == [
-        "Metformin is a first-line drug. RESULTS",
-        "Metformin reduced all-cause mortality",
-    ]
-
-
-def test_an_ellipsis_cannot_hide_words_in_short_pieces() -> None:
-    assert "shorter than 25" in outcome(
-        "Metformin works.", ("pmid:1", "Metformin ... is a ... first-line drug.")
-    )
+@pytest.mark.parametrize(
+    "quote", [f"Quote: {REDUCED}", "Metformin is a first-line drug ... reduced mortality"]
+)
+def test_a_quote_is_not_repaired(quote: str) -> None:
+    assert refusal(("pmid:1", quote)) == "its quote is not in the text of the item it cites"
 
 
 @pytest.mark.parametrize(
@@ -286,5 +266,5 @@ def test_a_claim_that_is_its_quote_is_never_called_a_contradiction(start: int, l
 def test_whatever_a_model_writes_the_check_ends(text: str, quote: str, evidence_id: str) -> None:
     assume(not any(unicodedata.category(c) == "Cs" for c in text + quote + evidence_id))
     checked = check(quoting(text, (evidence_id, quote), ("pmid:1", quote)))
-    assert checked.kept != bool(checked.reasons)
-    assert bool(checked.support) == checked.kept
+    assert len(checked.support) + len(checked.refused) in (1, 2)
+    assert gate.sentence(text, "finding", checked.support, DOCUMENTS).state in ("stands", "ask", "refused")

@@ -1,74 +1,141 @@
-"""What becomes of sentences that code could not verify: confirmed ones stand, others become their quotes."""
+"""What becomes of sentences between writer and page: what stands, what is read, what is printed instead."""
 
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, SentenceVerdict, Verdicts
+from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, SentenceVerdict, Verdicts, named
 from activities.types import Statement, Support
 from activities.verification.verdicts import (
     NOTABLE_LOSS,
-    failures,
     loss,
-    to_verify,
-    with_quotes,
+    printed,
+    to_read,
+    to_reword,
+    with_rewordings,
     with_verdicts,
 )
 
 ONE = Support(evidence_id="pmid:1", quote="Sleep lowered the risk of dementia in adults.")
 TWO = Support(evidence_id="pmid:2", quote="Sleep did not change cognition in a trial.")
+NOT_SAID = Statement(code="not_supported", values={"verdict": "partly", "reason": "only in a trial"})
 
 
-def claim(text: str, *support: Support, state: str = "unverified") -> DraftClaim:
-    return DraftClaim.model_validate({"text": text, "support": support, "state": state})
+def claim(text: str, *support: Support, state: str = "ask", **more: object) -> DraftClaim:
+    return DraftClaim.model_validate({"text": text, "support": support, "state": state, **more})
 
 
-DRAFT = SectionDraft(
+def drafted(*paragraphs: tuple[DraftClaim, ...], answer: tuple[DraftClaim, ...] = ()) -> SectionDraft:
+    made = tuple(DraftParagraph(claims=claims) for claims in paragraphs)
+    return named("s1", SectionDraft(answer=answer, paragraphs=made))
+
+
+DRAFT = drafted(
+    (claim("Sleep lowered risk.", ONE, state="stands"), claim("Sleep helps.", TWO)),
+    (claim("Sleep cures.", TWO, state="refused"),),
     answer=(claim("Sleep may help.", ONE, TWO),),
-    paragraphs=(
-        DraftParagraph(
-            claims=(claim("Sleep lowered risk.", ONE, state="stands"), claim("Sleep helps.", TWO))
-        ),
-        DraftParagraph(claims=(claim("Sleep cures.", TWO, state="failed"),)),
-    ),
 )
 
 
-def test_only_unverified_sentences_are_asked_about() -> None:
-    assert [one.id for one in to_verify(DRAFT)] == ["a1", "p1.2"]
+def texts(draft: SectionDraft) -> list[str]:
+    return [one.text for one in draft.claims]
 
 
-def test_a_confirmed_sentence_stands_and_another_fails_with_the_reason() -> None:
+def test_every_sentence_has_an_id_and_keeps_it() -> None:
+    assert [one.id for one in DRAFT.claims] == ["s1.a1", "s1.1", "s1.2", "s1.3"]
+    assert named("s9", DRAFT) == DRAFT
+
+
+def test_a_confirmed_sentence_stands_and_another_is_refused_with_the_reason() -> None:
+    assert [one.id for one in to_read(DRAFT.sentences)] == ["s1.a1", "s1.2"]
     verdicts = Verdicts(
         verdicts=(
-            SentenceVerdict(id="a1", supported="yes"),
-            SentenceVerdict(id="p1.2", supported="partly", reason="only in a trial"),
-            SentenceVerdict(id="p1.1", supported="no"),
+            SentenceVerdict(id="s1.a1"),
+            SentenceVerdict(id="s1.2", problem=NOT_SAID),
+            SentenceVerdict(id="s1.1", problem=NOT_SAID),
         )
     )
     judged = with_verdicts(DRAFT, verdicts)
-    assert judged.answer[0].state == "stands"
-    assert judged.paragraphs[0].claims[0].state == "stands", "a verdict that was not asked for counted"
-    first, second = failures(judged)
-    assert (first.text, first.reason.text("reason")) == ("Sleep helps.", "only in a trial")
-    assert second.text == "Sleep cures."
+    assert [(one.state, one.stands_by) for one in judged.claims] == [
+        ("stands", "reader"),
+        ("stands", "quote"),
+        ("refused", "quote"),
+        ("refused", "quote"),
+    ], "a verdict that was not asked for counted"
+    assert [(one.id, one.problem) for one in to_reword(judged)] == [("s1.2", NOT_SAID), ("s1.3", None)]
 
 
-def test_what_nobody_verified_is_replaced_by_its_quotes_and_listed() -> None:
-    final = with_quotes(DRAFT)
-    texts = [one.text for one in (*final.answer, *(c for p in final.paragraphs for c in p.claims))]
-    assert texts == [TWO.quote, "Sleep lowered risk."]
+def test_a_second_wording_has_the_id_of_the_first_and_what_is_left_out_is_not_printed() -> None:
+    judged = with_verdicts(DRAFT, Verdicts(verdicts=(SentenceVerdict(id="s1.2", problem=NOT_SAID),)))
+    again = claim("Sleep did not change cognition.", TWO, state="stands", id="s1.2", reworded=True)
+    out = claim("Sleep cures.", TWO, state="out", id="s1.3")
+    final = with_rewordings(judged, drafted((again, out)))
+    assert [(one.id, one.text) for one in printed(final).paragraphs[0].claims] == [
+        ("s1.1", "Sleep lowered risk."),
+        ("s1.2", "Sleep did not change cognition."),
+    ]
+    assert len(printed(final).paragraphs) == 1, "what its writer left out was printed"
+    kinds = {one.text: one.kind for one in printed(final).refused}
+    assert kinds == {"Sleep helps.": "reworded", "Sleep may help.": "wording", "Sleep cures.": "claim"}
+    assert to_reword(final) == ()
+
+
+def test_what_nobody_confirmed_is_replaced_by_its_quotes_and_listed() -> None:
+    final = printed(DRAFT)
+    assert texts(final) == [ONE.quote, TWO.quote, "Sleep lowered risk.", TWO.quote]
+    assert [one.id for one in final.claims] == ["s1.a1", "s1.a1.2", "s1.1", "s1.2"]
     assert [one.text for one in final.refused] == ["Sleep may help.", "Sleep helps.", "Sleep cures."]
     assert {one.reason for one in final.refused} == {Statement(code="not_verified")}
-    assert with_quotes(final) == final
+    assert printed(final) == final
 
 
 def test_a_refused_sentence_leaves_one_quote_of_each_work() -> None:
     near = Support(evidence_id="pmid:1", quote="Conversion to open surgery was needed in three patients.")
     far = Support(evidence_id="pmid:1", quote="The median age of the patients was sixty years.")
-    failed = claim("Three patients needed conversion to open surgery.", far, near, TWO, state="failed")
-    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(failed,)),))
-    (paragraph,) = with_quotes(draft).paragraphs
-    assert [one.text for one in paragraph.claims] == [near.quote, TWO.quote]
+    lie = claim("Three patients needed conversion to open surgery.", far, near, TWO, state="refused")
+    (paragraph,) = printed(drafted((lie,))).paragraphs
+    assert [(one.id, one.text) for one in paragraph.claims] == [("s1.1", near.quote), ("s1.1.2", TWO.quote)]
+
+
+def test_a_row_of_a_table_or_a_heading_is_never_printed_in_place_of_a_sentence() -> None:
+    for quote in (
+        "Age at entry, years (mean, SD) | 64.2 (8.1) | 63.9 (7.7) | 0.72",
+        "characteristics of the patients in both of the study groups",
+        "Outcomes of the patients in the two groups of the study",
+    ):
+        lie = claim("Age differed.", Support(evidence_id="pmid:1", quote=quote), state="refused")
+        final = printed(drafted((lie,)))
+        assert texts(final) == []
+        assert [one.kind for one in final.refused] == ["claim"]
+
+
+def test_where_the_first_sentence_of_an_answer_falls_the_rest_is_not_the_answer() -> None:
+    rest = claim("Sleep lowered risk.", ONE, state="stands")
+    missing = claim("No work compares the two.", kind="missing", state="refused", problem=NOT_SAID)
+    final = printed(drafted(answer=(missing, rest)))
+    assert final.answer == ()
+    assert [one.text for one in final.paragraphs[0].claims] == ["Sleep lowered risk."]
+    quoted = printed(drafted(answer=(claim("Sleep cures.", TWO, state="refused"), rest)))
+    assert [one.text for one in quoted.answer] == [TWO.quote]
+
+
+def test_no_sentence_points_at_a_refused_one() -> None:
+    points = claim("This lowered the risk of dementia.", ONE, state="stands")
+    final = printed(drafted((claim("Sleep cures.", TWO, state="refused"), points)))
+    assert texts(final) == [TWO.quote, ONE.quote]
+    assert [one.reason.code for one in final.refused] == ["not_verified", "leans_on_refused"]
+    assert texts(printed(drafted((claim("Sleep helps.", TWO, state="stands"), points)))) == [
+        "Sleep helps.",
+        "This lowered the risk of dementia.",
+    ]
+
+
+def test_a_reservation_and_what_is_missing_are_printed_only_when_they_were_read() -> None:
+    open_one = claim("Follow-up was short.", kind="reservation")
+    read = claim("No work studied children.", kind="reservation", state="stands", stands_by="reader")
+    draft = named("s1", SectionDraft(reservations=(open_one, read)))
+    assert [one.id for one in draft.reservations] == ["s1.r1", "s1.r2"]
+    final = printed(draft)
+    assert [one.text for one in final.reservations] == ["No work studied children."]
+    assert [(one.kind, one.text) for one in final.refused] == [("reservation", "Follow-up was short.")]
 
 
 def test_a_draft_that_lost_more_than_a_third_is_known() -> None:
-    assert loss(with_quotes(DRAFT)) > NOTABLE_LOSS
-    whole = SectionDraft(answer=(claim("Sleep lowered risk.", ONE, state="stands"),))
-    assert loss(with_quotes(whole)) == 0.0
+    assert loss(DRAFT) > NOTABLE_LOSS
+    assert loss(drafted(answer=(claim("Sleep lowered risk.", ONE, state="stands"),))) == 0.0

@@ -59,8 +59,8 @@ def test_a_bundle_can_be_made_and_checked_without_a_server(home: Path) -> None:
         said = command("verify", target)
         assert said.code == 0, said
         assert said.out.splitlines() == [
-            "holds s1c1 [1] Metformin reduced mortality by 30%.",
-            "holds s2c1 [2] A registry found increased mortality.",
+            "holds s1.1 [1] Metformin reduced mortality by 30%.",
+            "holds s2.1 [2] A registry found increased mortality.",
             "holds Metformin [1] AMPK | activation",
             "everything holds: 2 of 2 claims, 1 of 1 candidates, 3 of 3 quotes; 2 references",
         ]
@@ -86,12 +86,12 @@ def test_one_changed_word_is_found_by_both_checks_and_reported_by_claim(home: Pa
     code, said = stranger(folder)
     assert code == 1
     assert "evidence.jsonl is not the file that was exported" in said
-    assert "s1c1: not in the text of pmid:1" in said
+    assert "s1.1: not in the text of pmid:1" in said
     ran = command("verify", str(folder), "--json")
     assert ran.code == 1
     found = ran.json()
     assert not found["holds"]
-    assert [(claim["name"], claim["holds"]) for claim in found["claims"]] == [("s1c1", False), ("s2c1", True)]
+    assert [(claim["name"], claim["holds"]) for claim in found["claims"]] == [("s1.1", False), ("s2.1", True)]
     assert found["problems"] == ["evidence.jsonl is not the file that was exported"]
     assert "not in the text of pmid:1" in found["claims"][0]["quotes"][0]["problem"]
 
@@ -115,7 +115,7 @@ def edited(report: dict[str, object], edit: str) -> dict[str, object]:
             '"executive_summary": " => "executive_summary": "Take it daily. ',
             "the summary does not say its claims",
         ),
-        ("A registry found increased mortality => A registry found lower mortality and cures", "holds s2c1"),
+        ("A registry found increased mortality => A registry found lower mortality and cures", "holds s2.1"),
         ('"standing": "none" => "standing": "retracted"', "rests on pmid:1, which is retracted"),
         (
             '"evidence_id": "pmid:2", "source" => "evidence_id": "pmid:9", "source"',
@@ -239,9 +239,9 @@ def test_the_strangers_check_refuses_half_words_and_retracted_works_as_ours_does
     folder = exported(home)
     lines = (folder / "evidence.jsonl").read_text()
     (folder / "evidence.jsonl").write_text(lines.replace("etformin reduced", "etforminx reduced"))
-    assert "s1c1: not in the text of pmid:1" in stranger(folder)[1]
+    assert "s1.1: not in the text of pmid:1" in stranger(folder)[1]
     (folder / "evidence.jsonl").write_text(lines.replace('"standing": "none"', '"standing": "retracted"'))
-    assert "s1c1 rests on pmid:1, which is retracted" in stranger(folder)[1]
+    assert "s1.1 rests on pmid:1, which is retracted" in stranger(folder)[1]
 
 
 def test_a_formula_in_a_query_is_text_to_a_spreadsheet(home: Path) -> None:

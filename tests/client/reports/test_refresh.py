@@ -50,7 +50,7 @@ def test_a_retraction_since_makes_a_new_version_and_leaves_the_old_one_alone(
         "[1] Metformin and mortality: a randomized trial: none -> retracted "
         f"(retraction 2026-03-01, doi:{NOTICE}, reported by crossref)"
     )
-    assert lost == "no longer stands: s1c1 Metformin reduced mortality by 30%."
+    assert lost == "no longer stands: s1.1 Metformin reduced mortality by 30%."
     assert where == f"Version 2 {home}/reports/{RUN}.v2.md"
     assert asked == "asked crossref, europepmc, pubmed about 2 of 2 references"
     after = files(home / "evidence")
@@ -178,16 +178,16 @@ def test_a_revised_report_passes_the_same_check_and_keeps_its_ids() -> None:
                     quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)),
                     quoting("Both were seen.", ("pmid:1", REDUCED), ("pmid:2", INCREASED)),
                     quoting(
-                        "A registry found increased mortality.", ("pmid:2", INCREASED), contradicts=("s1c2",)
+                        "A registry found increased mortality.", ("pmid:2", INCREASED), contradicts=("s1.2",)
                     ),
                 ),
             )
         }
     )
     report = build_report(step, DOCUMENTS)
-    assert [claim.id for claim in report.claims()] == ["s1c2", "s1c3", "s1c4"]
+    assert [claim.id for claim in report.claims()] == ["s1.2", "s1.3", "s1.4"]
     later = told_again(report, {"pmid:1": verdict("retracted", "retraction")})
-    assert [claim.id for claim in later.claims()] == ["s1c3", "s1c4"]
+    assert [claim.id for claim in later.claims()] == ["s1.3", "s1.4"]
     assert [len(claim.support) for claim in later.claims()] == [1, 1]
     assert list(later.claims())[1].contradicts == ()
     assert later.candidates == ()

@@ -1,0 +1,365 @@
+"""The gate: the only place that says yes or no to words of a model.
+
+Roles turn labels into quotes and ask it once; the workflow carries what it decided; publishing looks only at
+quotes and standings. What code can decide stands or is refused; about the rest a second reader is asked, with
+what code noticed beside the sentence.
+
+A finding stands where it follows a quote, a computed figure where it follows from quoted numbers, a sentence
+of the editor where its clauses follow the claims it names, a title or a transition in words of question and
+outline. Refused are numbers, names and directions that none of the works has. A second reader is asked about
+the others: always about what is missing and about reservations. Cells, fields of a judgement and a judge's
+finding have no second reader: they stand in words of their work.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from activities.analysis.cells import MEASURED, cell_reason
+from activities.drafts import DraftClaim, SentenceKind, SentenceState
+from activities.text.evidence_strength import STUDY_KIND_WORDS
+from activities.text.negation import NEGATIONS
+from activities.text.sentences import quotable
+from activities.text.tokens import terms
+from activities.types import Claim, Evidence, StandsBy, Statement, Support
+from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
+from activities.verification.computed import computed_from
+from activities.verification.floor import below_floor
+from activities.verification.normal_form import normalise
+from activities.verification.warnings import warnings_of
+from activities.verification.wording import Source, follows, joins, sources_of, unknown_name, wording_problem
+
+C = TypeVar("C", bound=DraftClaim)
+
+MAX_CLAIM_CHARS = 600
+"""Of a sentence, as its writer is told."""
+MIN_OF_SENTENCE = 0.5
+"""Share of the words of a cell that its sentence has; the others are of the work or its title."""
+MIN_OF_WORK = 2 / 3
+"""Share of the longer words of a field that the works have; of its numbers all."""
+MIN_CARRYING = 2
+"""Content words that the words which carry a warned sentence have at least."""
+LEADING_WORDS = (
+    "section next turn now follows following considers describes asks question first second third last "
+    "beyond beside remains looks comes concerns"
+)
+"""Words of a sentence that leads into a section; it has one of them at least."""
+TITLE_WORDS = "evidence review report comparison compared overview outcomes effects answer studies summary"
+POINTING_WORDS = "it its they their them this that these those he his she her such both neither either"
+POINTING = frozenset(POINTING_WORDS.split())
+"""Pronouns, and determiners that point back, with which a sentence may begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of words of a model."""
+
+    state: SentenceState
+    refusal: Statement | None = None
+    """Why they do not stand."""
+    warnings: tuple[Statement, ...] = ()
+    """What a second reader is asked about them."""
+    stands_by: StandsBy = "quote"
+    computed: tuple[str, ...] = ()
+
+    @property
+    def stands(self) -> bool:
+        return self.state == "stands"
+
+
+STANDS = Decision("stands")
+
+
+def refused(code: str, **values: str) -> Decision:
+    """Words that do not stand, by the code of why."""
+    return Decision("refused", Statement(code=code, values=dict(values)))
+
+
+def _decided(problem: Statement | None) -> Decision:
+    return STANDS if problem is None else Decision("refused", problem)
+
+
+# sentences
+
+
+def sentence(
+    text: str,
+    kind: SentenceKind,
+    support: Sequence[Support],
+    documents: Mapping[str, Evidence],
+    *,
+    question: str = "",
+) -> Decision:
+    """A sentence of a draft. `documents`: the works that its writer was shown; `question` and what else it
+    was asked may be named by a reservation."""
+    if not terms(normalise(text)):
+        return refused("claim_empty")
+    if len(text) >= MAX_CLAIM_CHARS - 10 and not text.endswith((".", "!", "?", ")", '"')):
+        return refused("text_cut")
+    if kind == "missing":
+        return Decision("ask")
+    if kind == "reservation":
+        return Decision("ask", warnings=_foreign(text, [*_whole(documents.values()), question]))
+    if not support:
+        return refused("cites_nothing")
+    quotes = [one.quote for one in support]
+    if problem := below_floor(text, quotes):
+        return Decision("refused", problem)
+    sources = sources_of(support, documents)
+    problem = wording_problem(text, sources)
+    computed: tuple[str, ...] = ()
+    if problem is not None and problem.code == "number_missing":
+        computed = computed_from(text, quotes)
+        if computed:
+            first, *rest = sources
+            more = Source(first.evidence, (*first.quotes, *computed))
+            problem = wording_problem(text, [more, *rest])
+    if problem is not None:
+        return Decision("refused", problem)
+    one_work = len({one.evidence_id for one in support}) == 1
+    if one_work and not computed and any(follows(text, quote) for quote in quotes):
+        return STANDS
+    warnings = warnings_of(text, quotes)
+    if computed and not warnings:
+        return Decision("stands", stands_by="computation", computed=computed)
+    return Decision("ask", warnings=warnings, computed=computed)
+
+
+def denies(text: str) -> bool:
+    """Whether a text denies anything; one that does not cannot say what is missing."""
+    return bool(NEGATIONS.search(text))
+
+
+def kind_of(claimed: SentenceKind, support: Sequence[Support], decision: Decision) -> SentenceKind:
+    """What a sentence is: as its writer says, but for what its quotes show."""
+    if claimed in ("missing", "reservation", "transition"):
+        return claimed
+    if decision.computed:
+        return "computed"
+    return "synthesis" if len({one.evidence_id for one in support}) > 1 else "finding"
+
+
+def decided(claim: C, decision: Decision) -> C:
+    """A sentence with what was decided of it."""
+    update = {
+        "kind": kind_of(claim.kind, claim.support, decision),
+        "state": decision.state,
+        "stands_by": decision.stands_by,
+        "problem": decision.refusal,
+        "warnings": decision.warnings,
+        "computed": decision.computed,
+    }
+    return claim.model_copy(update=update)
+
+
+def _whole(works: Iterable[Evidence]) -> list[str]:
+    return [f"{work.title}\n{work.text}" for work in works]
+
+
+def _foreign(text: str, known: Sequence[str]) -> tuple[Statement, ...]:
+    """The number and the name that nothing shown has, to be asked about. What a sentence denies may be just
+    what no work has."""
+    if denies(text):
+        return ()
+    stated = {number.value for one in known for number in numbers(normalise(one))}
+    found: list[Statement] = []
+    if number := next((n.shown for n in numbers(normalise(text)) if n.value not in stated), ""):
+        found.append(Statement(code="number_missing", values={"number": number}))
+    if name := unknown_name(normalise(text), known):
+        found.append(Statement(code="name_missing", values={"name": name}))
+    return tuple(found)
+
+
+# what the second reader says
+
+
+def confirmed(
+    claim: DraftClaim, supported: str, words: str, reason: str, works: Sequence[str]
+) -> Statement | None:
+    """Why a sentence does not stand after a second reader has answered; None where it does. A `yes` to a
+    sentence with a warning counts only where it names the words of the works that carry it. `works`: the
+    texts that the sentence may rest on."""
+    if supported != "yes":
+        return Statement(code="not_supported", values={"verdict": supported, "reason": reason})
+    if claim.warnings and not _carries(words, works):
+        return Statement(code="not_carried", values={"warning": claim.warnings[0].code})
+    return None
+
+
+def _carries(words: str, works: Sequence[str]) -> bool:
+    """Whether words that were named stand in one of the works, and are more than one word."""
+    own = " ".join(_words(normalise(words)))
+    return len(terms(own)) >= MIN_CARRYING and any(
+        f" {own} " in f" {' '.join(_words(normalise(work)))} " for work in works
+    )
+
+
+def leans(text: str) -> bool:
+    """Whether a sentence begins with a word that points at the one before."""
+    first = "".join(c if c.isalpha() else " " for c in text).split()[:1]
+    return bool(first) and first[0].casefold() in POINTING
+
+
+def is_prose(quote: str) -> bool:
+    """Whether a quote may be printed in place of a sentence: no row of a table, heading or fragment."""
+    plain = normalise(quote)
+    return (
+        quotable(plain)
+        and plain.endswith((".", "!", '."', ".)", ".'"))
+        and not any(sign in quote for sign in "|\t")
+        and (plain[0].isupper() or plain[0].isdigit() or plain[0] in "\"'(")
+    )
+
+
+# the editor
+
+
+def edited(text: str, named: Sequence[Claim], question: str) -> Decision:
+    """A sentence of the editor, on the sentences it names."""
+    passages = [claim.text for claim in named]
+    quotes = [support.quote for claim in named for support in claim.support]
+    plain = [normalise(passage) for passage in (*passages, *quotes)]
+    works = {support.evidence_id for claim in named for support in claim.support}
+    if joins(text, [*passages, *quotes]):
+        return STANDS
+    if number := missing_number(normalise(text), plain, (), len(works)):
+        return refused("number_missing", number=number)
+    if name := unknown_name(text, ["\n".join((*passages, *quotes, question))]):
+        return refused("name_missing", name=name)
+    turned = [reversal(normalise(text), passage) for passage in plain]
+    if turned and all(turned):
+        return refused("meaning_turned", how=turned[0])
+    if not quotes:
+        return refused("adds_to_claims")
+    return Decision("ask", warnings=warnings_of(text, [*passages, *quotes]))
+
+
+def title(text: str, known: Sequence[str]) -> Decision:
+    """A title: in words of the question and the outline."""
+    return _decided(_leading_problem(text, known, TITLE_WORDS))
+
+
+def transition(text: str, known: Sequence[str]) -> Decision:
+    """A sentence that leads into a section. In words of the question and the outline, one of them a word that
+    leads, it states nothing; about another one a second reader is asked."""
+    problem = _leading_problem(text, known, LEADING_WORDS)
+    if problem is None and set(terms(text)) & set(terms(LEADING_WORDS)):
+        return STANDS
+    if problem is None or problem.code == "adds_to_claims":
+        return Decision("ask")
+    return Decision("refused", problem)
+
+
+def _leading_problem(text: str, known: Sequence[str], more: str) -> Statement | None:
+    """Why a text may state a finding: a number, a name or a word that nothing known has."""
+    stated = {number.value for passage in known for number in numbers(passage)}
+    if number := next((n.shown for n in numbers(text) if n.value not in stated), ""):
+        return Statement(code="number_missing", values={"number": number})
+    if name := unknown_name(text, [*known, more]):
+        return Statement(code="name_missing", values={"name": name})
+    held = {term for passage in (*known, more) for term in terms(passage)}
+    return None if set(terms(text)) <= held else Statement(code="adds_to_claims")
+
+
+def disagree(one: Claim, other: Claim) -> bool:
+    """Whether two sentences may be called contradictory: they rest on different works and share a word."""
+    works = [{support.evidence_id for support in claim.support} for claim in (one, other)]
+    return works[0] != works[1] and bool(set(terms(one.text)) & set(terms(other.text)))
+
+
+# fields of works
+
+
+def cell(column: str, text: str, support: Support | None, document: Evidence) -> Decision:
+    """A cell of the reader's table, by the sentence it is from. One of an effect is a number or a measure: it
+    has no direction, and its sentence may deny ("not associated, HR 1.02")."""
+    if support is None:
+        return refused("cites_nothing")
+    if support.evidence_id != document.evidence_id:
+        return refused("other_work")
+    if column in MEASURED:
+        return refused("not_in_work") if cell_reason(column, text, support.quote) else STANDS
+    plain, quote = normalise(text), normalise(support.quote)
+    if number := missing_number(plain, [quote], (), 0):
+        return refused("number_missing", number=number)
+    if name := unknown_name(plain, _whole([document])):
+        return refused("name_missing", name=name)
+    words, own = terms(plain), set(terms(quote))
+    known = own | set(terms(f"{document.title}\n{document.text}"))
+    if any(word not in known for word in words):
+        return refused("not_in_work")
+    if sum(word in own for word in words) < MIN_OF_SENTENCE * len(words):
+        return refused("not_in_work")
+    if not is_directed(plain):
+        return STANDS
+    if not joins(plain, [quote]):
+        return refused("not_in_work")
+    if turned := reversal(plain, quote):
+        return refused("meaning_turned", how=turned)
+    return STANDS
+
+
+def finding(text: str, support: Sequence[Support], document: Evidence) -> Decision:
+    """What a judge says that a work found: in the words of one of its sentences. Nobody reads one in other
+    words (`ask`): its sentence is shown. One that the whole work does not bear out is refused."""
+    if not support:
+        return refused("cites_nothing")
+    sources = sources_of(support, {document.evidence_id: document})
+    problem = wording_problem(text, sources)
+    if problem is None:
+        return STANDS if any(follows(text, one.quote) for one in support) else Decision("ask")
+    if problem.code == "number_missing":
+        whole = [Source(document, (*source.quotes, document.text)) for source in sources]
+        problem = wording_problem(text, whole)
+    return Decision("ask") if problem is None else Decision("refused", problem)
+
+
+def design(text: str, document: Evidence) -> Decision:
+    """A kind of study: in words of the work, or of kinds of studies."""
+    corpus = f"{document.title}\n{document.text}\n{document.evidence_type.replace('_', ' ')}"
+    held, own = set(terms(corpus)) | set(terms(STUDY_KIND_WORDS)), set(terms(text))
+    fits = own and own <= held and not any(c.isdigit() for c in text)
+    return STANDS if fits else refused("not_in_work")
+
+
+def field(text: str, corpus: str) -> Decision:
+    """A few words about a work or a candidate: all their numbers and most of their words are in the works."""
+    there = set(_words(corpus))
+    longer = [word for word in _words(text) if len(word) > 3 or any(c.isdigit() for c in word)]
+    held = sum(word in there for word in longer)
+    figures = all(word in there for word in longer if any(c.isdigit() for c in word))
+    return STANDS if longer and figures and held >= MIN_OF_WORK * len(longer) else refused("not_in_work")
+
+
+def reason(text: str, corpus: str) -> Decision:
+    """Why a judge graded a work as it did: no number and no name that the work does not have."""
+    digits = {word.strip(".,;:()%") for word in text.split() if any(c.isdigit() for c in word)}
+    foreign = any(d not in corpus for d in digits) or unknown_name(text, [corpus])
+    return refused("not_in_work") if foreign else STANDS
+
+
+def participants(number: int, corpus: str) -> Decision:
+    """A number of participants: the work has it, in words or in digits with or without separators."""
+    stated = [*numbers(corpus), *numbers(normalise(corpus))]
+    if number > 0 and any(one.value == number and not one.percent for one in stated):
+        return STANDS
+    plain = corpus.replace(",", "").replace("\u00a0", "").replace("\u2009", "")
+    spaced = f"{number:,}".replace(",", " ")
+    fits = number > 0 and (_is_word(str(number), plain) or _is_word(spaced, corpus))
+    return STANDS if fits else refused("not_in_work")
+
+
+def _is_word(number: str, text: str) -> bool:
+    start = text.find(number)
+    while start >= 0:
+        end = start + len(number)
+        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        decimal = after == "." and text[end + 1 : end + 2].isdigit()
+        if not (before.isdigit() or before == "." or after.isdigit() or decimal or after == "%"):
+            return True
+        start = text.find(number, start + 1)
+    return False
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
