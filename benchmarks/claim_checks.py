@@ -42,25 +42,20 @@ from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
-from activities.drafts import CheckedSentence, DraftClaim, VerifyInput, WriteInput
+from activities.drafts import DraftClaim, SentenceKind, VerifyInput
 from activities.errors import ModelError
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.models.sizing import effort_of
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import allowance_of
-from activities.roles.role import Prompt
 from activities.roles.runner import RoleThinker
 from activities.roles.validation import supports
-from activities.roles.writer import SPEC as WRITER
-from activities.roles.writer import DraftAnswer
-from activities.roles.written import checked
 from activities.settings import Settings
 from activities.text import thesaurus
 from activities.text.sentences import sentences, split
 from activities.types import Evidence, ModelChoice, Support
-from activities.verification.floor import below_floor
-from activities.verification.warnings import reservation_warnings, warnings_of
+from activities.verification import gate
 from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled, words
 from benchmarks.labelled_claims import Labelled, people, written
 from tests.activities.roles.lies import LIES, pairs
@@ -142,9 +137,10 @@ def experts(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def outcome(text: str, cites: tuple[Support, ...], shown: Sequence[Evidence]) -> DraftClaim:
-    """What the writer's check makes of a wording."""
-    labels = {f"E{place}": document for place, document in enumerate(shown, 1)}
-    return checked(text, cites, Prompt("", "", "", shown=labels))
+    """What the gate makes of a wording."""
+    documents = {document.evidence_id: document for document in shown}
+    claim = DraftClaim(id="s1.1", text=text, support=cites)
+    return gate.decided(claim, gate.sentence(text, "finding", cites, documents))
 
 
 def true_wordings(
@@ -171,24 +167,13 @@ def true_wordings(
 
 
 def measured(claim: Labelled) -> str:
-    """What the checks of code make of a labelled sentence: `stands`, `asked`, `warned` or `refused`; of a
-    reservation `asked` or `refused`."""
-    if claim.reservation:
-        labels = {f"E{place}": document for place, document in enumerate(claim.works, 1)}
-        step = WriteInput(run_id="b", question=claim.question, profile=load_profile("general"))
-        answer = DraftAnswer(paragraphs=[], reservations=[claim.text])
-        draft = WRITER.accept(step, Prompt("", "", "", shown=labels), answer).output
-        warned = "warned" if reservation_warnings(claim.text) else "asked"
-        return warned if draft.reservations else "refused"
-    quotes = [one.quote for one in claim.support]
-    state = outcome(claim.text, claim.support, claim.works).state
-    if state == "failed" or below_floor(claim.text, quotes):
-        return "refused"
-    if state == "stands":
-        return "stands"
-    cited = {one.evidence_id for one in claim.support}
-    works = [f"{work.title}\n{work.text}" for work in claim.works if work.evidence_id in cited]
-    return "warned" if warnings_of(claim.text, quotes, works) else "asked"
+    """What the gate makes of a labelled sentence: `stands`, `asked`, `warned` or `refused`."""
+    documents = {document.evidence_id: document for document in claim.works}
+    kind: SentenceKind = "reservation" if claim.reservation else "finding"
+    decision = gate.sentence(claim.text, kind, claim.support, documents)
+    if decision.state == "ask":
+        return "warned" if decision.warnings else "asked"
+    return decision.state
 
 
 OUTCOMES = ("stands", "asked", "warned", "refused")
@@ -229,6 +214,7 @@ async def read(
     thinker = RoleThinker(client, store, settings, lambda: True)
     verdicts: dict[Labelled, str] = {}
     for place, claim in enumerate(claims):
+        sentence = outcome(claim.text, claim.support, claim.works)
         step = VerifyInput(
             run_id="benchmark",
             question=claim.question or "What does the source say?",
@@ -236,7 +222,7 @@ async def read(
             model=choice,
             allowance=allowance_of("verifier", choice),
             scope=f"{place}/verifier",
-            sentences=(CheckedSentence(id="s1.1", text=claim.text, support=claim.support),),
+            sentences=(sentence,),
             evidence=tuple([await store.put(work) for work in claim.works]),
         )
         try:
@@ -244,7 +230,7 @@ async def read(
         except ModelError:
             continue
         for verdict in done.output.verdicts:
-            verdicts[claim] = verdict.supported
+            verdicts[claim] = "yes" if verdict.problem is None else "no"
     await client.aclose()
     return verdicts
 
@@ -309,7 +295,7 @@ def main() -> None:
         return
     items = half(load(options.corpus), options.half)
     for name, rows, wrong in (
-        ("true", true_wordings(items, options.bioasq), "failed"),
+        ("true", true_wordings(items, options.bioasq), "refused"),
         ("false", false_wordings(options.lies), "stands"),
     ):
         counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -322,7 +308,7 @@ def main() -> None:
         print(f"| {name} wordings | of | stand | to the verifier | refused |\n|---|---|---|---|---|")
         for way, found in (*counts.items(), ("all", sum(counts.values(), Counter()))):
             shares = " | ".join(
-                f"{found[state] / found.total():.1%}" for state in ("stands", "unverified", "failed")
+                f"{found[state] / found.total():.1%}" for state in ("stands", "ask", "refused")
             )
             print(f"| {way} | {found.total()} | {shares} |")
 

@@ -15,7 +15,7 @@ from activities.credentials import without_credentials
 from activities.errors import StoreError
 from activities.publication import PublishInput
 from activities.publish import assembled
-from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest
+from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest, standings
 from activities.report.formats.references import STANDING_SENTENCES
 from activities.report.formats.statements import sentences
 from activities.report.formats.text import clean
@@ -64,7 +64,10 @@ async def keep(
         if not changed and not fresh:
             return Refreshed((), (), None, report, len(versions) + 1)
         number = len(versions) + 2
-        later = await renewed(archive, report, verdicts, changed, at=at, number=number, new=fresh)
+        known_standings = standings(report, versions)
+        later = await renewed(
+            archive, report, known_standings, verdicts, changed, at=at, number=number, new=fresh
+        )
         changed = with_claims(changed, report, later)
         left = {claim.id for claim in later.claims()}
         version = Version(
@@ -84,6 +87,7 @@ async def keep(
 async def renewed(
     archive: Archive,
     report: Report,
+    known: Mapping[str, Standing],
     verdicts: Mapping[str, StandingVerdict],
     changed: Sequence[Change],
     *,
@@ -91,11 +95,10 @@ async def renewed(
     number: int,
     new: Sequence[NewWork] = (),
 ) -> Report:
-    """The report as version `number`, made at `at` (ISO time), from what it was published from. Raises
-    StoreError where that is not in the store."""
+    """The report as version `number`, made at `at` (ISO time), from what it was published from. `known`: the
+    standing of works as far as earlier versions know it. Raises StoreError where something is missing."""
     try:
         step = PublishInput.model_validate_json(await archive.store.get_bytes(report.made_from))
-        known = {reference.evidence_id: reference.standing for reference in report.references}
         refs = tuple(
             ref.model_copy(update={"standing": known.get(ref.evidence_id, ref.standing)})
             for ref in step.evidence

@@ -182,7 +182,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         for paragraph in answer.paragraphs[:MAX_PARAGRAPHS]
         if (claims := claims_of(paragraph.sentences[:MAX_SENTENCES], prompt, refused))
     )
-    reservations = _reservations(step, answer.reservations, prompt)
+    reservations = _reservations(answer.reservations, prompt)
     draft = SectionDraft(
         title=step.title,
         answer=direct,
@@ -198,15 +198,14 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     return Accepted(draft, notes)
 
 
-def _reservations(step: WriteInput, texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
+def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
     """What the model says that the evidence cannot show, each once."""
     works = {document.evidence_id: document for document in prompt.shown.values()}
-    asked = "\n".join((step.question, *step.other_sections))
     lines = dict.fromkeys(filter(None, (line(text, 400) for text in texts)))
     return tuple(
         gate.decided(
             DraftClaim(text=text, kind="reservation"),
-            gate.sentence(text, "reservation", (), works, question=asked),
+            gate.sentence(text, "reservation", (), works),
         )
         for text in list(lines)[:MAX_RESERVATIONS]
     )

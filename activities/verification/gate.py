@@ -26,7 +26,7 @@ from activities.verification.claim_check import is_directed, missing_number, num
 from activities.verification.computed import computed_from
 from activities.verification.floor import below_floor
 from activities.verification.normal_form import normalise
-from activities.verification.warnings import warnings_of
+from activities.verification.warnings import reservation_warnings, warnings_of
 from activities.verification.wording import Source, follows, joins, sources_of, unknown_name, wording_problem
 
 C = TypeVar("C", bound=DraftClaim)
@@ -87,11 +87,8 @@ def sentence(
     kind: SentenceKind,
     support: Sequence[Support],
     documents: Mapping[str, Evidence],
-    *,
-    question: str = "",
 ) -> Decision:
-    """A sentence of a draft. `documents`: the works that its writer was shown; `question` and what else it
-    was asked may be named by a reservation."""
+    """A sentence of a draft. `documents`: the works that its writer was shown."""
     if not terms(normalise(text)):
         return refused("claim_empty")
     if len(text) >= MAX_CLAIM_CHARS - 10 and not text.endswith((".", "!", "?", ")", '"')):
@@ -99,7 +96,7 @@ def sentence(
     if kind == "missing":
         return Decision("ask")
     if kind == "reservation":
-        return Decision("ask", warnings=_foreign(text, [*_whole(documents.values()), question]))
+        return Decision("ask", warnings=reservation_warnings(text))
     if not support:
         return refused("cites_nothing")
     quotes = [one.quote for one in support]
@@ -119,7 +116,8 @@ def sentence(
     one_work = len({one.evidence_id for one in support}) == 1
     if one_work and not computed and any(follows(text, quote) for quote in quotes):
         return STANDS
-    warnings = warnings_of(text, quotes)
+    cited = dict.fromkeys(one.evidence_id for one in support)
+    warnings = warnings_of(text, quotes, _whole(documents[name] for name in cited if name in documents))
     if computed and not warnings:
         return Decision("stands", stands_by="computation", computed=computed)
     return Decision("ask", warnings=warnings, computed=computed)
@@ -154,20 +152,6 @@ def decided(claim: C, decision: Decision) -> C:
 
 def _whole(works: Iterable[Evidence]) -> list[str]:
     return [f"{work.title}\n{work.text}" for work in works]
-
-
-def _foreign(text: str, known: Sequence[str]) -> tuple[Statement, ...]:
-    """The number and the name that nothing shown has, to be asked about. What a sentence denies may be just
-    what no work has."""
-    if denies(text):
-        return ()
-    stated = {number.value for one in known for number in numbers(normalise(one))}
-    found: list[Statement] = []
-    if number := next((n.shown for n in numbers(normalise(text)) if n.value not in stated), ""):
-        found.append(Statement(code="number_missing", values={"number": number}))
-    if name := unknown_name(normalise(text), known):
-        found.append(Statement(code="name_missing", values={"name": name}))
-    return tuple(found)
 
 
 # what the second reader says

@@ -328,7 +328,7 @@ class Fakes:
     @activity.defn
     async def verify_sentences(self, step: VerifyInput) -> Charged[Verdicts]:
         def answer() -> Verdicts:
-            return Verdicts(verdicts=tuple(SentenceVerdict(id=s.id, supported="yes") for s in step.sentences))
+            return Verdicts(verdicts=tuple(SentenceVerdict(id=s.id) for s in step.sentences))
 
         return await self._think("verifier", step, answer)
 

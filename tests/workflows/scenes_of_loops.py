@@ -25,7 +25,7 @@ from tests.workflows.fakes import Fakes
 from tests.workflows.recording import first_run, keep, keep_history
 from tests.workflows.script import document, down, outage, takes
 from tests.workflows.test_analysis import POOLING, different, trials
-from tests.workflows.test_deep_writing import sentences
+from tests.workflows.test_deep_writing import UNSUPPORTED, sentences
 from tests.workflows.test_dev_server import a_server, connected
 from tests.workflows.test_pubmed import NCBI, Authority, numbered
 from tests.workflows.test_refresh import a_refresh_case, a_work
@@ -54,9 +54,9 @@ async def analysed(stage: Stage) -> None:
     verifier does not confirm is written once more."""
     trials(stage, different)
     stage.script.program = POOLING
-    stage.script.answers["writer"] = lambda step: sentences(stage, step, "unverified")
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
     stage.script.answers["verifier"] = lambda step: Verdicts(
-        verdicts=tuple(SentenceVerdict(id=s.id, supported="partly") for s in step.sentences)
+        verdicts=tuple(SentenceVerdict(id=s.id, problem=UNSUPPORTED) for s in step.sentences)
     )
     stage.script.reports = lambda step: [("first",)]
     run = await stage.start(a_request(columns=("dose",), analyse=True, expected="lower"))

@@ -160,7 +160,7 @@ async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stag
 async def test_a_small_budget_of_four_sections_is_used(stage: Stage) -> None:
     """What is kept back for writing follows what calls take; what sections do not use goes to the others."""
     stage.script.sections, stage.script.sufficient_at = 4, None
-    stage.script.answers["writer"] = lambda step: sentences(stage, step, "unverified")
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
     limits = {"max_tokens": 50_000, "max_iterations": 50}
     outcome, _, run = await stage.play(a_request("deep", limits=limits))
     assert outcome.stop_reason == "token_budget_exceeded"

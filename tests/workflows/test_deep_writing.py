@@ -7,20 +7,21 @@ import pytest
 from temporalio.client import WorkflowFailureError
 
 from activities.drafts import (
-    ClaimState,
     DraftClaim,
     DraftParagraph,
     Edited,
     EditedSentence,
     EditInput,
     SectionDraft,
+    SentenceState,
     SentenceVerdict,
     Verdicts,
+    VerifyInput,
     WriteInput,
 )
 from activities.profiles.types import Criterion
 from activities.steps import HypothesisInput, PlanInput
-from activities.types import Identifiers, ReportPlan, ReportPlanSection, Support
+from activities.types import Identifiers, ReportPlan, ReportPlanSection, Statement, Support
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, takes
@@ -196,15 +197,20 @@ async def test_a_draft_names_works_as_the_ledger_does(stage: Stage) -> None:
     assert report.verification.verified == 2
 
 
-def sentences(stage: Stage, step: WriteInput, state: ClaimState) -> SectionDraft:
+UNSUPPORTED = Statement(code="not_supported", values={"verdict": "partly", "reason": "not there"})
+
+
+def sentences(stage: Stage, step: WriteInput, state: SentenceState) -> SectionDraft:
     """One sentence in words of its own, on two works."""
     texts = [stage.fakes.documents[ref.blob] for ref in step.evidence[:2]]
     support = tuple(Support(evidence_id=one.evidence_id, quote=one.text) for one in texts)
-    text = "Metformin lowered mortality in both cohorts."
     if step.failed:
-        text = "Metformin lowered mortality."
-    claim = DraftClaim(text=text, support=support, state="stands" if step.failed else state)
-    return SectionDraft(paragraphs=(DraftParagraph(claims=(claim,)),))
+        again = {"text": "Metformin lowered mortality.", "state": "stands", "reworded": True}
+        claims = tuple(one.model_copy(update=again) for one in step.failed)
+    else:
+        text = "Metformin lowered mortality in both cohorts."
+        claims = (DraftClaim(text=text, support=support, state=state),)
+    return SectionDraft(paragraphs=(DraftParagraph(claims=claims),))
 
 
 async def test_the_editor_reads_the_answers_of_the_sections(stage: Stage) -> None:
@@ -222,7 +228,7 @@ async def test_the_editor_reads_the_answers_of_the_sections(stage: Stage) -> Non
     (step,) = [call.step for call in stage.fakes.of("editor")]
     assert isinstance(step, EditInput)
     assert [claim.id for claim in step.answers["s1"]] == ["s1.a1"]
-    assert [claim.rests_on for claim in report.answer] == [("s1.a1",)]
+    assert [claim.rests_on for claim in report.answer] == [("s1.a1",), ("s2.a1",), ("s3.a1",)]
 
 
 @pytest.mark.parametrize(("minimum", "asked"), [(0, False), (6, True)])
@@ -239,13 +245,13 @@ async def test_the_editor_is_asked_for_a_mechanism_where_the_profile_requires_on
     assert step.asks_mechanism is asked
 
 
-@pytest.mark.parametrize(("supported", "calls"), [("yes", 1), ("partly", 2)])
+@pytest.mark.parametrize(("problem", "calls"), [(None, 1), (UNSUPPORTED, 2)])
 async def test_what_the_verifier_does_not_confirm_is_written_once_more(
-    stage: Stage, supported: Any, calls: int
+    stage: Stage, problem: Statement | None, calls: int
 ) -> None:
-    stage.script.answers["writer"] = lambda step: sentences(stage, step, "unverified")
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
     stage.script.answers["verifier"] = lambda step: Verdicts(
-        verdicts=tuple(SentenceVerdict(id=s.id, supported=supported) for s in step.sentences)
+        verdicts=tuple(SentenceVerdict(id=s.id, problem=problem) for s in step.sentences)
     )
     _, report, _ = await stage.play(a_request())
     assert len(stage.fakes.of("verifier")) == 1
@@ -253,12 +259,44 @@ async def test_what_the_verifier_does_not_confirm_is_written_once_more(
     assert len(report.sections[0].claims[0].support) == 2
 
 
+async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(stage: Stage) -> None:
+    """While the editor works, what was refused is written once more."""
+
+    def write(step: WriteInput) -> SectionDraft:
+        draft = sentences(stage, step, "refused")
+        return draft.changed(lambda one: (one.model_copy(update={"state": "ask"}),)) if step.failed else draft
+
+    def edit(step: EditInput) -> Edited:
+        said = step.claims["s1"][0]
+        own = EditedSentence(
+            id="x1", text="Mortality was lower.", claims=(said.id,), support=said.support, state="ask"
+        )
+        return Edited(executive_summary=(own,))
+
+    stage.script.answers["writer"] = write
+    stage.script.answers["editor"] = edit
+    stage.script.model_seconds = 0.5
+    _, report, _ = await stage.play(a_request())
+    (read,) = (call.step for call in stage.fakes.of("verifier"))
+    assert isinstance(read, VerifyInput)
+    assert [one.id for one in read.sentences] == ["s1.1", "x1"]
+    (edited,), (_, again) = stage.fakes.of("editor"), stage.fakes.of("writer")
+    assert again.began < edited.ended
+    assert edited.began < again.ended
+    assert [(one.text, one.stands_by) for one in report.claims()] == [
+        ("Metformin lowered mortality.", "reader")
+    ]
+    assert [(one.text, one.stands_by) for one in report.summary] == [("Mortality was lower.", "reader")]
+    check = report.verification
+    assert (check.by_reader, check.by_quote, check.repaired, check.reader) == (2, 0, 1, "same_model")
+
+
 async def test_the_quotes_stand_in_place_of_what_fails_twice_and_the_run_says_so(stage: Stage) -> None:
     stage.script.answers["writer"] = lambda step: (
-        step.draft if step.failed else sentences(stage, step, "unverified")
+        SectionDraft() if step.failed else sentences(stage, step, "ask")
     )
     stage.script.answers["verifier"] = lambda step: Verdicts(
-        verdicts=tuple(SentenceVerdict(id=s.id, supported="no") for s in step.sentences)
+        verdicts=tuple(SentenceVerdict(id=s.id, problem=UNSUPPORTED) for s in step.sentences)
     )
     _, report, run = await stage.play(a_request())
     claims = report.sections[0].claims

@@ -76,7 +76,7 @@ async def test_no_answer_of_a_loop_is_thrown_away(stage: Stage) -> None:
         tasks=tuple(AgentTask(gap=gap, agent="alpha", query=f"mark-query {gap}") for gap in step.gaps)
     )
     answers["reflector"] = lambda _: Reflection(served=False, better_searches=("mark-better",))
-    answers["writer"] = lambda step: sentences(stage, step, "unverified")
+    answers["writer"] = lambda step: sentences(stage, step, "ask")
     found: set[str] = set()
 
     def search(task: Any) -> Any:

@@ -253,7 +253,6 @@ async def test_the_last_schedule_is_that_of_the_newest_run(
 
 async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> None:
     request = await case.request()
-    documents = {name: DOCUMENTS[name] for name in ("pmid:1", "pmid:2")}
     notice = StandingNotice(kind="retraction", date="2026-03-01", reported_by="crossref")
     verdict = StandingVerdict(standing="retracted", notices=(notice,), asked=("crossref",))
 
@@ -261,7 +260,7 @@ async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> N
         work = NewWork(evidence_id=f"doi:10.1/{number}", title=f"Work {number}", source="alpha")
         verdicts = {"pmid:1": verdict} if number % 2 else {}
         at = f"2026-03-02T00:00:{number:02d}+00:00"
-        kept = await keep(case.archive, case.first, documents, verdicts, at=at, new=(work,))
+        kept = await keep(case.archive, case.first, verdicts, at=at, new=(work,))
         return kept.version is not None
 
     assert all(await asyncio.gather(*(one(number) for number in range(8))))

@@ -46,7 +46,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-cancelled": {"cancel_requested", "canceled"},
     "iterative-continuing": {"continues_as_new", "store_events"},
     "iterative-every-source": {"search_chembl", "search_library", "check_pubmed"},
-    "iterative-many-works": {"patched", "judge_evidence"},
+    "iterative-many-works": {"judge_evidence"},
     "iterative-model-down": {"timer", "activity_failed"},
     "iterative-rewound": {"reset", "judge_evidence", "pause", "approve"},
     "iterative-steered": {"steer", "pause", "resume", "extend_budget", "add_source", "finish_now"},

@@ -171,7 +171,8 @@ def test_the_question_is_not_repeated_where_it_is_the_title(name: str) -> None:
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_a_sentence_is_printed_once_and_quotes_never_stand_between_an_answer_and_a_heading(name: str) -> None:
     report = build_report(STEP, WORKS)
-    both = report.sections[0].model_copy(update={"claims": report.answer, "paragraphs": (("s1.a1", "s1.a2"),)})
+    update = {"claims": report.answer, "paragraphs": (("s1.a1", "s1.a2"),)}
+    both = report.sections[0].model_copy(update=update)
     text = words_of(report.model_copy(update={"sections": (both,)}), name)
     assert text.count(FEWER.rstrip(".")) == 1
     if name == "md":

@@ -124,7 +124,6 @@ STEP = publish_input(
         judged("pmid:13", 2, "no", INJURY),
         judged("pmid:11", 3, "yes", INFECTION, participants=210, comparator="open appendectomy"),
         judged("pmid:12", 3, "yes", PNEUMONIA, participants=999, design="randomised by envelopes"),
-        WorkJudgement(evidence_id="pmid:99", answers=3, finding="A work that was never found."),
     ),
     table=Table(
         columns=("population", "infection"),

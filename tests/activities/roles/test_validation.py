@@ -185,25 +185,19 @@ async def test_a_lying_writer_cites_nothing_that_was_not_shown(case: Case) -> No
 @pytest.mark.parametrize(
     ("reservation", "noticed"),
     [
-        ("Most studies were small and observational.", ""),
-        ("Whether metformin changes the risk of dementia in the long term is unclear.", ""),
-        ("Frailty was not measured.", ""),
-        ("Wonderpill cures dementia.", ""),
-        ("Patients should take 5000 mg of metformin.", "number_missing"),
-        ("Nothing is known of denosumab.", ""),
-        ("Denosumab helps some adults.", "name_missing"),
-        ("The hazard ratio was 0.81 in adults.", ""),
+        ("Most studies were small and observational.", True),
+        ("Frailty was not measured.", False),
+        ("Wonderpill cures dementia.", True),
+        ("Nothing is known of denosumab.", False),
     ],
 )
-async def test_the_second_reader_is_told_of_a_number_or_a_name_that_nothing_shown_has(
-    case: Case, reservation: str, noticed: str
+async def test_every_reservation_is_read_and_one_that_denies_nothing_may_be_a_finding(
+    case: Case, reservation: str, noticed: bool
 ) -> None:
-    """`Wonderpill` stands in the page that was shown; what a sentence denies may be what no work has."""
     case.server.script(says({"answer": [], "paragraphs": [], "reservations": [reservation]}))
     draft = (await case.thinker.think("writer", case.step("writer"))).output
     (made,) = draft.reservations
-    assert (made.text, made.state) == (reservation, "ask")
-    assert [warning.code for warning in made.warnings] == [noticed] * bool(noticed)
+    assert (made.text, made.state, bool(made.warnings)) == (reservation, "ask", noticed)
 
 
 async def test_a_sentence_that_says_what_is_missing_needs_no_quote_and_one_that_denies_nothing_does(
@@ -248,7 +242,7 @@ async def test_a_yes_to_a_warned_sentence_counts_only_with_words_of_its_works(
 ) -> None:
     step = case.step("verifier")
     assert isinstance(step, VerifyInput)
-    warned = step.sentences[0].model_copy(update={"warnings": (Statement(code="number_missing"),)})
+    warned = step.sentences[0].model_copy(update={"warnings": (Statement(code="states_fact"),)})
     step = step.model_copy(update={"sentences": (warned,)})
     case.server.script(says({"verdicts": [{"claim": "C1", "supported": "yes", "words": words}]}))
     (verdict,) = (await case.thinker.think("verifier", step)).output.verdicts
