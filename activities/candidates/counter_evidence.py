@@ -1,18 +1,23 @@
 """What a model offers as speaking against a candidate: a second reader says whether it does. Pure."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from activities.candidates.types import Candidate
-from activities.drafts import CheckedSentence, Verdicts
+from activities.drafts import DraftClaim, Verdicts
 
 STATEMENT = "{name} did not help here, or did harm."
 """What a work must say to speak against a candidate."""
 
 
-def to_read(candidates: Sequence[Candidate]) -> tuple[CheckedSentence, ...]:
+def to_read(candidates: Sequence[Candidate]) -> tuple[DraftClaim, ...]:
     """A sentence for every quote that is offered against a candidate."""
     return tuple(
-        CheckedSentence(id=_id(number, place), text=STATEMENT.format(name=candidate.name), support=(quote,))
+        DraftClaim(
+            id=_id(number, place),
+            text=STATEMENT.format(name=candidate.name),
+            support=(quote,),
+            state="ask",
+        )
         for number, candidate in enumerate(candidates)
         for place, quote in enumerate(candidate.against)
     )
@@ -23,14 +28,14 @@ def with_verdicts(
 ) -> tuple[list[Candidate], int]:
     """The candidates without the quotes that do not speak against them, and how many those were: the second
     reader denies it, or (`in_favour`: ids of works) its work was judged to answer the question with yes."""
-    read: Mapping[str, str] = {one.id: one.supported for one in verdicts.verdicts}
+    denied = {one.id for one in verdicts.verdicts if one.problem and one.problem.text("verdict") == "no"}
     kept = [
         candidate.model_copy(
             update={
                 "against": tuple(
                     quote
                     for place, quote in enumerate(candidate.against)
-                    if read.get(_id(number, place)) != "no" and quote.evidence_id not in in_favour
+                    if _id(number, place) not in denied and quote.evidence_id not in in_favour
                 )
             }
         )

@@ -3,7 +3,7 @@
 from activities.candidates.counter_evidence import to_read, with_verdicts
 from activities.candidates.types import Candidate
 from activities.drafts import SentenceVerdict, Verdicts
-from activities.types import Support
+from activities.types import Statement, Support
 
 LOWER = Support(evidence_id="pmid:1", quote="Metformin was associated with a lower risk of dementia.")
 FAILED = Support(evidence_id="pmid:2", quote="Metformin did not slow decline in a trial of 80 adults.")
@@ -17,8 +17,11 @@ def test_a_quote_that_speaks_for_a_candidate_is_no_counter_evidence() -> None:
     first, second = to_read(CANDIDATES)
     assert (first.text, first.support) == ("Metformin did not help here, or did harm.", (LOWER,))
     answers = (
-        SentenceVerdict(id=first.id, supported="no", reason="it lowers the risk"),
-        SentenceVerdict(id=second.id, supported="yes"),
+        SentenceVerdict(
+            id=first.id,
+            problem=Statement(code="not_supported", values={"verdict": "no", "reason": "it helps"}),
+        ),
+        SentenceVerdict(id=second.id),
     )
     (_, metformin), refused = with_verdicts(CANDIDATES, Verdicts(verdicts=answers), ())
     assert (metformin.against, refused) == ((FAILED,), 1)
