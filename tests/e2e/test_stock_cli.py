@@ -100,7 +100,7 @@ def test_the_commands_of_the_documents_work_as_printed(
 
     commands = [
         line
-        for page in ("README.md", "docs/architecture.md")
+        for page in ("docs/temporal.md",)
         for line in (ROOT / page).read_text().splitlines()
         if line.startswith("temporal workflow")
     ]
