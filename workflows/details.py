@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from workflows.context import RunContext
-from workflows.rules.budget import Budget
+from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
 from workflows.rules.payload_limits import rows
 from workflows.state import RunState
 from workflows.types import Progress
@@ -50,49 +50,20 @@ def _iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else ""
 
 
-def details_of(state: RunState, budget: Budget) -> str:
-    """Phase, counts, budget and scores, the sections of a deep run, and what waits for approval with how to
-    decide it."""
-    control, loop = state.control, state.loop
-    phase = "paused" if control.paused else control.phase.replace("_", " ")
-    lines = [f"**{phase}** {_plain(control.message)}", ""]
-    lines += [f"- {line}" for line in _counts(state, budget)]
-    if loop.judged and loop.judged.scores:
-        scores = ", ".join(f"{_plain(name)} {score}" for name, score in loop.judged.scores.items())
-        sure = loop.judged.confidence
-        lines.append(f"- judged: {scores}; confidence {'not judged' if sure is None else f'{sure:.2f}'}")
-    if state.sections:
-        lines += ["", "| section | status | phase | iteration | items |", "| --- | --- | --- | --- | --- |"]
-        for section in list(state.sections.values())[:MAX_ROWS]:
-            cells = (
-                section.title,
-                section.status,
-                section.phase,
-                str(section.iteration),
-                str(section.evidence),
-            )
-            lines.append(f"| {' | '.join(_plain(cell.replace('_', ' ')) for cell in cells)} |")
-    if control.waiting_for:
-        lines += ["", f"**The {control.waiting_for} waits for approval**: signal `approve` or `reject` with"]
-        lines += [f'`{{"gate": "{control.waiting_for}"}}`', "", *_waiting(state)]
-    if control.paused:
+def details_of(context: RunContext) -> str:
+    """The rows of the progress, the sections of a deep run, and what waits for approval with how to decide
+    it."""
+    seen, state = progress_of(context), context.state
+    lines = [f"- **{row.name}**: {_plain(row.text)}" for row in progress_rows(seen)]
+    if seen.sections:
+        lines += ["", f"| {' | '.join(SECTION_HEAD)} |", "| --- " * len(SECTION_HEAD) + "|"]
+        lines += [f"| {' | '.join(map(_plain, cells))} |" for cells in section_rows(seen)[:MAX_ROWS]]
+    if gate := seen.waiting_for:
+        lines += ["", f"**The {gate} waits for approval**: signal `approve` or `reject` with"]
+        lines += [f'`{{"gate": "{gate}"}}`', "", *_waiting(state)]
+    if seen.paused:
         lines += ["", "Signal `resume` to go on."]
     return "\n".join(lines)
-
-
-def _counts(state: RunState, budget: Budget) -> Iterator[str]:
-    loop, limits = state.loop, budget.limits
-    used = sum((usage for section in state.running for usage in section.by_role.values()), start=budget.used)
-    if not state.sections:
-        yield f"iteration {loop.iteration} of {loop.max_iterations}"
-    items = len(state.evidence) + sum(section.evidence for section in state.running)
-    searches = len(state.searches) + sum(section.searches for section in state.running)
-    yield f"{items} items, {searches} searches"
-    limit = "no limit" if limits.max_tokens is None else f"{limits.max_tokens:,}"
-    yield f"{used.calls:,} model calls, {used.tokens:,} tokens of {limit}"
-    if used.cost_microusd:
-        of = "" if limits.max_cost_microusd is None else f" of {limits.max_cost_microusd / 1e6:.2f}"
-        yield f"{used.cost_microusd / 1e6:.2f}{of} US dollars"
 
 
 def _waiting(state: RunState) -> Iterator[str]:

@@ -208,7 +208,7 @@ class EventLog:
 
     def show_details(self) -> None:
         """Bring what the Web UI shows of the run up to date."""
-        workflow.set_current_details(details_of(self.context.state, self.context.budget))
+        workflow.set_current_details(details_of(self.context))
 
     def show_paused(self) -> None:
         """Show in the Web UI and the search attributes that the run was paused or resumed. Of a run with

@@ -95,10 +95,10 @@ async def extend(client: "Determinator", run: str, **more: Any) -> None:  # noqa
     """Add to a run's budget while it runs."""
     added = {name: value for name, value in more.items() if value is not None}
     check_addition(added.values())
-    from client.runs.display import budget_rows
+    from workflows.progress_rows import budget_rows
 
-    for name, _, _, shown in budget_rows(await (await client.run(run)).extend(**added)):
-        print_text(f"{name:8} {shown}")
+    for row in budget_rows(await (await client.run(run)).extend(**added)):
+        print_text(f"{row.name:8} {row.text}")
 
 
 @click.command()

@@ -14,6 +14,7 @@ from activities.types import Identifiers, SearchStatus
 from client.api import EXPECTED
 from client.failures import as_failure
 from client.run import RunStatus
+from workflows.progress_rows import progress_rows
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -138,6 +139,7 @@ class RunState(BaseModel):
     evidence: int = Field(0, description="Works found so far")
     waiting_for: str | None = Field(None, description="The gate that waits for the tool approve")
     paused: bool = False
+    progress: list[str] = Field([], description="How far it is, line by line, as a person is shown it")
     stop_reason: str | None = None
     spent: Spent | None = None
     link: str | None = Field(None, description="Its page in Temporal's Web UI")
@@ -155,6 +157,7 @@ class RunState(BaseModel):
             cost = None if used.cost_microusd is None else used.cost_microusd / 1e6
             spent = Spent(tokens=used.tokens, cost_usd=cost, seconds=seen.budget.elapsed_seconds)
             known = {**seen.model_dump(include={*cls.model_fields}), "spent": spent}
+            known["progress"] = [row.line for row in progress_rows(seen)]
         return cls.model_validate(
             {
                 **known,

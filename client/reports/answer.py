@@ -18,6 +18,11 @@ UNREADABLE = "records_unreadable"
 """Code of the statement that counts what could not be read."""
 
 
+RESERVATIONS = 2
+SHOWN_APART = frozenset({SAMPLE_ONLY, UNREADABLE, "unanswered", "stopped_early", "searches_failed"})
+"""Codes of statements that the terminal shows in a line of their own."""
+
+
 class AnswerClaim(Frozen):
     """A claim with the numbers of its references."""
 
@@ -39,6 +44,8 @@ class Answer(Frozen):
     """A sentence when only the bundled sample library was searched; empty otherwise."""
     near: tuple[str, ...] = ()
     """Where nothing stands: passages of related works, each with its work."""
+    reservations: tuple[str, ...] = ()
+    """The two strongest: what the writer says that the evidence cannot show, then the limitations."""
     confidence: float | None
     confidence_reasons: tuple[str, ...] = ()
     searched: str
@@ -57,6 +64,7 @@ def answer_of(report: Report) -> Answer:
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
         balance=words.balance(report),
+        reservations=_reservations(report),
         near=_related(report) if report.unanswered is not None else (),
         confidence=report.confidence,
         confidence_reasons=sentences(report.confidence_reasons),
@@ -94,6 +102,11 @@ def _bottom_line(report: Report) -> str:
         return NOT_READ
     claims = claims_of(report)
     return with_references(claims[0]) if claims else clean(report.executive_summary)
+
+
+def _reservations(report: Report) -> tuple[str, ...]:
+    limits = sentences(s for s in report.statements if s.code not in SHOWN_APART)
+    return (*map(clean, report.reservations), *limits)[:RESERVATIONS]
 
 
 def _related(report: Report) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ What comes from documents and models is untrusted: it is printed as text, withou
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Self
 
@@ -22,7 +22,8 @@ from client.runs.calls import ModelCall, call_line, seconds_left
 from client.terminal import plain, plain_table
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
-from workflows.types import BudgetStatus, Progress
+from workflows.progress_rows import SECTION_HEAD, Row, clock, progress_rows, section_rows
+from workflows.types import Progress
 
 SEARCHES_SHOWN = 8
 QUIET_SECONDS = 15.0
@@ -233,7 +234,8 @@ def panel(
     the youngest call."""
     live = progress.phase not in ("done", "paused", "waiting_for_approval")
     extra_seconds = max(extra_seconds, min((call.seconds for call in calls), default=0.0))
-    parts: list[RenderableType] = [_headline(progress, spinner if live else None)]
+    rows = progress_rows(progress, extra_seconds if live else 0.0)
+    parts: list[RenderableType] = [_rows(rows, spinner if live else None)]
     if progress.sections:
         parts.append(_sections(progress))
     if progress.searches:
@@ -245,19 +247,13 @@ def panel(
             parts.append(Text(f"and {len(lines) - CALLS_SHOWN} more calls", style="dim"))
     if written and live:
         parts.append(Text(plain(written), style="italic"))
-    parts.append(_budget(progress, extra_seconds if live else 0.0))
     if live and (left := seconds_left(progress)) is not None:
         parts.append(Text(f"searching ends in {clock(left)} at the latest, at this speed", style="dim"))
-    if progress.scores:
-        scores = ", ".join(f"{name} {score}/10" for name, score in progress.scores.items())
-        sure = "" if progress.confidence is None else f"; confidence {progress.confidence:.2f}"
-        parts.append(Text(f"judged: {scores}{sure}"))
-    if progress.candidates and progress.waiting_for == "candidates":
-        parts.append(Text(plain("candidates: " + ", ".join(c.name for c in progress.candidates))))
     if progress.waiting_for:
         parts.append(Text(gate_hint(progress), style="bold yellow"))
     title = Text(plain(progress.question)[:100], style="bold")
-    return Panel(Group(*parts), title=title, subtitle=Text(progress.run_id, style="dim"), title_align="left")
+    subtitle = f"{progress.run_id}  {progress.mode} / {progress.profile}"
+    return Panel(Group(*parts), title=title, subtitle=Text(subtitle, style="dim"), title_align="left")
 
 
 def gate_hint(progress: Progress) -> str:
@@ -282,31 +278,10 @@ def event_line(event: AgentEvent) -> str:
     return f"{event.type.replace('_', ' ')}{f' [{where}]' if where else ''}: {event.message}"
 
 
-def _headline(progress: Progress, spinner: Spinner | None) -> RenderableType:
-    line = Text(progress.phase.replace("_", " "), style="bold cyan")
-    if progress.max_iterations and not progress.sections:
-        line.append(f"  iteration {progress.iteration} of {progress.max_iterations}", style="default")
-    line.append(f"  {progress.evidence} items  {progress.searches_total} searches", style="default")
-    line.append(f"  {progress.mode} / {progress.profile}", style="dim")
-    if progress.message:
-        line.append("\n" + plain(progress.message), style="dim")
-    if spinner is None:
-        return line
-    grid = Table.grid(padding=(0, 1))
-    grid.add_row(spinner, line)
-    return grid
-
-
 def _sections(progress: Progress) -> Table:
-    table = plain_table("section", "status", "phase", "iteration", "items", right=("iteration", "items"))
-    for section in progress.sections:
-        table.add_row(
-            Text(plain(section.title)[:60]),
-            Text(section.status, style=STATUS_STYLE.get(section.status, "default")),
-            section.phase.replace("_", " "),
-            str(section.iteration),
-            str(section.evidence),
-        )
+    table = plain_table(*SECTION_HEAD, right=SECTION_HEAD[3:])
+    for title, status, *rest in section_rows(progress):
+        table.add_row(Text(plain(title)[:60]), Text(status, style=STATUS_STYLE.get(status, "default")), *rest)
     return table
 
 
@@ -323,46 +298,16 @@ def _searches(progress: Progress) -> Table:
     return table
 
 
-def _budget(progress: Progress, extra_seconds: float) -> Table:
+def _rows(rows: Iterable[Row], spinner: Spinner | None) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
-    for name, used, limit, shown in budget_rows(progress.budget, extra_seconds):
-        bar: RenderableType = (
-            ProgressBar(total=limit, completed=min(used, limit), width=24) if limit else Text("no limit")
-        )
-        table.add_row(name, bar, shown)
+    for row in rows:
+        if row.name == "phase":
+            table.add_row(spinner or "", Text(plain(row.text), style="bold cyan"))
+        elif row.limit:
+            bar = ProgressBar(total=row.limit, completed=min(row.used, row.limit), width=24)
+            beside = Table.grid(padding=(0, 2, 0, 0))
+            beside.add_row(bar, row.text)
+            table.add_row(row.name, beside)
+        else:
+            table.add_row(row.name, Text(plain(row.text)))
     return table
-
-
-def budget_rows(
-    budget: BudgetStatus, extra_seconds: float = 0.0
-) -> list[tuple[str, float, float | None, str]]:
-    """Name, used, limit and both in words, of each kind of budget."""
-    limits, used = budget.limits, budget.used
-    elapsed = budget.elapsed_seconds + extra_seconds
-    rows: list[tuple[str, float, float | None, str]] = [
-        ("tokens", used.tokens, limits.max_tokens, _of(f"{used.tokens:,}", _grouped(limits.max_tokens))),
-        ("time", elapsed, limits.max_seconds, _of(clock(elapsed), clock(limits.max_seconds))),
-    ]
-    spent = used.cost_microusd
-    if spent or limits.max_cost_microusd is not None or not budget.cost_known:
-        shown = "not known" if spent is None or not budget.cost_known else f"${spent / 1e6:.4f}"
-        most = None if limits.max_cost_microusd is None else f"${limits.max_cost_microusd / 1e6:.2f}"
-        rows.append(("cost", spent or 0, limits.max_cost_microusd, _of(shown, most)))
-    return rows
-
-
-def clock(seconds: float | None) -> str | None:
-    """`75` -> `1:15`; hours where there are any."""
-    if seconds is None:
-        return None
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _grouped(number: int | None) -> str | None:
-    return None if number is None else f"{number:,}"
-
-
-def _of(used: str | None, limit: str | None) -> str:
-    return f"{used} of {limit}" if limit else f"{used}"

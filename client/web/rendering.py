@@ -9,9 +9,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from activities.report.schema import Report
 from activities.types import Evidence
 from activities.verification.quote_check import normalise
-from client.runs.display import budget_rows
 from workflows.event_types import AgentEvent, Streaming
-from workflows.types import BudgetStatus, Progress
+from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
+from workflows.types import Progress
 
 EVENTS_SHOWN = 30
 """Events that the page lists while a run goes on, the latest: the list changes every second."""
@@ -38,8 +38,9 @@ def progress_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
     return _rendered(
         "progress",
         seen=seen,
-        phase=seen.phase.replace("_", " "),
-        bars=budget_bars(seen.budget, seen.iteration, seen.max_iterations),
+        rows=progress_rows(seen),
+        sections=section_rows(seen),
+        head=SECTION_HEAD,
         drafts=[] if seen.stop_reason else drafts_of(events, titles),
     )
 
@@ -63,16 +64,6 @@ def link_html(address: str) -> str:
 
 def _rendered(name: str, **values: object) -> str:
     return environment().get_template(f"{name}.html.jinja").render(values)
-
-
-def budget_bars(budget: BudgetStatus, iteration: int, max_iterations: int) -> list[dict[str, object]]:
-    """What is used of each limit that is set, for a bar each."""
-    rounds = ("rounds", iteration, max_iterations, f"{iteration} of {max_iterations}")
-    return [
-        {"name": name, "used": min(used, limit), "limit": limit, "text": text}
-        for name, used, limit, text in (rounds, *budget_rows(budget))
-        if limit
-    ]
 
 
 def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[tuple[str, list[str]]]:
