@@ -13,7 +13,7 @@ from activities.types import Grade
 LONG = frozenset(
     {
         *("Query as sent", "Mechanism or effect", "Indications now", "Trials", "Check", "Finding", "Text"),
-        *("Why", "Study", "Document", "Source", "Found", "Outcome"),
+        *("Why", "Study", "Document", "Source", "Found", "Says", "Outcome"),
     }
 )
 """Columns that hold sentences."""

@@ -207,7 +207,8 @@ def _reference(word: "Document", reference: page.Reference) -> None:
         paragraph.add_run(" ")
     if reference.same_study:
         paragraph.add_run(f"Also published as {', '.join(f'[{n}]' for n in reference.same_study)}. ")
-    paragraph.add_run(f"({reference.notes})").italic = True
+    if reference.notes:
+        paragraph.add_run(f"({reference.notes})").italic = True
 
 
 def _link(paragraph: "Paragraph", text: str, url: str | None) -> None:

@@ -105,7 +105,8 @@ def _reference(reference: page.Reference) -> str:
         parts.append(f"{', '.join(links)}.")
     if reference.same_study:
         parts.append(f"Also published as {', '.join(f'[{n}]' for n in reference.same_study)}.")
-    return " ".join(filter(None, [*parts, f"*{escape_markdown(reference.notes)}*"]))
+    told = f"*{escape_markdown(reference.notes)}*" if reference.notes else ""
+    return " ".join(filter(None, [*parts, told]))
 
 
 def _plain(text: str) -> str:

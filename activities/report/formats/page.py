@@ -113,7 +113,9 @@ class _Page:
         if report.unanswered is not None:
             why = sentence(report.unanswered).rstrip(".")
             blocks += _text(f"{unanswered_lead(report)}: {why}.")
-        blocks += self._prose(report.answer, "answer")
+        leads = {words_of(section.answer[0].text) for section in report.sections if section.answer}
+        if len(report.sections) == 1 or any(words_of(claim.text) not in leads for claim in report.answer):
+            blocks += self._prose(report.answer, "answer")
         if not report.answer or report.length == "full":
             blocks += self._prose(report.summary)
         blocks += _text(words.balance(report))

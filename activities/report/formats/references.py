@@ -145,7 +145,9 @@ def badges(reference: Reference, terms: Words) -> list[str]:
         words.append(_read(reference))
     if reference.from_run:
         words.append(f"imported from the run {clean(reference.from_run)}")
-    return [*words, f"found in {clean(reference.source)}"]
+    if terms.standing:
+        words.append(f"found in {clean(reference.source)}")
+    return words
 
 
 def _read(reference: Reference) -> str:

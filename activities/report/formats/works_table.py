@@ -10,6 +10,7 @@ from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
 from activities.report.works import MIN_ANSWERS
+from activities.text.question_form import asks_yes_or_no
 from activities.types import Support
 
 _RANKS = {"strong": "1", "moderate": "2", "weak": "3"}
@@ -22,7 +23,8 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     every row are left out, and so is a standing without fault that all share."""
     columns = report.table.columns
     head = (
-        *(report.words.one.capitalize(), "Found", "Direction", "Design", "Participants", "Compared with"),
+        *(report.words.one.capitalize(), report.words.found, "Direction"),
+        *("Design", "Participants", "Compared with"),
         *(*map(clean, columns), "Strength", "Date", "Standing", "Read"),
     )
     judged = {work.evidence_id: work for work in report.judgements}
@@ -39,6 +41,8 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     standing = head.index("Standing")
     if len({row[standing].text for row in table}) == 1 and not any(r[standing].text.isupper() for r in table):
         table = [(*row[:standing], Cell(), *row[standing + 1 :]) for row in table]
+    if not asks_yes_or_no(report.question):
+        table = [(*row[:2], Cell(), *row[3:]) for row in table]
     used = [place for place in range(len(head)) if any(row[place].text for row in table)]
     if table:
         rows = tuple(tuple(row[place] for place in used) for row in table)
