@@ -104,6 +104,11 @@ class Number:
         opposed = {self.comparator[:1], quoted.comparator[:1]} == {"<", ">"}
         return same_value and same_kind and same_unit and not opposed
 
+    @property
+    def is_count(self) -> bool:
+        """Whether it is a whole number of things: no share, no measure."""
+        return not self.percent and not self.unit and self.value == int(self.value) and "." not in self.shown
+
     def rounds(self, quoted: "Number") -> bool:
         """Whether this is a quoted number with fewer digits."""
         own, exact = self.value.normalize(), quoted.value.normalize()
@@ -168,7 +173,7 @@ def _comparator(before: str, behind: str) -> str:
 
 
 MAX_COUNT = 10
-"""Up to which a sentence may count in words what its work lists: three groups for groups I to III."""
+"""Up to which a sentence may count what its work lists: three groups for groups I to III."""
 
 
 def missing_number(
@@ -177,8 +182,8 @@ def missing_number(
     """The first number of the claim that none of its quotes has, or an empty string.
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
-    it cites, which it may count in words ("two trials"). `counts`: small numbers in words, a 1 and rounded
-    numbers are left to a second reader.
+    it cites, which it may count in words ("two trials"). `counts`: whole numbers up to ten and
+    rounded numbers are left to a second reader.
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1
@@ -191,8 +196,7 @@ def missing_number(
             continue
         if number.value == items and items in spelled:
             continue
-        small = number.value in spelled and number.value <= MAX_COUNT
-        if counts and not number.percent and (small or number.value == 1):
+        if counts and number.value <= MAX_COUNT and (number.value in spelled or number.is_count):
             continue
         if counts and any(number.rounds(other) for other in quoted):
             continue

@@ -8,22 +8,24 @@ from activities.types import Statement
 from activities.verification.normal_form import normalise
 from activities.verification.reading import tokens
 
-MIN_SHARED = 2
-"""Content words that a sentence shares with its quotes, or all that it has."""
+MIN_SHARED, ROOT = 2, 5
+"""Content words that a sentence of some length shares with its quotes, and letters in which two words
+agree."""
+SHORT = 4
+"""Content words of a sentence that shares one with its quotes at least."""
 _RECOMMENDS = re.compile(
-    r"\b(?:clinicians?|doctors?|physicians?|patients?|hospitals?|governments?|policy ?makers?|everyone|"
-    r"you|we|people|practitioners?|readers?)\s+(?:\w+ly\s+)?(?:should|must|ought to|need to)\b"
-    r"|\b(?:should|must) (?:therefore |now |always |routinely )*"
-    r"(?:adopt|take|use|avoid|be (?:adopted|used|prescribed|given|recommended|avoided|preferred|first))\b"
-    r"|\b(?:we|is|are|therefore|strongly) recommend(?:ed)?\b",
+    r"\b(?:clinicians?|doctors?|physicians?|patients?|hospitals?|governments?|policy ?makers?|practitioners?)\s+"
+    r"(?:\w+\s+)?(?:should|must|ought to|need to)\b"
+    r"|\b(?:should|must|ought to) (?:\w+ly |therefore |now |always )*(?:adopt\b|be (?:\w+ly )?"
+    r"(?:adopted|used|prescribed|given|recommended|avoided|preferred|offered|considered|stopped|replaced)\b)"
+    r"|\b(?:we|is|are|be|therefore|strongly) recommend(?:ed)?\b",
     re.IGNORECASE,
 )
 _UNIVERSAL = re.compile(
-    r"\b(?:in|for|to|among|of)\s+(?:all|every|any|each)\s+(?:\w+\s+){0,2}?"
-    r"(?:patients?|people|persons?|humans?|individuals?|populations?|countr(?:y|ies)|ages|women|men|children)\b"
-    r"|\b(?:worldwide|universally|everybody|everyone|everywhere|in the whole world|around the world|"
-    r"globally)\b"
-    r"|\bevery(?:\s+single)?\s+(?:patient|person|hospital|human|woman|man|child|country)\b",
+    r"\b(?:in|for|to|among|of) (?:all|every|any|each) (?:\w+ ){0,2}(?:patients?|people|persons?|humans?|"
+    r"individuals?|populations?|countr(?:y|ies)|ages|women|men|children|adults|cases)\b"
+    r"|\b(?:worldwide|universally|everywhere)\b"
+    r"|\bevery(?: single)? (?:patient|person|hospital|human|woman|man|child|adult|country|case)\b",
     re.IGNORECASE,
 )
 _RECOMMENDING = re.compile(r"\b(?:should|must|ought|recommend\w*|advis\w+|need(?:s|ed)? to)\b", re.IGNORECASE)
@@ -33,8 +35,9 @@ def below_floor(text: str, quotes: Sequence[str]) -> Statement | None:
     """Why a sentence is never printed: it shares next to no word with its quotes, recommends what they do
     not, or speaks of all where they do not. None where a second reader may be asked."""
     plain, said = normalise(text), " ".join(map(normalise, quotes))
-    own = set(terms(plain))
-    if len(own & set(terms(said))) < min(MIN_SHARED, len(own)) and not _numbers_shared(plain, said):
+    own, theirs = ({term[:ROOT] for term in terms(one)} for one in (plain, said))
+    least = MIN_SHARED if len(own) > SHORT else 1
+    if len(own & theirs) < least and not _numbers_shared(plain, said):
         return Statement(code="not_of_quotes")
     if _RECOMMENDS.search(plain) and not _RECOMMENDING.search(said):
         return Statement(code="recommends")

@@ -5,6 +5,7 @@ comparing words one by one: every clause of the sentence with the clause of the 
 with it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from activities.text import thesaurus
@@ -13,7 +14,7 @@ from activities.text.tokens import stem
 from activities.types import Statement
 from activities.verification.claim_check import missing_number, numbers
 from activities.verification.normal_form import normalise
-from activities.verification.reading import Clause, clauses, nearest, spelled
+from activities.verification.reading import Clause, Token, clauses, nearest, spelled, tokens
 from activities.verification.wording import unfamiliar_name
 
 WARNINGS: Mapping[str, str] = {
@@ -30,7 +31,7 @@ WARNINGS: Mapping[str, str] = {
     "comparison": "it names the sides of a comparison in another order: which one is it?",
     "group_lost": "its quote is about `{group}`; is the sentence?",
     "group_other": "its quotes do not name this group: `{group}`",
-    "mixed": "`{word}` and `{other}` are of different quotes: does any work connect them?",
+    "mixed": "`{word}` and `{other}` are of different works: does one of them connect the two?",
     "states_fact": "it denies nothing: is it a limit of the evidence, or a finding?",
 }
 """Code of each warning, and what the second reader is asked."""
@@ -57,11 +58,15 @@ _EFFECTS = _stems("""
 reduce lower raise increase decrease improve worsen halve double triple cut boost shorten prolong
 eliminate  cure heal avert diminish enhance
 """)
-_DEGREES = _stems("""
-all every always never none nobody everyone only solely entirely completely fully most majority few
-many  rare rarely seldom common commonly often frequent frequently usually sometimes occasionally
-largely mainly  strongly markedly substantially greatly considerably slightly proven definitely
-certainly clearly guaranteed
+_SIGNIFICANT = _stems("significant significantly significance insignificant nonsignificant p")
+_ABSOLUTE = _stems("""
+all every always never none nobody everyone only solely entirely completely fully proven definitely certainly
+guaranteed undoubtedly
+""")
+_GRADED = _stems("""
+most majority minority few many several rare rarely seldom common commonly often frequent frequently usually
+sometimes occasionally largely mainly partly strongly markedly substantially greatly considerably slightly
+moderately weakly
 """)
 _PERMITTED = _stems("covered cover included allowed permitted eligible entitled admitted insured may payable")
 _BARRED = _stems("excluded exempt forbidden prohibited barred ineligible denied refused void rejected")
@@ -72,6 +77,9 @@ people persons  individuals participants subjects mothers fathers workers studen
 residents population cohort  survivors carriers users smokers elderly
 """)
 _QUALIFYING = _stems("with without who whose aged undergoing treated receiving after before from older in")
+_PARTS = re.compile(r",? and |, (?:which|where|who|so that)\b")
+AROUND = 5
+"""Words on each side of a number that say what it is of."""
 MODIFIERS_BEFORE, MODIFIERS_AFTER = 3, 5
 """Words before and behind a group that say which one it is."""
 MIN_SHARED = 2
@@ -88,7 +96,8 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
     )
     every = frozenset().union(*(clause.stems for clause in theirs)) if theirs else frozenset()
     whole = frozenset().union(*(clause.stems for clause in own)) if own else frozenset()
-    warnings = [*_of_numbers(plain, said, own, theirs), *_of_degree(own, every), *_mixed(own, theirs)]
+    warnings = [*_of_numbers(plain, said, own, theirs), *_of_degree(own, every)]
+    warnings += _mixed(own, said, [normalise(work) for work in works])
     if works and (name := unfamiliar_name(plain, [*works, *said])):
         warnings.append(_warning("name_not_in_works", name=name))
     for clause in own:
@@ -98,8 +107,8 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
         warnings += [
             *_of_hedges(whole, near),
             *_of_cause(clause, near, every),
-            *_of_significance(plain, near),
-            *_of_denial(clause, near),
+            *_of_significance(plain, near, every),
+            *_of_denial(plain, near, said),
             *_of_opposites(clause, near, whole, every),
             *_of_comparison(clause, near),
             *_of_groups(clause, near, whole, every),
@@ -141,17 +150,20 @@ def _of_cause(clause: Clause, near: Clause, every: frozenset[str]) -> Iterator[S
         yield _warning("cause", word=word)
 
 
-def _of_significance(text: str, near: Clause) -> Iterator[Statement]:
+def _of_significance(text: str, near: Clause, every: frozenset[str]) -> Iterator[Statement]:
     """The sentence says that a difference was significant, or is silent that it was not."""
-    own, said = "signific" in text.casefold(), "signific" in near.text.casefold()
-    nonsignificant = said and NEGATIONS.search(near.text) is not None
-    if (own and not said) or (nonsignificant and not NEGATIONS.search(text)):
+    insignificant = "signific" in near.text.casefold() and NEGATIONS.search(near.text) is not None
+    added = "signific" in text.casefold() and not every & _SIGNIFICANT
+    if added or (insignificant and not NEGATIONS.search(text)):
         yield _warning("significance")
 
 
-def _of_denial(clause: Clause, near: Clause) -> Iterator[Statement]:
-    own, said = (NO_DENIAL.sub(" ", one.text) for one in (clause, near))
-    if bool(NEGATIONS.search(own)) != bool(NEGATIONS.search(said)):
+def _of_denial(text: str, near: Clause, quotes: Sequence[str]) -> Iterator[Statement]:
+    """A sentence that denies nothing rests on a clause that does, or one that denies on quotes that do
+    not."""
+    own = NEGATIONS.search(NO_DENIAL.sub(" ", text)) is not None
+    nowhere = not any(NEGATIONS.search(quote) for quote in quotes)
+    if (own and nowhere) or (not own and NEGATIONS.search(NO_DENIAL.sub(" ", near.text))):
         yield _warning("denial")
 
 
@@ -173,8 +185,11 @@ def _of_opposites(
 
 
 def _of_degree(own: Sequence[Clause], every: frozenset[str]) -> Iterator[Statement]:
+    """A word of degree that no quote has: one that leaves no exception, or one in place of another."""
+    whole = frozenset().union(*(clause.stems for clause in own))
+    turned = _GRADED if every & _GRADED - whole else frozenset()
     for clause in own:
-        if word := _shown(clause, _DEGREES - every):
+        if word := _shown(clause, (_ABSOLUTE | turned) - every):
             yield _warning("degree", word=word)
             return
 
@@ -237,18 +252,19 @@ def _groups(clause: Clause) -> Iterator[tuple[str, frozenset[str]]]:
             yield " ".join(one.shown for one in row[first:last]), group
 
 
-def _mixed(own: Sequence[Clause], theirs: Sequence[Clause]) -> Iterator[Statement]:
-    """A clause with words of which one quote alone has one, another quote alone the other."""
-    held: dict[int, frozenset[str]] = {}
-    for clause in theirs:
-        held[clause.quote] = held.get(clause.quote, frozenset()) | clause.content
-    for clause in own:
+def _mixed(own: Sequence[Clause], quotes: Sequence[str], works: Sequence[str]) -> Iterator[Statement]:
+    """A part of a sentence with words of which only the quotes of one work have one, only those of another
+    work the other."""
+    held: dict[int, set[str]] = {}
+    for quote in quotes:
+        place = next((n for n, work in enumerate(works) if quote in work), -1)
+        held.setdefault(place, set()).update(token.stem for token in tokens(quote))
+    parts = (tokens(part) for clause in own for part in _PARTS.split(clause.text)) if len(held) > 1 else ()
+    for part in parts:
         alone: dict[int, str] = {}
-        for token in clause.tokens:
-            having = [
-                quote for quote, stems in held.items() if token.stem in stems and token.stem in clause.content
-            ]
-            if len(having) == 1:
+        for token in part:
+            having = [place for place, stems in held.items() if token.stem in stems]
+            if len(having) == 1 and not token.light:
                 alone.setdefault(having[0], token.shown)
         if len(alone) > 1:
             word, other, *_ = alone.values()
@@ -268,18 +284,25 @@ def _of_numbers(
         if same and all(other.comparator != one.comparator for other in same):
             yield _warning("number_bound", number=one.shown)
             break
-    beside = [pair for clause in theirs for pair in _beside(clause, own)]
+    beside = [one for clause in theirs for one in _beside(clause, own)]
     for clause in own:
-        for number, words in _beside(clause, theirs):
-            there = [len(words & others) for other, others in beside if other == number]
-            elsewhere = [len(words & others) for other, others in beside if other != number]
-            if there and max(elsewhere, default=0) > max(there):
+        for number, before, behind in _beside(clause, theirs):
+            there = [(len(before & b), len(behind & a)) for other, b, a in beside if other == number]
+            elsewhere = [(len(before & b), len(behind & a)) for other, b, a in beside if other != number]
+            if there and any(_nearer(one, there) for one in elsewhere):
                 yield _warning("number_moved", number=number)
                 return
 
 
-def _beside(clause: Clause, others: Sequence[Clause]) -> Iterator[tuple[str, frozenset[str]]]:
-    """Each number of a clause with the words around it, as far as the next number on each side; abbreviations
+def _nearer(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    """Whether the words around another number are shared more, on one side and together."""
+    return max(one) > 1 and all(
+        max(one[0] - other[0], one[1] - other[1]) > 0 and sum(one) >= sum(other) for other in others
+    )
+
+
+def _beside(clause: Clause, others: Sequence[Clause]) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
+    """Each number of a clause with the words before and behind it, as far as the next number; abbreviations
     stand for the words that the other text has for them."""
     row = clause.tokens
     for place, token in enumerate(row):
@@ -287,13 +310,12 @@ def _beside(clause: Clause, others: Sequence[Clause]) -> Iterator[tuple[str, fro
             continue
         first = next((n + 1 for n in range(place - 1, -1, -1) if row[n].number), 0)
         last = next((n for n in range(place + 1, len(row)) if row[n].number), len(row))
-        around = [
-            one
-            for one in row[max(first, place - 4) : min(last, place + 5)]
-            if not one.light and not one.number
-        ]
-        words = {one.stem for one in around}
-        for one in around:
-            for other in others:
-                words |= spelled(one.shown, other.tokens)
-        yield token.stem, frozenset(words)
+        before = row[max(first, place - AROUND) : place]
+        behind = row[place + 1 : min(last, place + 1 + AROUND)]
+        yield token.stem, _words(before, others), _words(behind, others)
+
+
+def _words(row: Sequence[Token], others: Sequence[Clause]) -> frozenset[str]:
+    content = [one for one in row if not one.light]
+    long = (stems for one in content for other in others if (stems := spelled(one.shown, other.tokens)))
+    return frozenset(one.stem for one in content).union(*long)

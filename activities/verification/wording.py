@@ -232,8 +232,9 @@ def names_in(text: str) -> list[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Whether an uncommon word is a name by its look: a capital, a digit, or the ending of a drug's name."""
-    return not word.islower() or looks_special(word)
+    """Whether an uncommon word is a name by its look: a capital, a digit, or the ending of a drug's name. A
+    word in capitals is as often an abbreviation of plain words."""
+    return (not word.islower() and not (word.isalpha() and word.isupper())) or looks_special(word.lower())
 
 
 def _is_uncommon(word: str) -> bool:
