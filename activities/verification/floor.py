@@ -14,8 +14,8 @@ agree."""
 SHORT = 4
 """Content words of a sentence that shares one with its quotes at least."""
 _RECOMMENDS = re.compile(
-    r"\b(?:clinicians?|doctors?|physicians?|patients?|hospitals?|governments?|policy ?makers?|practitioners?)\s+"
-    r"(?:\w+\s+)?(?:should|must|ought to|need to)\b"
+    r"\b(?:clinicians?|doctors?|physicians?|patients?|hospitals?|governments?|policy ?makers?|"
+    r"practitioners?)\s+(?:\w+\s+)?(?:should|must|ought to|need to)\b"
     r"|\b(?:should|must|ought to) (?:\w+ly |therefore |now |always )*(?:adopt\b|be (?:\w+ly )?"
     r"(?:adopted|used|prescribed|given|recommended|avoided|preferred|offered|considered|stopped|replaced)\b)"
     r"|\b(?:we|is|are|be|therefore|strongly) recommend(?:ed)?\b",
