@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,20 @@ def model_names(answer: "httpx.Response") -> tuple[str, ...]:
         return tuple(str(entry["id"]) for entry in answer.json()["data"])
     except (ValueError, KeyError, TypeError):
         return ()
+
+
+async def listed_models(settings: Settings) -> tuple[str, tuple[str, ...]]:
+    """The address of the configured server, for people, and the models that it lists."""
+    import httpx
+
+    address = (settings.openai_base_url or OPENAI).rstrip("/")
+    key = settings.openai_api_key
+    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    names: tuple[str, ...] = ()
+    with suppress(httpx.HTTPError, httpx.InvalidURL):
+        async with httpx.AsyncClient(timeout=ASK_SECONDS, headers=headers) as http:
+            names = model_names(await http.get(f"{address}/models"))
+    return without_credentials(address), names
 
 
 async def check_models(settings: Settings, models: list[str]) -> None:

@@ -1,5 +1,6 @@
 """`determinator ask`: a question in, a report out."""
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -162,7 +163,7 @@ def ask(
                     "server run"
                 )
             if not (options.get("model") or settings.model):
-                await offer_local_model(settings)
+                await offer_model(settings, options, at_terminal=not as_json)
             runs: list[tuple[str, Run]] = []
             for name in wanted_modes:
                 asked = options | AskOptions(mode=name)
@@ -180,13 +181,33 @@ def ask(
     return run_async(body)
 
 
-async def offer_local_model(settings: "Settings") -> None:
-    """Name a model server of this machine, where no model is set; nothing is sent to it."""
-    if settings.openai_base_url is None and settings.openai_api_key is None:
-        from client.model_servers import local_servers
+async def offer_model(settings: "Settings", options: "AskOptions", *, at_terminal: bool) -> None:
+    """Say, where no model is named, which there are: those of the configured server, else of a server of this
+    machine, to which nothing is sent. At a terminal the person chooses once, which is kept in their own
+    configuration."""
+    from client.model_servers import listed_models, local_servers
+    from client.remember import remember_model
 
+    if settings.openai_base_url is None and settings.openai_api_key is None:
         for server in (await local_servers())[:1]:
             say(server.line())
+        return
+    address, names = ("", ()) if settings.offline else await listed_models(settings)
+    say(
+        f"no model is named, so none is used; {address or 'the server'} "
+        + (f"offers {', '.join(names[:NAMED_MODELS])}" if names else "does not list its models")
+        + (f" and {len(names) - NAMED_MODELS} more" if len(names) > NAMED_MODELS else "")
+        + ": name one with --model or DETERMINATOR_MODEL (`extractive`: none)"
+    )
+    if not (at_terminal and names and sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    chosen = click.prompt("Model for this and later questions", default="extractive", err=True).strip()
+    options["model"] = chosen
+    say(remember_model(chosen))
+
+
+NAMED_MODELS = 8
+"""Of those that a server offers, in the line about them."""
 
 
 def with_files(settings: "Settings", question: str, audio: Path | None, image: Path | None) -> str:

@@ -53,7 +53,10 @@ class Parcel:
 
 
 def is_file_name(target: str) -> bool:
-    """Whether a target means a file or folder rather than a run."""
+    """Whether a target means a file or folder rather than a run. `last` is the newest run, also where a file
+    has that name: `./last` is the file."""
+    if target == "last":
+        return False
     try:
         return target.lower().endswith((".json", ".zip", *MARKDOWN)) or Path(target).exists()
     except (OSError, ValueError):  # a name no file can have

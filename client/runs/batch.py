@@ -185,13 +185,30 @@ class Batch:
 
     async def _answer(self, question: Question, total: int) -> Result:
         async with self._turns:
-            run_id = self._note.get(question.key) or await self._start(question)
+            run_id = self._note.get(question.key, "")
+            if not (run_id and await self._is_known(run_id)):
+                run_id = await self._start(question)
             if self._start_only:
                 return Result(question.line, question.text, run_id, "started")
             result = await self._result(question, run_id)
             self._ended += 1
             self._say(f"{self._ended}/{total} {result.status}: {question.text[:80]}")
             return result
+
+    async def _is_known(self, run_id: str) -> bool:
+        """Whether this home has a run that was noted: the folder may have been made with another one."""
+        from client.failures import NoSuchRun
+        from client.reports.load import NoReport
+
+        try:
+            await self._client.run(run_id)
+        except NoSuchRun:  # the server has forgotten it; the evidence store has not
+            try:
+                await self._client.finished(run_id, whole=False)
+            except (NoReport, NoSuchRun):
+                self._say(f"{run_id} is not in this home; its question is asked anew")
+                return False
+        return True
 
     async def _start(self, question: Question) -> str:
         """Start a run, or join the one that answers this question, and note it."""
