@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from activities.candidates.types import CandidateFindings
-from activities.drafts import Passage, RefusedKind
+from activities.drafts import Passage
 from activities.judgements import Table
 from activities.profiles.types import STUDIES, Words
 from activities.publication import PublishInput
@@ -51,9 +51,6 @@ from activities.report.works import (
 from activities.text.independence import studies
 from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import QuoteChecker
-
-FALLEN: frozenset[RefusedKind] = frozenset({"claim", "wording", "reservation", "summary"})
-"""Kinds of refused sentences; cells, fields and first wordings are none."""
 
 
 @dataclass(slots=True)
@@ -209,8 +206,7 @@ def _state(
     claims = done.standing
     refused = sum(item.kind in ("claim", "wording") for item in done.dropped)
     unanswered = None if claims else why_unanswered(step, refused)
-    stated = [*claims, *edit.own, *checked.reservations]
-    by = Counter(claim.stands_by for claim in stated)
+    by = Counter(claim.stands_by for claim in claims)
     verification = Verification(
         claims=max(checked.written, len(claims)),
         verified=len(claims),
@@ -220,7 +216,7 @@ def _state(
         by_quote=by["quote"],
         by_reader=by["reader"],
         computed=by["computation"],
-        fell=sum(item.kind in FALLEN and item.statement.code != "repeats_claim" for item in done.dropped),
+        fell=sum(section.lost for section in done.sections),
         reader=step.reader,
     )
     retracted = dict.fromkeys((*done.retracted, *checked.candidates.retracted))

@@ -132,7 +132,7 @@ class CheckedDrafts:
     repaired: int = 0
     """Sentences that stand in a second wording."""
     replaced: int = 0
-    """Refused sentences in whose place a quote is printed."""
+    """Quotes that are printed in the place of refused sentences."""
     quotes_refused: int = 0
     """Quotes that no longer stand beside others that do."""
     repeats: dict[str, str] = field(default_factory=dict)
@@ -212,7 +212,8 @@ class _Drafts:
         related = tuple(filter(None, (self.passage(p, section_id) for p in draft.related)))
         lost = [item for item in self.done.dropped[start:] if item.statement.code != "repeats_claim"]
         self.done.repaired += sum(one.reworded and one.state == "stands" for one in shown.claims)
-        self.done.replaced += sum(item.kind == "wording" for item in lost)
+        written = {one.id: one.text for one in draft.claims}
+        self.done.replaced += sum(written.get(one.id) != one.text for one in shown.claims)
         return CheckedSection(
             planned,
             section_id,

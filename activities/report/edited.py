@@ -25,8 +25,6 @@ class CheckedEdit:
     mechanism: tuple[Claim, ...] = ()
     leads: Mapping[str, str] = field(default_factory=dict)
     """Section id -> the sentence that leads into it."""
-    own: tuple[Claim, ...] = ()
-    """The sentences that are the editor's own, and no claim's."""
 
 
 def check_edited(edited: Edited, done: CheckedDrafts, checker: QuoteChecker) -> CheckedEdit:
@@ -36,16 +34,12 @@ def check_edited(edited: Edited, done: CheckedDrafts, checker: QuoteChecker) -> 
     everything = {claim.id: claim for claim in done.standing}
     _remove_repeated(edited.repeated, done)
     writer = _Sentences(everything, done, checker)
-    parts = {
-        "answer": writer.printed(edited.answer),
-        "summary": writer.printed(edited.executive_summary),
-        "mechanism": writer.printed(edited.mechanism, in_place=False),
-    }
     return CheckedEdit(
         title=clean(edited.title),
-        **parts,
+        answer=writer.printed(edited.answer),
+        summary=writer.printed(edited.executive_summary),
+        mechanism=writer.printed(edited.mechanism, in_place=False),
         leads=_leads(edited.transitions, done),
-        own=tuple(claim for claims in parts.values() for claim in claims if not writer.is_claim(claim)),
     )
 
 
@@ -54,12 +48,6 @@ class _Sentences:
         self.claims = claims
         self.done = done
         self.checker = checker
-
-    def is_claim(self, sentence: Claim) -> bool:
-        """Whether a sentence only repeats a claim."""
-        return any(
-            self.claims[name].text == sentence.text for name in sentence.rests_on if name in self.claims
-        )
 
     def printed(self, sentences: Sequence[EditedSentence], *, in_place: bool = True) -> tuple[Claim, ...]:
         """The sentences that stand, each once; `in_place`: and the claims of those that do not."""

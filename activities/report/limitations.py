@@ -55,8 +55,9 @@ def limitations(
     refused = sum(item.kind == "claim" for item in verification.dropped)
     if refused and unanswered is None:
         found.append(Statement(code="claims_refused", values={"claims": refused}))
-    if verification.replaced:
-        found.append(Statement(code="wordings_replaced", values={"claims": verification.replaced}))
+    replaced = sum(item.kind == "wording" for item in verification.dropped)
+    if replaced:
+        found.append(Statement(code="wordings_replaced", values={"claims": replaced}))
     if quotes_refused:
         found.append(Statement(code="quotes_refused", values={"quotes": quotes_refused}))
     if step.usage.cost_microusd is None:

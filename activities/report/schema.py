@@ -173,9 +173,9 @@ class Verification(Frozen):
     repaired: int = 0
     """Sentences that stand in a second wording."""
     replaced: int = 0
-    """Refused sentences in whose place a quote is printed."""
+    """Quotes that are printed in the place of refused sentences."""
     by_quote: int = 0
-    """Sentences that stand since they are in the words of their quote."""
+    """Sentences that stand since they are in the words of their quote, and the quotes in place of others."""
     by_reader: int = 0
     """Sentences that stand since a second reader said so."""
     computed: int = 0

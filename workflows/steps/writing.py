@@ -31,7 +31,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
     from activities.roles.assessment import MIN_ANSWERS
     from activities.types import EvidenceRef, ReportPlanSection, SearchRecord
-    from activities.verification import verdicts
+    from activities.verification import gate, verdicts
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -359,7 +359,8 @@ def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
     """The sentences by which works were judged to answer, word for word: what a section says when nothing
     that was written of it stood."""
     supports = [one for judged in judgements if judged.answers >= MIN_ANSWERS for one in judged.support]
-    claims = tuple(DraftClaim(text=one.quote, support=(one,)) for one in dict.fromkeys(supports))
+    prose = (one for one in dict.fromkeys(supports) if gate.is_prose(one.quote))
+    claims = tuple(DraftClaim(text=one.quote, support=(one,)) for one in prose)
     return (DraftParagraph(claims=claims),) if claims else ()
 
 

@@ -1,0 +1,285 @@
+"""Lies at the gate: whatever a model says that its works do not, is refused, or asked about with a warning.
+
+The lies are made of the sentences of real abstracts (`tests.activities.roles.lies`). A lying writer goes
+through the roles themselves, with second readers of three kinds: an honest one, one who says yes to all, and
+one who says yes and copies the quote as what carries it. The table of what is printed then is in
+docs/guarantees.md; `python -m tests.activities.verification.test_lies` prints it.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from activities.drafts import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
+from activities.profiles.loader import load_profile
+from activities.roles.editor import EditAnswer, RepeatedAnswer, SentenceAnswer, TransitionAnswer
+from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
+from activities.roles.judge import JudgeAnswer, WorkAnswer
+from activities.roles.registry import SPECS
+from activities.roles.role import Prompt
+from activities.roles.validation import Loose
+from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
+from activities.roles.writer import AgainAnswer, DraftAnswer, WrittenAgain, WrittenParagraph
+from activities.roles.written import Written
+from activities.steps import JudgeInput, Role, StepContext
+from activities.types import Claim, Support
+from activities.verification import gate
+from activities.verification.normal_form import normalise
+from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
+from tests.activities.roles.lies import LIES, Pair, pairs
+
+COUNT = 45
+"""Pairs tried of each kind; a kind does not fit every sentence."""
+COMMON = {"run_id": "r", "question": "What was found?", "profile": load_profile("general")}
+TWO_WORKS = "two works joined into one result"
+GUARANTEES = Path(__file__).parents[3] / "docs" / "guarantees.md"
+
+
+def lies(kind: str, seed: int) -> Iterator[tuple[Pair, str]]:
+    told = 0
+    for pair in pairs(COUNT, seed, kind):
+        lie = LIES[kind](pair)
+        # what is left of a sentence may be a true one: a lie has to say something else than both works
+        if lie and lie not in (pair.said.quote, pair.said_there.quote if kind == TWO_WORKS else ""):
+            told += 1
+            yield pair, lie
+    assert told > 3, f"{kind} was hardly tried"
+
+
+def shown(pair: Pair) -> Prompt:
+    return Prompt(
+        "",
+        "",
+        "",
+        shown={"E1": pair.one, "E2": pair.other},
+        sentences={"S1": pair.said, "S2": pair.said_there},
+        claims={"C1": "s1.1", "C2": "s2.1"},
+    )
+
+
+def accepted(role: Role, step: StepContext, prompt: Prompt, answer: Loose) -> Any:
+    return SPECS[role].accept(step, prompt, answer).output
+
+
+def wrote(pair: Pair, *written: Written, **more: object) -> SectionDraft:
+    answer = DraftAnswer.model_validate(
+        {"answer": [], "paragraphs": [WrittenParagraph(sentences=list(written))], **more}
+    )
+    draft = accepted("writer", WriteInput.model_validate(COMMON), shown(pair), answer)
+    assert isinstance(draft, SectionDraft)
+    return named("s1", draft)
+
+
+Reader = Callable[[Pair, str, str], VerdictAnswer]
+
+
+def honest(pair: Pair, lie: str, text: str) -> VerdictAnswer:
+    told = normalise(text)[:60] == normalise(lie)[:60]
+    return VerdictAnswer(supported="no" if told else "yes", words=pair.said.quote)
+
+
+def always_yes(_pair: Pair, _lie: str, _text: str) -> VerdictAnswer:
+    return VerdictAnswer(supported="yes")
+
+
+def yes_with_the_quote(pair: Pair, _lie: str, _text: str) -> VerdictAnswer:
+    return VerdictAnswer(supported="yes", words=pair.said.quote)
+
+
+def read(pair: Pair, lie: str, draft: SectionDraft, reader: Reader) -> SectionDraft:
+    """A draft after a second reader, by the role itself."""
+    asked = to_read(draft.sentences)
+    prompt = shown(pair)
+    labels = {f"C{number}": one.id for number, one in enumerate(asked, 1)}
+    answers = [
+        reader(pair, lie, one.text).model_copy(update={"claim": label})
+        for label, one in zip(labels, asked, strict=True)
+    ]
+    prompt = Prompt("", "", "", shown=prompt.shown, sentences=prompt.sentences, claims=labels)
+    step = VerifyInput.model_validate({**COMMON, "sentences": asked})
+    return with_verdicts(draft, accepted("verifier", step, prompt, VerdictsAnswer(verdicts=answers)))
+
+
+def rests_on(kind: str) -> list[str]:
+    return ["S1", "S2"] if kind == TWO_WORKS else ["S1"]
+
+
+def texts(draft: SectionDraft) -> set[str]:
+    return {one.text for one in printed(draft).claims}
+
+
+def listed(draft: SectionDraft, lie: str) -> bool:
+    return any(normalise(lie)[:60] in normalise(one.text) for one in printed(draft).refused)
+
+
+@pytest.mark.parametrize("kind", LIES)
+def test_with_an_honest_reader_a_lie_becomes_its_quote(kind: str) -> None:
+    for pair, lie in lies(kind, 1):
+        own = {pair.said.quote, pair.said_there.quote}
+        draft = read(pair, lie, wrote(pair, Written(text=lie, rests_on=rests_on(kind))), honest)
+        assert texts(draft) <= own, lie
+        assert listed(draft, lie)
+        failed = to_reword(draft)
+        step = WriteInput.model_validate({**COMMON, "failed": failed})
+        again = [WrittenAgain(refused="C1", text=lie, rests_on=rests_on(kind))]
+        stubborn = accepted("writer", step, shown(pair), AgainAnswer(sentences=again))
+        assert isinstance(stubborn, SectionDraft)
+        assert texts(read(pair, lie, with_rewordings(draft, stubborn), honest)) <= own, lie
+        left_out = accepted("writer", step, shown(pair), AgainAnswer(sentences=[]))
+        assert isinstance(left_out, SectionDraft)
+        assert texts(with_rewordings(draft, left_out)) == set(), "left out means out"
+
+
+@pytest.mark.parametrize("kind", LIES)
+def test_a_lie_that_nobody_read_is_never_printed(kind: str) -> None:
+    for pair, lie in lies(kind, 2):
+        draft = wrote(pair, Written(text=lie, rests_on=["S1"]), reservations=[lie])
+        assert texts(draft) <= {pair.said.quote}, lie
+        assert printed(draft).reservations == ()
+        assert listed(draft, lie)
+
+
+def test_a_label_that_does_not_exist_carries_nothing() -> None:
+    for pair, lie in lies("a statement of another work", 3):
+        draft = wrote(pair, Written(text=lie, rests_on=["S77"]))
+        assert texts(draft) == set()
+        assert [one.reason.code for one in draft.refused] == ["label_unknown"]
+        half = wrote(pair, Written(text=pair.said.quote, rests_on=["S1", "S77"]))
+        assert listed(half, pair.said.quote)
+
+
+def test_what_affirms_is_not_what_is_missing() -> None:
+    """A finding that is called missing has to rest on quotes as any other."""
+    for pair, lie in lies("a number changed", 4):
+        if gate.denies(lie):
+            continue
+        draft = wrote(pair, Written(kind="missing", text=lie))
+        assert [one.reason.code for one in draft.refused] == ["cites_nothing"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in LIES if kind not in (TWO_WORKS, "a comparison exchanged")])
+def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
+    for pair, lie in lies(kind, 5):
+        claims = {
+            "s1": (Claim(id="s1.1", text=pair.said.text, support=(_support(pair, 1),)),),
+            "s2": (Claim(id="s2.1", text=pair.said_there.text, support=(_support(pair, 2),)),),
+        }
+        step = EditInput.model_validate(
+            {
+                **COMMON,
+                "title": "T",
+                "outline": {"s1": "One", "s2": "Two"},
+                "claims": claims,
+                "asks_mechanism": True,
+            }
+        )
+        rests = ["C1"] if kind == "a statement of another work" else ["C1", "C2"]
+        sentence = SentenceAnswer(text=lie, rests_on=rests)
+        answer = EditAnswer(
+            title=lie,
+            answer=[sentence],
+            executive_summary=[sentence, SentenceAnswer(text=lie, rests_on=["C9"])],
+            mechanism=[sentence],
+            transitions=[TransitionAnswer(section="s1", text=lie)],
+            repeated=[RepeatedAnswer(claim="C2", repeats="C1")],
+        )
+        edited = SPECS["editor"].accept(step, shown(pair), answer).output
+        assert not [one for one in edited.sentences if one.state == "stands"], lie
+        assert edited.title == "T", lie
+        assert edited.repeated == (), "a claim of its own was removed as repetition"
+
+
+@pytest.mark.parametrize(
+    "kind", ["a number changed", "a name put in", "a statement of another work", "a direction turned"]
+)
+def test_a_lie_of_the_extractor_is_blank(kind: str) -> None:
+    for pair, lie in lies(kind, 6):
+        said = lie.split()
+        at = next((n for n, word in enumerate(said) if word not in pair.said.quote.split()), 7)
+        text = " ".join(said[max(at - 7, 0) : at + 7])[:150]
+        if text in pair.said.quote or all(word.strip(".,") in pair.one.text for word in text.split()):
+            continue  # the work says it
+        cells = [
+            CellAnswer(column="finding", text=text, sentence="S1"),
+            CellAnswer(column="dose", text=pair.said_there.quote[:150], sentence="S2"),
+        ]
+        step = ExtractInput.model_validate({**COMMON, "columns": ("finding", "dose")})
+        answer = ExtractAnswer(rows=[RowAnswer(work="E1", cells=cells), RowAnswer(work="E7", cells=cells)])
+        found = SPECS["extractor"].accept(step, shown(pair), answer).output
+        kept = {cell.text for row in found.table.rows for cell in row.cells.values()}
+        assert kept == set(), lie
+        assert any("dose" in one.text for one in found.refused), "the cell of another work was not listed"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in LIES if kind != "a statement of another work"])
+def test_a_lie_of_the_judge_is_no_finding(kind: str) -> None:
+    for pair, lie in lies(kind, 7):
+        work = WorkAnswer(
+            work="E1",
+            answers=3,
+            finding=lie,
+            sentences=["S1"],
+            comparator="metformin against Wonderpill",
+            participants=987_123,
+            design="Wonderpill trial",
+            reason="Wonderpill cured 99 of 100",
+        )
+        answer = JudgeAnswer(works=[work, WorkAnswer(work="E9", answers=3, finding=lie, sentences=["S1"])])
+        step = JudgeInput.model_validate({**COMMON, "iteration": 1, "evidence": ()})
+        (judged,) = SPECS["judge"].accept(step, shown(pair), answer).output.judgements
+        assert judged.finding == " ".join(pair.said.quote.split()), lie
+        assert (judged.participants, judged.comparator, judged.design, judged.reason) == (None, "", "", "")
+
+
+AS_RESERVATION, AS_MISSING = "a finding called a reservation", "a false denial called missing"
+ELSEWHERE = {AS_RESERVATION: "a number changed", AS_MISSING: "a denial put in or left out"}
+"""Lies that are told where no quote is needed, and the kind that they are made of."""
+
+
+def printed_by(reader: Reader | None, kind: str) -> tuple[int, int]:
+    """How many lies of a kind were told, and how many are printed after a second reader."""
+    told = stands = 0
+    for pair, lie in lies(ELSEWHERE.get(kind, kind), 11):
+        if kind == AS_RESERVATION:
+            draft = wrote(pair, reservations=[lie])
+        elif kind == AS_MISSING:
+            draft = wrote(pair, Written(kind="missing", text=lie))
+        else:
+            draft = wrote(pair, Written(text=lie, rests_on=rests_on(kind)))
+        draft = printed(read(pair, lie, draft, reader) if reader else draft)
+        told += 1
+        stands += lie in {one.text for one in draft.sentences}
+    return told, stands
+
+
+def table() -> str:
+    """What of a lying writer is printed as standing, by kind and by second reader."""
+    readers: tuple[Reader | None, ...] = (None, always_yes, yes_with_the_quote)
+    rows = ["| lie | told | no reader | always yes | always yes, with the quote |", "|---|---|---|---|---|"]
+    total = [0, 0, 0, 0]
+    for kind in (*LIES, *ELSEWHERE):
+        made = [printed_by(reader, kind) for reader in readers]
+        counts = [made[0][0], *(stands for _, stands in made)]
+        total = [sum(pair) for pair in zip(total, counts, strict=True)]
+        rows.append(f"| {kind} | {' | '.join(map(str, counts))} |")
+    rows.append(f"| all | {' | '.join(map(str, total))} |")
+    return "\n".join(rows)
+
+
+def test_the_table_in_the_guarantees_is_what_is_measured() -> None:
+    """And code alone lets none of them stand."""
+    measured = table()
+    assert measured in GUARANTEES.read_text("utf-8"), measured
+    assert all(printed_by(None, kind)[1] == 0 for kind in LIES)
+
+
+def _support(pair: Pair, which: int) -> Support:
+    document, sentence = (pair.one, pair.said) if which == 1 else (pair.other, pair.said_there)
+    return Support(evidence_id=document.evidence_id, quote=sentence.quote)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{table()}\n")
