@@ -1,7 +1,9 @@
 """What the tools answer: typed, so that each has a schema a program can rely on; and their errors."""
 
 import functools
+import re
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -14,10 +16,40 @@ from activities.types import Identifiers, SearchStatus
 from client.api import EXPECTED
 from client.failures import as_failure
 from client.run import RunStatus
+from client.runs.listing import Row
 from workflows.progress_rows import progress_rows
 
 P = ParamSpec("P")
 T = TypeVar("T")
+TOOLS = {
+    "list": "list_runs",
+    "ask": "start_research",
+    "watch": "research_status",
+    "status": "research_status",
+    "approve": "approve",
+    "reject": 'approve with decision "reject"',
+    "steer": "steer",
+    "cancel": "cancel_research",
+    "finish": "cancel_research with finish",
+    "report": "get_report",
+    "verify": "verify_report",
+    "search": "search_all_sources",
+}
+"""Verb of the command line -> tool."""
+ARGUMENTS = {
+    "gate": "gate",
+    "library": "library",
+    "sources": "sources",
+    "source": "sources",
+    "columns": "columns",
+    "mode": "mode",
+    "profile": "profile",
+    "approve": "approve",
+    "max-cost": "max_cost",
+    "max-time": "max_minutes",
+    "max-iterations": "max_iterations",
+}
+"""Option of the command line -> argument of a tool."""
 DateRange = Literal["1y", "5y", "10y", "all"]
 
 
@@ -35,9 +67,22 @@ def clearly(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 
 def one_line(error: Exception | str) -> str:
-    """What went wrong, without line breaks and without what is secret."""
-    said = error if isinstance(error, str) else str(as_failure(error) or error)
-    return redacted(" ".join(said.split()))
+    """What went wrong, without line breaks and without what is secret. Where the client advises a command of
+    the shell, it advises the tool that does the same, or says for whom the command is."""
+    message = error if isinstance(error, str) else str(as_failure(error) or error)
+    message = re.sub(r"`determinator (\w+)[^`]*`", tool_for_command, " ".join(message.split()))
+    return redacted(re.sub(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)", argument_for_option, message))
+
+
+def tool_for_command(command: re.Match[str]) -> str:
+    """The tool that does what a command does."""
+    tool = TOOLS.get(command[1])
+    return tool or f"{command[0]} (for the operator of this server)"
+
+
+def argument_for_option(option: re.Match[str]) -> str:
+    """The argument of a tool that does what an option of the command line does."""
+    return ARGUMENTS.get(option[1], option[0])
 
 
 def by_name(identifiers: object) -> object:
@@ -118,6 +163,9 @@ class PaperDetails(BaseModel):
     references_status: SearchStatus = Field(description="Whether the references could be asked for")
 
 
+RunId = Annotated[str, Field(description="The run's id, by which every tool takes it")]
+
+
 class Spent(BaseModel):
     """What a run has used."""
 
@@ -129,7 +177,7 @@ class Spent(BaseModel):
 class RunState(BaseModel):
     """A run at one moment."""
 
-    run_id: str
+    run: RunId
     question: str
     status: str = Field(description="running, completed, failed, canceled, terminated or timed_out")
     phase: str
@@ -161,7 +209,7 @@ class RunState(BaseModel):
         return cls.model_validate(
             {
                 **known,
-                "run_id": row.run_id,
+                "run": row.run_id,
                 "question": row.question or known.get("question", ""),
                 "status": row.status,
                 "stop_reason": known.get("stop_reason") or row.stop_reason or None,
@@ -189,7 +237,7 @@ class ReportClaim(BaseModel):
 class ReportAnswer(BaseModel):
     """A report."""
 
-    run_id: str
+    run: RunId
     question: str
     title: str
     summary: str
@@ -206,7 +254,7 @@ class ReportAnswer(BaseModel):
         """The answer for a report."""
         numbers = {reference.evidence_id: reference.number for reference in report.references}
         return cls(
-            run_id=report.run_id,
+            run=report.run_id,
             question=report.question,
             title=report.title,
             summary=report.executive_summary,
@@ -231,10 +279,27 @@ class ReportAnswer(BaseModel):
         )
 
 
+class ListedRun(BaseModel):
+    """A run in a list."""
+
+    run: RunId
+    question: str
+    status: str
+    mode: str
+    started: datetime
+
+    @classmethod
+    def of(cls, row: Row) -> "ListedRun":
+        """What the server knows of a run."""
+        return cls(
+            run=row.run_id, question=row.question, status=row.status, mode=row.mode, started=row.started
+        )
+
+
 class HypothesisAnswer(BaseModel):
     """What the evidence says of a hypothesis."""
 
-    run: RunState
+    state: RunState
     report: ReportAnswer | None = Field(
         description="null while the run goes on: ask research_status, get_report"
     )
@@ -251,6 +316,8 @@ class VerifyAnswer(BaseModel):
 class QuoteToCheck(BaseModel):
     """A quote, and the text it is said to be from: the text itself, an item of a run, or a PubMed
     abstract."""
+
+    model_config = ConfigDict(extra="forbid")
 
     quote: str
     text: str | None = None

@@ -12,13 +12,13 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from activities.report.formats import render
 from activities.types import Gate, Length
 from client.api import Determinator
 from client.failures import BadInput
-from client.mcp.answers import HypothesisAnswer, ReportAnswer, RunState, VerifyAnswer, clearly
+from client.mcp.answers import HypothesisAnswer, ListedRun, ReportAnswer, RunState, VerifyAnswer, clearly
 from client.reports.verify import is_file_name
 from client.run import Run
 
@@ -29,14 +29,32 @@ BY = "MCP client"
 """Who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
 
-RunName = Annotated[
-    str, Field(max_length=200, description="A run's id, the start of it, or `last` for the newest run")
+
+def named_by_id(run: str) -> str:
+    """Raises ValueError for `last`."""
+    if run == "last":
+        raise ValueError("a tool that changes a run needs its id, not `last`; list_runs has the ids")
+    return run
+
+
+AnyRun = Annotated[
+    str,
+    Field(min_length=1, max_length=200, description="A run's id as `run` of an answer has it, or `last`"),
 ]
+"""Of a tool that reads."""
+OneRun = Annotated[
+    str,
+    Field(min_length=1, max_length=200, description="A run's id as `run` of an answer has it; not `last`"),
+    AfterValidator(named_by_id),
+]
+"""Of a tool that changes a run: the newest one may be another caller's."""
 Seconds = Annotated[
     float,
     Field(ge=0, le=MAX_WAIT_SECONDS, description="How long to wait for its end; the run goes on after that"),
 ]
 Question = Annotated[str, Field(min_length=3, max_length=4000)]
+Sources = Annotated[Sequence[str], Field(description="Only these sources; none: those of the profile")]
+Library = Annotated[str, Field(description="A folder of documents, below one the operator allows")]
 ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
@@ -76,7 +94,7 @@ class Research:
         """Add the tools to a server."""
         for tool in (self.start_research, self.analyze_hypothesis, self.approve, self.steer):
             server.add_tool(clearly(tool), annotations=CHANGES)
-        for read in (self.research_status, self.get_report, self.verify_report):
+        for read in (self.list_runs, self.research_status, self.get_report, self.verify_report):
             server.add_tool(clearly(read), annotations=READS)
         server.add_tool(clearly(self.cancel_research), annotations=CANCELS)
 
@@ -91,12 +109,8 @@ class Research:
         profile: Annotated[
             ProfileName, Field(description="auto, drug_repurposing, biomedical, general")
         ] = "auto",
-        sources: Annotated[
-            Sequence[str], Field(description="Only these sources; none: those of the profile")
-        ] = (),
-        library: Annotated[
-            str, Field(description="A folder of documents, below one the operator allows")
-        ] = "",
+        sources: Sources = (),
+        library: Library = "",
         columns: Annotated[
             Sequence[str], Field(description="What to extract from each work, for a table")
         ] = (),
@@ -127,8 +141,12 @@ class Research:
         )
         return await self._state(run, ctx, wait_seconds)
 
+    async def list_runs(self, limit: Annotated[int, Field(ge=1, le=100)] = 20) -> list[ListedRun]:
+        """Runs, the newest first, with the id by which the other tools take each."""
+        return [ListedRun.of(row) for row in await self._client.runs(limit)]
+
     async def research_status(
-        self, ctx: Context, run: RunName = "last", wait_seconds: Seconds = 0
+        self, ctx: Context, run: AnyRun = "last", wait_seconds: Seconds = 0
     ) -> RunState:
         """How a run is: phase, iteration, works found, money spent, and which gate waits for a decision. With
         `wait_seconds`, waits for its end or for a gate and reports progress meanwhile."""
@@ -136,7 +154,7 @@ class Research:
 
     async def approve(
         self,
-        run: RunName = "last",
+        run: OneRun,
         gate: Annotated[Gate | None, Field(description="The gate that waits; none: whichever does")] = None,
         decision: Literal["approve", "reject"] = "approve",
         note: Annotated[str, Field(max_length=2000)] = "",
@@ -149,7 +167,7 @@ class Research:
         return await state_of(found)
 
     async def steer(
-        self, text: Annotated[str, Field(min_length=1, max_length=2000)], run: RunName = "last"
+        self, run: OneRun, text: Annotated[str, Field(min_length=1, max_length=2000)]
     ) -> RunState:
         """Give a run an instruction, such as "only trials in adults"; it follows it from its next step on."""
         found = await self._client.run(run)
@@ -158,7 +176,7 @@ class Research:
 
     async def cancel_research(
         self,
-        run: RunName = "last",
+        run: OneRun,
         finish: Annotated[
             bool, Field(description="Stop searching only, and write the report from what there is")
         ] = False,
@@ -173,7 +191,7 @@ class Research:
 
     async def get_report(
         self,
-        run: RunName = "last",
+        run: AnyRun = "last",
         length: Annotated[Length | None, Field(description="Of its Markdown; none: as it was asked")] = None,
     ) -> ReportAnswer:
         """The report of a run: its claims, each with verbatim quotes and the works they are from. While the
@@ -185,7 +203,7 @@ class Research:
 
     async def verify_report(
         self,
-        run: RunName = "last",
+        run: AnyRun = "last",
         path: Annotated[
             str, Field(description="A report's JSON file or bundle, below a folder the operator allows")
         ] = "",
@@ -208,6 +226,8 @@ class Research:
         condition: Annotated[str, Field(min_length=2, max_length=200)],
         ctx: Context,
         mechanism: Annotated[str, Field(max_length=1000, description="The proposed mechanism, if any")] = "",
+        sources: Sources = (),
+        library: Library = "",
         max_cost: Annotated[float | None, Field(ge=0, description="US dollars at most")] = None,
         wait_seconds: Seconds = 600,
     ) -> HypothesisAnswer:
@@ -219,6 +239,8 @@ class Research:
             f"Could {drug} treat {condition}{through}?",
             mode="iterative",
             profile="drug_repurposing",
+            sources=list(sources),
+            library=self._folders.check(library) if library else None,
             max_cost=max_cost,
         )
         state = await self._state(run, ctx, wait_seconds)

@@ -6,9 +6,10 @@
 Like the command line it is a client only: runs live on the Temporal server, and nothing is lost when it ends.
 """
 
+import difflib
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from mcp.server.mcpserver.exceptions import (
     ToolError,
     UnexpectedToolError,
 )
-from mcp.types import CallToolResult, InputRequiredResult
+from mcp.types import CallToolResult, InputRequiredResult, Tool
 from pydantic import ValidationError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -40,12 +41,24 @@ INSTRUCTIONS = (
 
 
 class Server(MCPServer):
-    """Answers wrong arguments, too, with one line."""
+    """Answers wrong arguments, too, with one line, and refuses unknown ones, which the protocol's library
+    drops: an argument that was meant must not be without effect."""
+
+    async def list_tools(self) -> list[Tool]:
+        """See `MCPServer.list_tools`."""
+        tools = await super().list_tools()
+        return [
+            tool.model_copy(update={"input_schema": {**tool.input_schema, "additionalProperties": False}})
+            for tool in tools
+        ]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context | None = None
     ) -> CallToolResult | InputRequiredResult:
         """See `MCPServer.call_tool`."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is not None:
+            refuse_unknown(name, arguments, tool.parameters.get("properties", {}))
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError:
@@ -54,6 +67,16 @@ class Server(MCPServer):
             cause = error.__cause__
             said = wrong_arguments(cause) if isinstance(cause, ValidationError) else str(cause or error)
             raise ToolError(one_line(said)) from cause
+
+
+def refuse_unknown(tool: str, arguments: Iterable[str], known: Collection[str]) -> None:
+    """Raises ToolError for arguments that a tool does not have."""
+    unknown = [name for name in arguments if name not in known]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "."
+        takes = ", ".join(known) or "no arguments"
+        raise ToolError(one_line(f"{tool} has no argument {unknown[0][:100]}{hint} It takes: {takes}"))
 
 
 def wrong_arguments(error: ValidationError) -> str:

@@ -12,6 +12,8 @@ import pytest
 from mcp import Client
 
 from client.api import Determinator
+from client.failures import no_such_run
+from client.mcp.answers import one_line
 from client.mcp.server import build_server
 from tests.replay import Asked, ReplayServer, Reply, recorded
 from tests.worker.fleet import busiest_second
@@ -153,10 +155,47 @@ async def test_every_tool_has_a_schema_for_what_it_takes_and_gives(pubmed: Repla
                     "approve",
                     "steer",
                 ),
-                *("get_report", "verify_report", "cancel_research", "analyze_hypothesis"),
+                *("list_runs", "get_report", "verify_report", "cancel_research", "analyze_hypothesis"),
             ]
         )
         for tool in tools:
             assert tool.description
             assert tool.input_schema["type"] == "object"
+            assert tool.input_schema["additionalProperties"] is False
             assert tool.output_schema, tool.name
+
+
+CHANGING = {
+    "approve": {},
+    "steer": {"text": "only adults"},
+    "cancel_research": {},
+}
+
+
+@pytest.mark.parametrize("tool", CHANGING)
+async def test_what_changes_a_run_names_it(tool: str, pubmed: ReplayServer) -> None:
+    """The newest run may be another caller's, and an argument under another name would leave the newest."""
+    arguments = CHANGING[tool]
+    async with connected() as client:
+        assert await refused(client, tool, **arguments) == "run: Field required"
+        assert "not `last`" in await refused(client, tool, run="last", **arguments)
+        assert "no argument run_id" in await refused(client, tool, run="a", run_id="b", **arguments)
+
+
+async def test_an_unknown_argument_is_refused_by_name(pubmed: ReplayServer) -> None:
+    async with connected() as client:
+        for tool in (await client.list_tools()).tools:
+            message = await refused(client, tool.name, librarry="/etc")
+            assert f"{tool.name} has no argument librarry" in message
+        message = await refused(client, "start_research", question="Does it help?", librarry="/etc")
+        assert "did you mean library?" in message
+        inner = [{"quote": "x" * 30, "txt": "y"}]
+        assert "quotes.0.txt" in await refused(client, "verify_quotes", quotes=inner)
+        assert pubmed.asked == []
+
+
+def test_an_error_advises_the_tool_that_a_caller_has() -> None:
+    assert one_line(no_such_run("x")) == "no run is called x; list_runs shows the runs"
+    assert one_line("watch it with `determinator watch ask-1`") == "watch it with research_status"
+    assert one_line("name it with --gate") == "name it with gate"
+    assert one_line("run `determinator up`") == "run `determinator up` (for the operator of this server)"

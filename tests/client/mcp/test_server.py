@@ -104,24 +104,24 @@ async def test_a_run_is_started_followed_read_and_verified_over_stdio(home: Path
         assert state["status"] == "completed"
         assert state["spent"]["tokens"] == 0
         assert len(seen) > 3, "progress is reported while a run goes on"
-        report = await called(client, "get_report", run=state["run_id"])
+        report = await called(client, "get_report", run=state["run"])
         assert report["claims"]
-        assert (await called(client, "verify_report", run=state["run_id"]))["holds"] is True
+        assert (await called(client, "verify_report", run=state["run"]))["holds"] is True
         support = report["claims"][0]["support"][0]
         checked = await called(
             client,
             "verify_quotes",
-            run=state["run_id"],
+            run=state["run"],
             quotes=[
                 {"quote": support["quote"], "evidence_id": support["evidence_id"]},
                 {"quote": support["quote"], "evidence_id": "doc:none"},
             ],
         )
         assert [one["verbatim"] for one in checked["result"]] == [True, False]
-        (page,) = (await client.read_resource(f"report://{state['run_id']}")).contents
+        (page,) = (await client.read_resource(f"report://{state['run']}")).contents
         assert isinstance(page, TextResourceContents)
         assert report["title"] in page.text
-        item = f"evidence://{state['run_id']}/{support['evidence_id']}"
+        item = f"evidence://{state['run']}/{support['evidence_id']}"
         (stored,) = (await client.read_resource(item)).contents
         assert isinstance(stored, TextResourceContents)
         assert json.loads(stored.text)["evidence_id"] == support["evidence_id"]
@@ -155,7 +155,7 @@ async def test_a_killed_worker_ends_neither_a_run_nor_its_progress(home: Path, l
         assert len(after) > 3
         assert after == sorted(set(after)), "each event once, in order"
         assert killed != living(home)["worker"]
-        assert (await called(client, "verify_report", run=state["run_id"]))["holds"] is True
+        assert (await called(client, "verify_report", run=state["run"]))["holds"] is True
 
 
 async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
@@ -172,8 +172,8 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
             wait_seconds=100,
         )
         assert (state["status"], state["waiting_for"]) == ("running", "plan")
-        run = state["run_id"]
-        assert (await called(client, "steer", run=run, text="only adults"))["run_id"] == run
+        run = state["run"]
+        assert (await called(client, "steer", run=run, text="only adults"))["run"] == run
         assert "not for the report" in await refused(client, "approve", run=run, gate="report")
         await called(client, "approve", run=run, gate="plan", note="fine")
         await called(client, "cancel_research", run=run, finish=True)
@@ -242,7 +242,7 @@ def test_a_foreign_client_calls_every_tool(
     )
     assert ran.returncode == 0, ran.stderr
     answers = json.loads(ran.stdout)
-    assert len(answers) == 14
+    assert len(answers) == 15
     assert answers["verify_quotes"]["error"] is False
     assert all("\n" not in one["text"] for one in answers.values() if one["error"])
     assert "offline" in answers["search_pubmed"]["text"]
