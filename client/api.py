@@ -35,7 +35,8 @@ from client.runs.listing import Filter, Row, list_runs
 
 # what a method needs is imported by it: a command calls one of them
 if TYPE_CHECKING:
-    from activities.preparation import FollowUp
+    from collections.abc import Mapping
+
     from activities.settings import Settings
     from activities.sources.base import SearchResult
     from activities.sources.http.client import Http
@@ -103,7 +104,8 @@ class Determinator:
         self, question: str, *, follow_up: str | None = None, user: str = "", **options: "Unpack[AskOptions]"
     ) -> "Run":
         """Start the research of a question, or join it where the same question with the same settings is
-        being researched. `follow_up` names a finished run that it begins with; `user`, whom it is for, where
+        being researched. `follow_up` names a finished run that it begins with, and whose folder, sources,
+        filters, models and limits it takes where `options` say nothing else; `user`, whom it is for, where
         that is another one than the user of this process: only a run of the same user is joined then.
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
@@ -111,14 +113,15 @@ class Determinator:
         from client.runs.destinations import destinations
         from client.runs.request import build_request, checked
 
-        request = build_request(self.settings, question, options)
+        if follow_up is None:
+            request = build_request(self.settings, question, options)
+        else:
+            request = await self._follow_up(follow_up, question, options)
         if self.embedded:
             named = bool(options.get("sources"))
             request = await checked(self.settings, request, named=named, say=self._say)
-            if self._connection is None:
+            if self._connection is None or follow_up is not None:
                 self._say(await destinations(self.settings, request))
-        if follow_up is not None:
-            request = request.model_copy(update={"follow_up": await self._followed_up(follow_up)})
         return await self.start(request, user)
 
     async def start(self, request: "ResearchRequest", user: str = "") -> "Run":
@@ -222,14 +225,20 @@ class Determinator:
 
         return await available(self.settings)
 
-    async def _followed_up(self, name: str) -> "FollowUp":
-        """The evidence of a finished run as another one imports it: what its report cites first."""
+    async def _follow_up(
+        self, name: str, question: str, options: "Mapping[str, object]"
+    ) -> "ResearchRequest":
+        """The request of a question that builds on a finished run: what its report cites comes first."""
         from activities.evidence_store import EvidenceStore
         from activities.preparation import FollowUp
         from activities.report.archive import standings
+        from client.runs.following_up import request_of_follow_up
         from client.runs.refreshing import known_items
 
         found = await self.finished(name, whole=False)
+        request = await request_of_follow_up(
+            self.settings, self.address, found.report, question, options, self._say
+        )
         if not found.items:
             raise BadInput(f"{found.run_id} has no evidence that another run could build on")
         cited = {reference.evidence_id for reference in found.report.references}
@@ -239,8 +248,10 @@ class Determinator:
             for ref, _ in sorted(found.items, key=lambda pair: pair[0].evidence_id not in cited)
         ]
         blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
-        self._say(f"building on {len(refs)} items of {found.run_id}")
-        return FollowUp(run_id=found.run_id, blob=blob)
+        searched = ", ".join(request.sources) or "the sources of its profile"
+        folder = f" in {request.library}" if request.library else ""
+        self._say(f"building on {len(refs)} items of {found.run_id}; searching {searched}{folder}")
+        return request.model_copy(update={"follow_up": FollowUp(run_id=found.run_id, blob=blob)})
 
 
 class BlockingDeterminator(Blocking[Determinator]):

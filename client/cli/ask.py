@@ -73,7 +73,8 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=Filled(),
     metavar="RUN",
     shell_complete=complete_run,
-    help="Begin with the evidence of this finished run.",
+    help="Begin with the evidence of this finished run, and take its folder, sources, filters, models and "
+    "limits where you name none.",
 )
 @filter_options()
 @click.option("--audio", type=FILE, metavar="FILE", help="Hear the question, or more of it, in a recording.")

@@ -61,7 +61,10 @@ def test_a_report_is_refreshed_scheduled_and_built_on(file_home: Path, papers: P
 
     follow = inside("ask", "What do trials say of metformin?", "--follow-up", run_id, "--mode", "simple")
     assert follow.code == 0, follow
+    assert f"searching library in {papers}" in follow.err, "what it searches is said before it begins"
+    assert "Nothing leaves this machine" in follow.err
     report = report_of(follow.run_id)
+    assert {search["source"] for search in report["methodology"]["searches"]} == {"library"}
     assert report["references"]
     assert {reference["from_run"] for reference in report["references"]} <= {"", run_id}
     assert run_id in json.dumps(report["references"])

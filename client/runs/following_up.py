@@ -1,0 +1,136 @@
+"""What a follow-up takes of the run that it follows: its folder, sources, filters, models and limits.
+
+A run over a folder of one's own searched nothing else, and what was asked of it may be as private as the
+folder: its follow-up sends no more from the machine than it did, unless the person says so.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.codec import CodecError
+from activities.configuration.declaration import declared
+from activities.permits import Permits
+from client.failures import BadInput, NoConnection, NoSuchRun
+from client.runs.history import request_of
+
+if TYPE_CHECKING:
+    from activities.report.schema import Report
+    from activities.settings import Settings
+    from client.connection import Say
+    from client.runs.request import AskOptions
+    from workflows.types import ResearchRequest
+
+MODEL_OPTIONS = ("model", "fallback", "effort")
+
+
+async def earlier_request(
+    settings: "Settings", address: str | None, run_id: str, say: "Say"
+) -> "ResearchRequest | None":
+    """What a finished run was asked; None where no server knows it, or its input cannot be decrypted."""
+    from client.connect import connect_to_run
+
+    try:
+        connection, found = await connect_to_run(settings, address, run_id, say=say)
+        return await readable_request(connection.client, found)
+    except (NoConnection, NoSuchRun):
+        return None
+
+
+async def readable_request(client: Client, run_id: str) -> "ResearchRequest | None":
+    """See `earlier_request`."""
+    try:
+        return await request_of(client, run_id)
+    except CodecError:
+        return None
+    except RPCError as error:
+        if error.status != RPCStatusCode.NOT_FOUND:
+            raise
+        return None
+
+
+def options_of_report(settings: "Settings", report: "Report", options: Mapping[str, Any]) -> "AskOptions":
+    """The options of `ask` that stand for what a report says was searched, where its request is not known.
+    Raises BadInput where it searched a folder, which the report does not name, and none is known now."""
+    searched = tuple(dict.fromkeys(search.source for search in report.methodology.searches))
+    told = options.get("library") or options.get("sources") or settings.library
+    if "library" in searched and not told:
+        raise BadInput(
+            f"{report.run_id} searched a folder of documents that is not known any more; name it with "
+            "--library, or say what to search with --source"
+        )
+    return {"sources": searched}
+
+
+def options_of_request(settings: "Settings", run_id: str, earlier: "ResearchRequest") -> "AskOptions":
+    """The options of `ask` that stand for what a run was asked. Raises NotPermitted for a folder that this
+    home did not allow: a stranger's request would be signed as one's own."""
+    if earlier.library is not None:
+        signature = earlier.signatures.get("library", "")
+        Permits(settings).check("library", earlier.library, run_id, signature)
+    narrowed = earlier.filters
+    options = {
+        "sources": earlier.sources,
+        "library": earlier.library,
+        "since": narrowed.year_from,
+        "until": narrowed.year_to,
+        "types": narrowed.publication_types,
+        "free_full_text": narrowed.free_full_text,
+        "phases": tuple(phase.removeprefix("PHASE") for phase in narrowed.phases),
+        **set_limits(settings, earlier),
+    }
+    return cast("AskOptions", options)
+
+
+def set_limits(settings: "Settings", earlier: "ResearchRequest") -> dict[str, float]:
+    """The limits that differ from those of the run's mode, by the names of their settings: another mode has
+    defaults of its own."""
+    from client.runs.request import defaults_of
+    from workflows.types import Limits
+
+    usual = Limits.model_validate(defaults_of(earlier.mode))
+    found: dict[str, float] = {}
+    for name, key in declared(type(settings).model_fields).items():
+        value = getattr(earlier.limits, key.limit) if key.limit else None
+        if value is not None and value != getattr(usual, key.limit):
+            found[name] = value / 1e6 if key.unit == "US dollars" else value
+    return found
+
+
+def over(options: Mapping[str, Any], earlier: "AskOptions") -> "AskOptions":
+    """The options of a follow-up: those that were given over those of the earlier run. Sources and a folder
+    that are given replace what was searched."""
+    chosen = {name: value for name, value in options.items() if value not in (None, (), [], "", False)}
+    named = chosen.get("sources", ())
+    replaced = set[str]()
+    if "library" in chosen or chosen.get("also_web"):
+        replaced.add("sources")
+    if named and "library" not in named:
+        replaced.add("library")
+    taken = {name: value for name, value in earlier.items() if name not in replaced}
+    return cast("AskOptions", {**taken, **chosen})
+
+
+async def request_of_follow_up(
+    settings: "Settings",
+    address: str | None,
+    report: "Report",
+    question: str,
+    options: Mapping[str, Any],
+    say: "Say",
+) -> "ResearchRequest":
+    """The request of a question that follows up the run of a report. Raises BadInput, NotPermitted,
+    RPCError."""
+    from client.runs.request import build_request
+
+    earlier = await earlier_request(settings, address, report.run_id, say)
+    if earlier is None:
+        return build_request(settings, question, over(options, options_of_report(settings, report, options)))
+    taken = options_of_request(settings, report.run_id, earlier)
+    request = build_request(settings, question, over(options, taken))
+    if any(options.get(name) for name in MODEL_OPTIONS):
+        return request
+    update = {"models": earlier.models or request.models, "fallbacks": earlier.fallbacks or request.fallbacks}
+    return request.model_copy(update=update)
