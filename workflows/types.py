@@ -1,7 +1,7 @@
 """The input of a research workflow and the answers of its queries. Passed through the sandbox: no clock, no
 randomness, no I/O."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -29,7 +29,9 @@ from workflows.sections.types import SectionFindings
 
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
-
+MAX_COLUMNS = 14
+"""Of one table, beside those of the statistics: each is asked of each work."""
+COLUMN_CHARS = 60
 
 MAX_ITERATIONS = 50
 MAX_TOKENS = 10**12
@@ -92,10 +94,12 @@ class ResearchRequest(Frozen):
     then is kept. None: no limit."""
     follow_up: FollowUp | None = None
     """The finished run whose evidence this one begins with."""
-    columns: tuple[str, ...] = ()
+    columns: tuple[Annotated[str, Field(max_length=COLUMN_CHARS)], ...] = Field(
+        default=(), max_length=MAX_COLUMNS
+    )
+    """Columns of the table of works, which a model fills. Empty: the profile's."""
     length: Length = "standard"
     """How much of its report is printed."""
-    """Columns of the table of works, which a model fills. Empty: the profile's."""
     judge_threshold: float | None = Field(default=None, ge=0, le=1)
     """Confidence from which the evidence may suffice. None: the profile's."""
     approve: tuple[Gate, ...] = ()

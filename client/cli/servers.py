@@ -21,6 +21,8 @@ DEFAULT_PORT = 7870
 """Of the page."""
 CODEC_TOKEN = "DETERMINATOR_CODEC_TOKEN"  # noqa: S105 - the name of a variable
 MCP_TOKEN = "DETERMINATOR_MCP_TOKEN"  # noqa: S105 - the name of a variable
+FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
+"""Addresses of proxies whose `X-Forwarded-For` is believed, as uvicorn reads them."""
 OIDC_SECRET = "DETERMINATOR_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
 MIN_TOKEN_CHARS = 16
 
@@ -49,6 +51,8 @@ async def serve_app(app: "ASGIApp", host: str, port: int, said: str) -> int:
         log_level="warning",
         access_log=False,
         server_header=False,
+        # who runs a proxy names it in uvicorn's own variable; without one nobody's headers are believed
+        proxy_headers=FORWARDED_ALLOW_IPS in os.environ,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
     server = uvicorn.Server(config)
@@ -241,14 +245,11 @@ def web(
     if host not in LOOPBACK and listed is None and provider is None:
         raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
     settings = load_settings()
-    key = random_key(settings.home / "state" / "web.key").hex()
     token = (
         random_key(settings.home / "state" / "web.token").hex() if listed is None and provider is None else ""
     )
     sign_in = SignIn(listed, provider, token)
-    app = build_app(
-        Determinator(settings, address=address, say=say), sign_in, key, (*NAMES, *names), https=https
-    )
+    app = build_app(Determinator(settings, address=address, say=say), sign_in, (*NAMES, *names), https=https)
     shown = "127.0.0.1" if host in LOOPBACK else host
     said = f"the page: http://{shown}:{{port}}/{'?token=' + token if token else ''}"
     run_async(lambda: serve_app(app, host, port, said))

@@ -245,7 +245,7 @@ class Research:
         )
         state = await self._state(run, ctx, wait_seconds)
         report = None if state.status == "running" else await self.get_report(run.id)
-        return HypothesisAnswer(run=state, report=report)
+        return HypothesisAnswer(state=state, report=report)
 
     async def _state(self, run: Run, ctx: Context, seconds: float) -> RunState:
         """The state of a run, after waiting for its end or for a gate."""

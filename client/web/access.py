@@ -5,9 +5,9 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 
 from client.api import Determinator
-from client.failures import BadInput, as_failure
+from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
 from client.run import Run
-from client.runs.listing import Filter, Row
+from client.runs.listing import Filter, Row, matching
 from client.web.users import LOCAL_USER
 
 RUNS_KEPT = 64
@@ -32,17 +32,37 @@ class Access:
     async def run(self, run_id: str, user: str) -> Run:
         """A run that the user may see. Raises BadInput for one of another user as for one that does not
         exist, and what `Determinator.run` raises."""
-        if run_id in self._handles:
-            self._handles.move_to_end(run_id)
+        name = await self._own_id(run_id, user) if self.shared else run_id
+        if name in self._handles:
+            self._handles.move_to_end(name)
         else:
-            found = await self.client.run(run_id)
-            self._handles[run_id] = (found, (await found.row()).user)
+            try:
+                handle = await self.client.run(name)
+            except NoSuchRun as error:
+                if self.shared:  # its words may name runs of others
+                    raise unknown_run(run_id) from error
+                raise
+            name = handle.id
+            self._handles[name] = (handle, (await handle.row()).user)
             while len(self._handles) > RUNS_KEPT:
                 self._handles.popitem(last=False)
-        handle, owner = self._handles[run_id]
+        handle, owner = self._handles[name]
         if self.shared and owner != user:
-            raise BadInput(f"there is no run {run_id[:100]}")
+            raise unknown_run(run_id)
         return handle
+
+    async def _own_id(self, name: str, user: str) -> str:
+        """The id of the user's own run that a name stands for; the name itself where none of the newest does,
+        so that an older one is found by its whole id. Raises SeveralRuns with the user's own."""
+        if name in self._handles:
+            return name
+        own = [row.run_id for row in await self.runs(user)]
+        if name == "last" and own:
+            return own[0]
+        fitting = matching(own, name) if name else []
+        if len(fitting) > 1:
+            raise SeveralRuns(name[:100], fitting)
+        return fitting[0] if fitting else name
 
     async def runs(self, user: str) -> list[Row]:
         """The runs that the user may see, the newest first."""
@@ -51,6 +71,11 @@ class Access:
     def forget(self, run_id: str) -> None:
         """Look the run up again at the next request: its server or worker may be another one."""
         self._handles.pop(run_id, None)
+
+
+def unknown_run(name: str) -> BadInput:
+    """The error for a run that the user may not see, whether there is one or not."""
+    return BadInput(f"there is no run {name[:100]}")
 
 
 def user_of(name: str | None) -> str:

@@ -34,6 +34,7 @@ def build_page(access: Access) -> gr.Blocks:
         run_id = gr.Textbox(visible="hidden")  # a `State` is not seen by the script that sets the address
         gr.Markdown(
             "# Determinator\nA question goes in, a report comes out in which every claim quotes its source."
+            + (" [Sign out](/sign-out)" if shared else "")
         )
         with gr.Tabs(selected="ask") as tabs:
             with gr.Tab("Ask", id="ask"):

@@ -1,5 +1,6 @@
 """The server of the page: sign-in, documents, and Gradio behind both."""
 
+import secrets
 from pathlib import Path
 
 import gradio as gr
@@ -11,19 +12,20 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from client.api import Determinator
 from client.web.access import Access
 from client.web.documents import Documents
+from client.web.guard import Guard
 from client.web.page import build_page
+from client.web.sessions import SESSION_SECONDS
 from client.web.signing_in import SignIn
 
-SESSION_SECONDS = 14 * 86_400
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 CSS = Path(__file__).parent / "web.css"
 
 
 def build_app(
-    client: Determinator, sign_in: SignIn, key: str, hosts: tuple[str, ...] = LOOPBACK, *, https: bool = False
+    client: Determinator, sign_in: SignIn, hosts: tuple[str, ...] = LOOPBACK, *, https: bool = False
 ) -> FastAPI:
-    """The whole page. `key` signs sessions; `hosts` are the names it may be reached by: a page of another
-    site cannot reach it by a name of its own. `https`: cookies are sent over TLS only."""
+    """The whole page. `hosts` are the names it may be reached by: a page of another site cannot reach it by a
+    name of its own. `https`: cookies are sent over TLS only."""
     app = FastAPI(title="Determinator", docs_url=None, redoc_url=None, openapi_url=None)
     access = Access(client, shared=sign_in.is_needed)
     sign_in.add_to(app)
@@ -38,9 +40,11 @@ def build_app(
         return {"status": "ok"}
 
     # outermost last: the session is there before a token in the address is looked at
+    key = secrets.token_hex(32)  # of this process: its sessions end with it
     app.add_middleware(
         SessionMiddleware, secret_key=key, max_age=SESSION_SECONDS, same_site="lax", https_only=https
     )
+    app.add_middleware(Guard, https=https)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
 
     def user(request: Request) -> str | None:

@@ -1,8 +1,8 @@
 """Signing in to the page, as routes of its server: with a name and a password, through an OpenID Connect
 provider, or with the token in the address that the command prints.
 
-The session is a signed cookie that holds the user's name only. A browser sends it to this site alone
-(`SameSite=lax`), and every change goes through Gradio's own queue or a form of this site.
+A browser sends the cookie of its session (`client.web.sessions`) to this site alone (`SameSite=lax`), and
+every change goes through Gradio's own queue or a form of this site.
 """
 
 import hmac
@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from joserfc.errors import JoseError
 
 from client.web.access import SIGN_INS_A_MINUTE, RateLimit
+from client.web.sessions import Sessions
 from client.web.users import LOCAL_USER, Provider, UserList
 
 UNAVAILABLE = "the provider cannot be reached; try again"
@@ -45,6 +46,7 @@ class SignIn:
         self._token = token
         self._attempts = RateLimit(SIGN_INS_A_MINUTE, 60)
         self._oauth = _client_of(provider) if provider else None
+        self._sessions = Sessions(users.hash_of if users else dict[str, str]().get)
 
     @property
     def is_needed(self) -> bool:
@@ -53,8 +55,7 @@ class SignIn:
 
     def user(self, request: Request) -> str | None:
         """The user of a request; None when nobody is signed in."""
-        name = request.session.get("user")
-        return str(name) if name else None
+        return self._sessions.user(request)
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
@@ -83,9 +84,10 @@ class SignIn:
         address = request.client.host if request.client else ""
         if wait := self._attempts.admit(address):
             return await self._form(f"too many attempts; try again in {wait:.0f} s", 429)
-        if self._users is None or not self._users.accepts(name, password):
+        accepted = self._users.accepts(name, password) if self._users else None
+        if accepted is None:
             return await self._form("this name and password do not fit", 403)
-        request.session["user"] = name
+        self._sessions.open(request, name, accepted)
         return RedirectResponse("/", status_code=303)
 
     async def _to_provider(self, request: Request) -> Response:
@@ -116,7 +118,7 @@ class SignIn:
         if not claims.get("sub"):
             return await self._form("the provider named no user", 403)
         # `sub` alone is promised to stay the same and to belong to one person
-        request.session["user"] = f"{claims['iss']}#{claims['sub']}"
+        self._sessions.open(request, f"{claims['iss']}#{claims['sub']}")
         return RedirectResponse("/", status_code=303)
 
     def _issuers(self) -> list[str]:
@@ -126,14 +128,14 @@ class SignIn:
         return [issuer, f"{issuer}/"]
 
     async def _sign_out(self, request: Request) -> Response:
-        request.session.clear()
+        self._sessions.end(request)
         return RedirectResponse("/sign-in", status_code=303)
 
     async def _token_in_address(self, request: Request, call_next: Next) -> Response:
         """Open a session for the token in an address, and remove it from the address."""
         given = request.query_params.get("token", "")
         if self._token and not self.is_needed and hmac.compare_digest(given.encode(), self._token.encode()):
-            request.session["user"] = LOCAL_USER
+            self._sessions.open(request, LOCAL_USER)
             return RedirectResponse(str(request.url.remove_query_params("token")), status_code=303)
         if request.url.path == "/" and self.user(request) is None:
             return RedirectResponse("/sign-in", status_code=303)

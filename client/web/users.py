@@ -15,7 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import structlog
+
 from activities.private_files import write_whole
+
+log = structlog.get_logger()
 
 SCRYPT_N = 2**14
 SCRYPT_R = 8
@@ -59,41 +63,72 @@ def verifies(password: str, hashed: str) -> bool:
 
 
 class UserList:
-    """Users of a JSON file: name -> hash of the password."""
+    """Users of a JSON file: name -> hash of the password. A file that is changed is read again."""
 
-    def __init__(self, users: Mapping[str, str]) -> None:
+    def __init__(
+        self, users: Mapping[str, str], path: Path | None = None, version: tuple[int, ...] = ()
+    ) -> None:
         self._users = dict(users)
+        self._path = path
+        self._version = version
 
     @classmethod
     def read(cls, path: Path) -> "UserList":
         """Raises UserListError."""
-        try:
-            users = json.loads(path.read_text("utf-8"))
-        except OSError as error:
-            raise UserListError(f"the list of users {path} cannot be read: {error.strerror}") from error
-        except ValueError as error:
-            raise UserListError(f"the list of users {path} is not JSON: {error}") from error
-        fits = isinstance(users, dict) and all(
-            isinstance(hashed, str) and hashed.startswith("scrypt$") for hashed in users.values()
-        )
-        if not fits or not users:
-            raise UserListError(
-                f"{path} must be an object of names and hashes; `determinator web --add-user NAME` adds one"
-            )
-        return cls(users)
+        version = version_of(path)  # before it is read: a change in between is seen
+        return cls(_users_in(path), path, version)
 
-    def accepts(self, name: str, password: str) -> bool:
-        """Whether this is a user and the password."""
-        known = verifies(password, self._users.get(name) or _nobody())
-        return known and name in self._users
+    def accepts(self, name: str, password: str) -> str | None:
+        """The hash that was checked, where this is a user and the password; else None."""
+        hashed = self.hash_of(name)
+        return hashed if verifies(password, hashed or _nobody()) else None
+
+    def hash_of(self, name: str) -> str | None:
+        """The hash of a user's password, as the file has it now; None for who is no user. Nobody is one while
+        the file cannot be used."""
+        version = version_of(self._path)
+        if version != self._version:
+            try:
+                self._users = _users_in(self._path) if self._path else self._users
+            except UserListError as error:
+                log.warning("users_unreadable", reason=str(error))
+                self._users = {}
+            self._version = version
+        return self._users.get(name)
+
+
+def version_of(path: Path | None) -> tuple[int, ...]:
+    """What changes when a file does; nothing for one that is not there."""
+    try:
+        found = path.stat() if path else None
+    except OSError:
+        found = None
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if found else ()
+
+
+def _users_in(path: Path) -> dict[str, str]:
+    """Raises UserListError."""
+    try:
+        users = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserListError(f"the list of users {path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserListError(f"the list of users {path} is not JSON: {error}") from error
+    fits = isinstance(users, dict) and all(
+        isinstance(hashed, str) and hashed.startswith("scrypt$") for hashed in users.values()
+    )
+    if not fits or not users:
+        raise UserListError(
+            f"{path} must be an object of names and hashes; `determinator web --add-user NAME` adds one"
+        )
+    return dict(users)
 
 
 def add_user(path: Path, name: str, password: str) -> None:
     """Add a user to the list, or replace the password of one. Raises UserListError."""
     users: dict[str, str] = {}
     if path.exists():
-        UserList.read(path)
-        users = json.loads(path.read_text("utf-8"))
+        users = _users_in(path)
     users[name] = hash_of(password)
     write_whole(path, json.dumps(users, indent=1, sort_keys=True).encode())
 

@@ -206,7 +206,7 @@ class Stage:
 def staged(home: Path) -> Iterator[Stage]:
     """Serve the page from a thread of this process."""
     client = StagedClient(Settings(home=home))
-    app = build_app(cast("Determinator", client), SignIn(token=TOKEN), "k" * 32)
+    app = build_app(cast("Determinator", client), SignIn(token=TOKEN))
     port = free_port()
     config = uvicorn.Config(
         app, host="127.0.0.1", port=port, log_level="critical", timeout_graceful_shutdown=1

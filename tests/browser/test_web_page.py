@@ -54,12 +54,16 @@ def served(home: Path, tmp_path: Path) -> Iterator[Served]:
 def signed_in(browser: Browser, served: Served, name: str) -> Page:
     page = browser.new_context(accept_downloads=True).new_page()
     page.set_default_timeout(60_000)
+    sign_in(page, served, name)
+    return page
+
+
+def sign_in(page: Page, served: Served, name: str) -> None:
     page.goto(served.address)
     page.fill("#name", name)
     page.fill("#password", PASSWORD)
     page.press("#password", "Enter")
     page.wait_for_selector("#question textarea")
-    return page
 
 
 def test_a_run_is_asked_approved_and_read_whatever_happens_to_tab_and_page(
@@ -82,6 +86,9 @@ def test_a_run_is_asked_approved_and_read_whatever_happens_to_tab_and_page(
     page.wait_for_selector("#approve")
     served.kill()
     served.start()
+    page.goto(address)
+    assert page.url.endswith("/sign-in"), "sessions end with the process of the page; runs do not"
+    sign_in(page, served, "ada")
     page.goto(address)
     page.wait_for_selector("#approve")
     page.click("#approve")

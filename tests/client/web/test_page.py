@@ -12,6 +12,9 @@ from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 
 from activities.report.format_table import FORMATS
+from activities.settings import Settings
+from client import BadInput, Determinator
+from client.runs.request import build_request
 from client.web.access import Access
 from client.web.actions import Actions
 from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
@@ -114,6 +117,15 @@ async def read_documents(access: Access, run_id: str) -> None:
 
     # the client's connection belongs to this loop: the routes answer in it while a thread asks
     await asyncio.get_running_loop().run_in_executor(None, read)
+
+
+def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
+    many = options_of(Fields(columns=",".join(map(str, range(5_000)))), shared=True, offered=[])
+    with pytest.raises(BadInput, match=r"columns: .* at most 14"):
+        build_request(Settings(), QUESTION, many)
+    long = options_of(Fields(columns="c" * 61), shared=True, offered=[])
+    with pytest.raises(BadInput, match="60 characters"):
+        build_request(Settings(), QUESTION, long)
 
 
 def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:

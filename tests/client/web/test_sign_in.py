@@ -1,15 +1,26 @@
 """Who gets in: passwords, the token in the address, names of the host, and attempts in a row."""
 
+import asyncio
+import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from fastapi import FastAPI
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 
-from client.web.access import SIGN_INS_A_MINUTE, RateLimit
+from client.failures import BadInput, SeveralRuns
+from client.web.access import SIGN_INS_A_MINUTE, Access, RateLimit
+from client.web.sessions import SESSION_SECONDS, Sessions
 from client.web.signing_in import SignIn
 from client.web.users import UserList, UserListError, add_user, hash_of, verifies
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+    from client.api import Determinator
 
 PASSWORD = "correct horse battery"
 TOKEN = "t" * 64
@@ -70,6 +81,80 @@ def test_nobody_sees_the_page_before_signing_in() -> None:
     assert client.get("/").json() == {"page": "home"}
     client.get("/sign-out")
     assert client.get("/").status_code == 303
+
+
+def signed_in(users: Path) -> tuple[TestClient, TestClient]:
+    """A browser that is signed in, and a thief with a copy of its cookie."""
+    add_user(users, "ada", PASSWORD)
+    add_user(users, "eve", PASSWORD)
+    client = page(SignIn(UserList.read(users)))
+    client.post("/sign-in", data={"name": "ada", "password": PASSWORD})
+    thief = TestClient(client.app, follow_redirects=False)
+    thief.cookies.update(client.cookies)
+    assert client.get("/").status_code == thief.get("/").status_code == 200
+    return client, thief
+
+
+def test_a_session_that_was_signed_out_is_over_for_every_copy_of_its_cookie(tmp_path: Path) -> None:
+    client, thief = signed_in(tmp_path / "users.json")
+    client.get("/sign-out")
+    assert thief.get("/").headers["location"] == "/sign-in"
+
+
+def test_a_removed_user_is_out_and_the_others_stay(tmp_path: Path) -> None:
+    users = tmp_path / "users.json"
+    client, _ = signed_in(users)
+    eve = TestClient(client.app, follow_redirects=False)
+    eve.post("/sign-in", data={"name": "eve", "password": PASSWORD})
+    left = json.loads(users.read_text())
+    del left["ada"]
+    users.write_text(json.dumps(left))
+    assert client.get("/").headers["location"] == "/sign-in"
+    assert client.post("/sign-in", data={"name": "ada", "password": PASSWORD}).status_code == 403
+    assert eve.get("/").status_code == 200
+    users.write_text("{")
+    assert eve.get("/").status_code == 303, "nobody is let in by a list that cannot be read"
+
+
+def test_a_new_password_ends_the_sessions_before_it(tmp_path: Path) -> None:
+    users = tmp_path / "users.json"
+    client, _ = signed_in(users)
+    longer = PASSWORD + " and more"
+    add_user(users, "ada", longer)
+    assert client.get("/").headers["location"] == "/sign-in"
+    assert client.post("/sign-in", data={"name": "ada", "password": PASSWORD}).status_code == 403
+    assert client.post("/sign-in", data={"name": "ada", "password": longer}).status_code == 303
+
+
+def test_a_session_ends_with_its_time() -> None:
+    now = [0.0]
+    sessions = Sessions({"ada": "a hash"}.get, lambda: now[0])
+    request = cast("Request", SimpleNamespace(session={}))
+    sessions.open(request, "ada", "a hash")
+    assert sessions.user(request) == "ada"
+    now[0] = SESSION_SECONDS + 1
+    assert sessions.user(request) is None
+
+
+class OthersRuns:
+    """A client that knows runs of another user only."""
+
+    async def runs(self, _limit: int, _filter: object) -> list[object]:
+        return []
+
+    async def run(self, name: str) -> object:
+        if name == "ask-secret-0a1b2c3d":
+            row = SimpleNamespace(user="eve")
+            return SimpleNamespace(id=name, row=lambda: asyncio.sleep(0, row))
+        raise SeveralRuns(name, ["ask-secret-0a1b2c3d", "ask-secret-too-0a1b2c3d"])
+
+
+@pytest.mark.parametrize("name", ["ask-", "secret", "last", "ask-secret-0a1b2c3d", "nothing"])
+async def test_a_part_of_an_id_names_no_run_of_another_user(name: str) -> None:
+    access = Access(cast("Determinator", OthersRuns()), shared=True)
+    with pytest.raises(BadInput) as refused:
+        await access.run(name, "ada")
+    assert str(refused.value) == f"there is no run {name}"
 
 
 def test_the_token_opens_a_page_without_sign_in_and_leaves_the_address() -> None:

@@ -1,0 +1,88 @@
+"""What reaches the page at all: requests of its own origin, of a small size, for a route that it uses.
+
+Gradio serves more than this page needs (uploads, a proxy, recordings, an API), and lets any page on this
+machine ask with the user's cookies.
+"""
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY_BYTES = 1_000_000
+"""Of a request: a form with a question, or an edited plan."""
+GRADIO = "/gradio_api/"
+GRADIO_ROUTES = ("queue/join", "queue/data", "heartbeat/", "startup-events", "theme.css", "run/predict")
+"""Of Gradio's interface, those that its script asks for on this page."""
+ROUTES = (
+    *("/assets/", "/static/", "/svelte/", "/config", "/theme.css", "/favicon.ico", "/robots.txt"),
+    *("/manifest.json", "/web.css", "/health", "/sign-in", "/sign-out", "/runs/"),
+)
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+class Guard:
+    """ASGI middleware; see the module."""
+
+    def __init__(self, app: ASGIApp, *, https: bool = False) -> None:
+        """`https`: the page is reached over TLS, which a proxy ends."""
+        self._app = app
+        self._https = https
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer why not."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if refusal := refused(scope["path"], headers):
+            if scope["type"] == "http":
+                await refusal(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        if self._https:
+            scope = {**scope, "scheme": "https"}
+        await self._app(scope, limited(receive), send)
+
+
+def refused(path: str, headers: Headers) -> PlainTextResponse | None:
+    """The answer to a request that is not for this page; None for one that is."""
+    if not is_own_origin(headers):
+        return PlainTextResponse("this request comes from a page of another address", 403)
+    if not is_route(path):
+        return PlainTextResponse("there is nothing at this address", 404)
+    length = headers.get("content-length", "0")
+    if not length.isdigit() or int(length[:20]) > MAX_BODY_BYTES:
+        return PlainTextResponse(f"a request may have {MAX_BODY_BYTES} bytes", 413)
+    return None
+
+
+def is_own_origin(headers: Headers) -> bool:
+    """Whether the page that sent a request is at the address that it was sent to. A browser names its page in
+    each request of a script to another origin, and in each form that is sent."""
+    origin = headers.get("origin")
+    if origin is None:
+        return True
+    scheme, _, address = origin.partition("://")
+    port = DEFAULT_PORTS.get(scheme, "")
+    return bool(port) and address.removesuffix(port) == headers.get("host", "").removesuffix(port)
+
+
+def is_route(path: str) -> bool:
+    """Whether the page uses a path."""
+    if path.startswith(GRADIO):
+        return path.removeprefix(GRADIO).startswith(GRADIO_ROUTES)
+    return path == "/" or path.startswith(ROUTES)
+
+
+def limited(receive: Receive) -> Receive:
+    """The same body, cut off where it is longer than it may be: its length need not be announced."""
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if size > MAX_BODY_BYTES else message
+
+    return counted
