@@ -13,7 +13,6 @@ from starlette.testclient import TestClient
 
 from activities.report.format_table import FORMATS
 from activities.settings import Settings
-from client import BadInput, Determinator
 from client.runs.request import build_request
 from client.web.access import Access
 from client.web.actions import Actions
