@@ -50,9 +50,7 @@ def read_docx(data: bytes) -> Text:
     titles: list[str] = []
     for item in document.iter_inner_content():
         if isinstance(item, Table):
-            rows = [[cell.text for cell in row.cells] for row in item.rows]
-            merged = any(len(list(_once(row.cells))) < len(row.cells) for row in item.rows)
-            blocks += [_row(_once(row.cells)) for row in item.rows] if merged else tables.lines(rows)
+            blocks.append(tables.side_by_side(list(_once(row.cells)) for row in item.rows))
         else:
             blocks.append(item.text.strip())
             style = item.style.name if item.style is not None else ""
@@ -108,8 +106,8 @@ def read_xlsx(data: bytes) -> Text:
                 cut = f"only the first {MAX_ROWS:,} rows of the sheet {sheet.title} were read"
                 break
             rows.append([_shown(value) for value in row])
-        if said := list(tables.lines(rows)):
-            blocks += [sheet.title, *said]
+        if said := tables.side_by_side(rows):
+            blocks += [sheet.title, said]
     known = book.properties
     return from_pages(
         ["\n\n".join(blocks)],
@@ -122,8 +120,11 @@ def read_xlsx(data: bytes) -> Text:
 
 
 def read_table(data: bytes) -> Text:
-    """A CSV or TSV file, its rows as lines."""
-    return from_pages(["\n\n".join(tables.lines(table_rows(decode(data))))], paged=False)
+    """A CSV or TSV file, its lines as they stand. Raises Unreadable for one that is no table."""
+    text = decode(data)
+    for _ in table_rows(text):
+        pass
+    return from_pages([text], paged=False)
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
@@ -249,7 +250,7 @@ def _shape(shape: object) -> Iterator[str]:
     """The texts of a shape of a slide, of a group with those of its members."""
     if getattr(shape, "has_table", False):
         rows = ([cell.text for cell in row.cells] for row in shape.table.rows)  # type: ignore[attr-defined]
-        yield from tables.lines(rows)
+        yield tables.side_by_side(rows)
     elif getattr(shape, "has_text_frame", False):
         yield shape.text_frame.text.strip()  # type: ignore[attr-defined]
     for member in getattr(shape, "shapes", ()):
@@ -264,10 +265,6 @@ def _once(cells: Iterable[object]) -> Iterator[str]:
         if inner is not before:
             yield str(getattr(cell, "text", ""))
         before = inner
-
-
-def _row(cells: Iterable[str]) -> str:
-    return " | ".join(text for cell in cells if (text := " ".join(cell.split())))
 
 
 def _shown(value: object) -> str:

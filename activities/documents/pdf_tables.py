@@ -95,7 +95,7 @@ def replaced(text: str, layout: str) -> str:
         place = _find(words, text)
         if place is not None:
             start, end = place
-            said = "\n\n".join(tables.lines(rows))
+            said = tables.side_by_side(rows)
             text = f"{text[:start].rstrip()}\n\n{said}\n\n{text[end:].lstrip()}"
     return text
 

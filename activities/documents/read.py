@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lxml import etree, html
@@ -103,6 +104,8 @@ NOTE_CHARS = 600
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|will|would|shall|should|must|may|might|do|does|did)\b"
 )
+_ROWS = re.compile(r"(?<= \| )(?<!\n)([^\n|]*)\n\n(?=[^\n]* \| )")
+"""Between two rows of a table (`documents.tables.side_by_side`)."""
 _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 
@@ -119,39 +122,18 @@ def read_plain(data: bytes) -> Text:
 
 
 def read_markdown(data: bytes) -> Text:
-    """A Markdown file without its markup. The title is that of the front matter, else the first heading."""
-    source = decode(data)
-    meta, source = _front_matter(source)
+    """A Markdown file as it stands, so that a quote of it is what the file says. The title is that of the
+    front matter, else the first heading."""
+    meta, source = _front_matter(decode(data))
     from markdown_it import MarkdownIt
 
-    tokens = MarkdownIt("commonmark").enable("table").parse(source)
     title = meta.get("title", "")
-    blocks: list[str] = []
-    row: list[str] = []
-    rows: list[list[str]] = []
-    heading = in_row = False
-    for token in tokens:
-        if token.type == "heading_open":
-            heading = True
-        elif token.type == "heading_close":
-            heading = False
-        elif token.type == "tr_open":
-            in_row, row = True, []
-        elif token.type == "tr_close":
-            in_row = False
-            rows.append(row)
-        elif token.type == "table_close":
-            blocks += tables.lines(rows, headed=True)
-            rows = []
-        elif token.type == "inline":
-            words = _inline(token)
-            if heading and not title:
-                title = words
-            (row if in_row else blocks).append(words)
-        elif token.type in ("code_block", "fence"):
-            blocks.append(token.content.rstrip())
+    if not title:
+        tokens = MarkdownIt("commonmark").parse(source)
+        after = (other for token, other in pairwise(tokens) if token.type == "heading_open")
+        title = next(map(_inline, after), "")
     authors = tuple(a.strip() for a in re.split(r"[;,]", meta.get("authors", meta.get("author", ""))))
-    text, cut = _tidy("\n\n".join(block for block in blocks if block.strip()))
+    text, cut = _tidy(source)
     return Text(_something(text), title[:TITLE_CHARS], tuple(a for a in authors if a), meta, cut)
 
 
@@ -172,6 +154,7 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
         tree, url=url, include_comments=False, include_tables=True, with_metadata=True
     )
     text = str(getattr(found, "text", None) or "").replace("\n", "\n\n")  # a line is a paragraph
+    text = _ROWS.sub(r"\1\n", text)
     title = meta.get("title") or str(getattr(found, "title", None) or "") or (tree.findtext(".//title") or "")
     date = str(getattr(found, "date", None) or "")
     author = str(getattr(found, "author", None) or "")

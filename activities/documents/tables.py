@@ -1,7 +1,10 @@
-"""The rows of a table as lines that can be read and quoted alone: each cell behind the heading of its column.
+"""The rows of a table as lines.
 
-`sensor: T-102; location: roof` says what a row says without the rest of its table. Where no row is surely one
-of headings, the cells stand side by side. A row that is too short to be quoted says that it is a row.
+Of a user's own documents and of pages the cells as they stand, `T-102 | roof`, under the row of headings: a
+quote of them is what the document says. Of an article's tables each cell behind the heading of its column,
+`sensor: T-102; location: roof`, since no reader of a sentence sees the rest of the table; where no row is
+surely one of headings, the cells stand side by side. Such a row that is too short to be quoted says that it
+is a row.
 """
 
 import re
@@ -24,6 +27,14 @@ EXAMINED = 200
 """Rows of a table by which it is told whether its first row has headings."""
 _VALUE = re.compile(r"^\W*\d")
 """A cell that begins with a number, a date or an amount of money."""
+
+
+def side_by_side(rows: Iterable[Sequence[str]]) -> str:
+    """A table as a block of lines, its cells side by side; a row of headings that is repeated stands once."""
+    tidy = [[" ".join(cell.split()) for cell in row] for row in rows]
+    filled = [row for row in tidy if any(row)]
+    once = [row for place, row in enumerate(filled) if not place or row != filled[0]]
+    return "\n".join(" | ".join(row).rstrip(" |") for row in once)
 
 
 def lines(rows: Iterable[Sequence[str]], *, headed: bool = False) -> Iterator[str]:
@@ -63,11 +74,10 @@ def as_paragraphs(page: html.HtmlElement) -> None:
         narrow = max(map(len, rows), default=0) < 2
         if spread or long or narrow or next(table.iterdescendants("table"), None) is not None:
             continue
-        headed = all(cell.tag == "th" for cell in rows[0])
-        said = list(lines(texts, headed=headed))
+        block = side_by_side(texts)
         table.clear(keep_tail=True)
         table.tag = "div"
-        for line in said:
+        for line in block.split("\n"):
             etree.SubElement(table, "p").text = line
 
 

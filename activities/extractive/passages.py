@@ -1,6 +1,5 @@
 """The passages nearest to a question, quoted and not judged."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,6 +19,10 @@ MAX_RELATED = 3
 """Works shown below, which are near and lack something that the question names."""
 MAX_COMPARED = 20
 """Works, best first, whose words are compared with the names that they lack."""
+MAX_OF_ONE = 3
+"""Passages of one document where it is clearly nearer than the next."""
+CLEARLY_NEARER = 1.0
+"""Difference of two documents' scores (`ranking.Item`) from which the first is clearly nearer."""
 MAX_QUOTES = 2
 """Sentences of one work."""
 MIN_SECOND = 0.85
@@ -32,10 +35,6 @@ BEFORE_FINDINGS = frozenset({"aim", "background", "methods"})
 """Parts of a study that hold no finding."""
 MAX_CONTEXT = 300
 """Characters of the sentence before or after."""
-_LIST_ITEM = re.compile(r"\s*(?:[-*\u2022]|\d{1,2}[.)])\s")
-_SPEAKER = re.compile(r"\s*[A-Z][\w.' -]{0,40}:\s")
-_STEP_BACK = 30
-"""Lines before a quote that are searched for the head of its list or table."""
 
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
@@ -54,11 +53,35 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     shared = frozenset(step.shared)
     documents = [document for document in documents if document.evidence_id not in shared]
     near, related, covered = _nearest(step.question, step.profile, documents)
+    several = _of_one_document(near)
     return SectionDraft(
         title=step.title,
-        passages=tuple(passage(i, covered[i.document.evidence_id]) for i in near[:MAX_PASSAGES]),
+        passages=tuple(
+            passage(i, covered[i.document.evidence_id])
+            for i in [*several, *(near[1:] if several else near)][:MAX_PASSAGES]
+        ),
         related=tuple(passage(i, covered[i.document.evidence_id]) for i in related[:MAX_RELATED]),
     )
+
+
+def _of_one_document(near: Sequence[Item]) -> list[Item]:
+    """The best passages of the nearest text of the user's own, in its order, each as an item of its own,
+    where it is clearly nearer than the next one; else none. What stands beside one is shown with it."""
+    if not near or near[0].document.evidence_type not in OF_THE_USER:
+        return []
+    first = near[0]
+    if len(near) > 1 and first.score - near[1].score < CLEARLY_NEARER:
+        return []
+    ordered = sorted(first.ranked, key=lambda one: one.sentence.place)
+    chosen: list[int] = []
+    for one in first.ranked:
+        place = ordered.index(one)
+        if len(chosen) < MAX_OF_ONE and not any(abs(place - other) < 2 for other in chosen):
+            chosen.append(place)
+    return [
+        replace(first, ranked=(ordered[place], *(one for one in first.ranked if one is not ordered[place])))
+        for place in sorted(chosen)
+    ]
 
 
 def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
@@ -89,21 +112,16 @@ def passage(item: Item, covered: Coverage) -> Passage:
     """The best sentence of a work, with a second one that is nearly as near, in the order of the work, and
     what stands before where they cannot be understood without it."""
     item = _findings(item)
+    best = item.ranked[0].sentence
     chosen = [item.ranked[0], *_second(item)]
     chosen.sort(key=lambda one: one.sentence.place)
-    quotes = tuple(one.sentence.quote for one in chosen)
-    before, after = context(item.document, quotes)
-    if (
-        not before
-        and item.document.evidence_type in OF_THE_USER
-        and quotes[0] == item.ranked[0].sentence.quote
-    ):
+    before = _short(best.head)
+    if not before and item.document.evidence_type in OF_THE_USER:
         before = next((_short(one.sentence.quote) for one in _beside(item, -1)), "")
     return Passage(
         evidence_id=item.document.evidence_id,
-        quotes=quotes,
-        before=before,
-        after=after,
+        quotes=tuple(one.sentence.quote for one in chosen),
+        before=f"row under {before}" if best.is_row and before else before,
         mentions=covered.mentions,
         lacks=covered.lacks,
         uses=tuple(f"{word} for {name}" for name, word in covered.uses),
@@ -135,55 +153,14 @@ def _beside(item: Item, step: int) -> list[Ranked]:
     """The sentence so many places after the best one in the same paragraph; none where there is none."""
     ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
     at = ordered.index(item.ranked[0]) + step
-    if not 0 <= at < len(ordered) or not _are_one_paragraph(item.document.text, item.ranked[0], ordered[at]):
+    if not 0 <= at < len(ordered):
         return []
-    return [ordered[at]]
-
-
-def _are_one_paragraph(text: str, one: Ranked, other: Ranked) -> bool:
-    first, last = sorted((one.sentence, other.sentence), key=lambda sentence: sentence.place)
-    begin = text.find(first.quote) + len(first.quote)
-    between = text[begin : text.find(last.quote, begin)]
-    return len(between) < MAX_CONTEXT and "\n\n" not in between
-
-
-def context(document: Evidence, quotes: Sequence[str]) -> tuple[str, str]:
-    """What stands before the first quote where its form needs it: the head of its list, the header row of its
-    table, the speaker of its turn; and what continues a sentence that ends with a colon."""
-    at = document.text.find(quotes[0])
-    if at < 0 or document.evidence_type not in OF_THE_USER:
-        return "", ""
-    begin = document.text.rfind("\n", 0, at) + 1
-    above = document.text[:begin].split("\n")[-_STEP_BACK - 1 : -1]
-    line = document.text[begin : at + len(quotes[0])]
-    return _head(line, above, document.text[begin:at]), _after(document.text, quotes[-1])
-
-
-def _head(line: str, above: Sequence[str], same_line: str) -> str:
-    if line.lstrip().startswith("|"):
-        rows = []
-        for other in reversed(above):
-            if not other.lstrip().startswith("|"):
-                break
-            rows.append(other)
-        return _short(rows[-1]) if rows else ""
-    if _LIST_ITEM.match(line):
-        for other in reversed(above):
-            if other.strip() and not _LIST_ITEM.match(other) and not other.startswith(("  ", "\t")):
-                return _short(other)
-        return ""
-    if turn := _SPEAKER.match(same_line):
-        return turn.group().strip()
-    nearest = next((other for other in reversed(above) if other.strip()), "")
-    return _short(nearest) if nearest.rstrip().endswith(":") else ""
-
-
-def _after(text: str, quote: str) -> str:
-    end = text.find(quote) + len(quote)
-    if not quote.rstrip().endswith(":"):
-        return ""
-    following = next((line for line in text[end:].split("\n") if line.strip()), "")
-    return _short(following)
+    first, last = (one.sentence.quote for one in (ordered[min(at, at - step)], ordered[max(at, at - step)]))
+    text = item.document.text
+    begin = text.find(first) + len(first)
+    between = text[begin : text.find(last, begin)]
+    apart = last not in text[begin:] or "\n\n" in between or len(between) >= MAX_CONTEXT
+    return [] if apart else [ordered[at]]
 
 
 def _short(line: str) -> str:

@@ -198,7 +198,15 @@ def _entities(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]
             forms += _forms(thesaurus.synonyms(fold(entity.surface), frozenset({"19", "26"})))
         exact = entity.kind in ("drug", "chemical", "protein")
         numbered = _number(entity)
-        yield entity.start, entity.end, Name(entity.surface, tuple(dict.fromkeys(forms)), exact, numbered)
+        named = Name(
+            entity.surface, tuple(dict.fromkeys(forms)), exact, numbered, not _is_common(entity.surface)
+        )
+        yield entity.start, entity.end, named
+
+
+def _is_common(word: str) -> bool:
+    """Whether a name is a common word as well (water, pain)."""
+    return word.islower() and " " not in word and thesaurus.tagged_count(word) > MAX_COMMON
 
 
 def _number(entity: Entity) -> re.Pattern[str] | None:

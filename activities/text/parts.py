@@ -6,7 +6,7 @@ from typing import Literal
 Part = Literal["conclusion", "results", "plain", "background", "methods", "limitations", "aim"]
 
 LABEL = re.compile(
-    r"(?:^|\n|(?<=[.!?)]\s)|(?<=[a-z][.!?])(?=[A-Z]{3,}[A-Z /&-]*:))[ \t]*"
+    r"(?:^|\n|(?<=[.!?)]\s)|(?<=[^\s.][.!?])(?=[A-Z]{3,}[A-Z /&-]*:))[ \t]*"
     r"(?:#+[ \t]*|\*\*)?"
     r"(?P<label>[A-Z][A-Z][A-Z /&,()'-]{2,60}"
     r"|(?:Background|AIMS?|Introduction|Context|Rationale|Objectives?|Aims?|Purpose|Hypothesis"

@@ -6,12 +6,13 @@ alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import nupunkt
 
+from activities.text.layout import Unit, units
 from activities.text.parts import LABEL, Part, part_of_label
 from activities.text.tokens import pairs, terms
 from activities.types import Evidence, EvidenceType
@@ -46,11 +47,15 @@ _SAYS = re.compile(r"[.!][\"')\]]*$|^[^:]{2,60}: \S")
 """A sentence with its stop; a label with what it says, as lists and rows of tables have them."""
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
+_ORDER = re.compile(
+    r"\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b", re.IGNORECASE
+)
+"""Words to the model that reads a text, and not to its reader."""
 _JUNK = re.compile(
     r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
     r"|copyright|\u00a9|\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+|e-?mail|@\w+\."
     r"|^\s*\[?\d+[.\]]\s"
-    r"|\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b)",
+    rf"|{_ORDER.pattern})",
     re.IGNORECASE,
 )
 _LEADS = re.compile(
@@ -80,6 +85,11 @@ class Sentence:
     """Comparison forms of its content words."""
     held: frozenset[str]
     """Its terms and pairs of neighbouring terms."""
+    head: str = ""
+    """In a text of the user's own, what stands over it and counts as words of it: the columns of its table,
+    the head of its list, or its heading."""
+    is_row: bool = False
+    """It is a row, an item or a field, and no sentence."""
 
 
 def readable(text: str) -> str:
@@ -94,17 +104,20 @@ def readable(text: str) -> str:
     return text
 
 
-def quotable(quote: str, *, own: bool = False) -> bool:
+def quotable(quote: str, *, own: bool = False, row: bool = False) -> bool:
     """True for a statement that can stand alone: no question, heading, list of numbers or citation line.
-    `own`: it is from a text of the kinds `OF_THE_USER`."""
+    `own`: it is from a text of the kinds `OF_THE_USER`. `row`: it is a row of one."""
     plain = normalise(quote)
+    if row:
+        has_letters = any(map(str.isalpha, plain))
+        return has_letters and MIN_QUOTE_CHARS <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
     said = own and _SAYS.search(plain)
     return (
         MIN_QUOTE_CHARS <= len(plain) <= MAX_SENTENCE
         and len(plain.split()) >= (MIN_WORDS_SAID if said else MIN_WORDS)
         and not plain.endswith(("?", ":", "..."))
         and plain[0] not in ",;)]}"
-        and not _JUNK.search(plain)
+        and not (_ORDER if own else _JUNK).search(plain)
         and sum(c.isalpha() for c in plain) > (MIN_LETTERS_SAID if said else MIN_LETTERS) * len(plain)
         and plain.upper() != plain
         and plain.count("(") <= plain.count(")")  # cut within a bracket
@@ -128,43 +141,82 @@ def split(
     whole = normalise(text)
     named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
     found: list[Sentence] = []
-    for start, end, label in _labelled(text):
+    for start, end, label in _labelled(text, own=own):
         part = part_of_label(label) if label else "plain"
         if part is None:
             continue
         if not study:
             part = "plain"
-        spans = [
-            (start + at + first, start + at + after)
-            for at, piece in _blocks(text[start:end])
-            for first, after in (_joined(piece, _spans(piece)) if own else _spans(piece))
-        ]
-        for first, after in spans:
-            quote = text[first:after].strip().lstrip(":;,. ")
+        runs = list(_runs(text, start, end, own=own))
+        for run in runs:
+            quote = text[run.start : run.end].strip().lstrip(":;,. ")
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if (
-                not quotable(quote, own=own or short)
+                not quotable(quote, own=own or short, row=run.is_row)
                 or _CAPTION.match(quote)
                 or normalise(quote) not in whole
             ):
                 continue
             if quote_fault(normalise(quote), named):
                 continue
-            closes = part == "plain" and after == spans[-1][1] and len(spans) > 2 and not full_text
-            placed: Part = "conclusion" if closes and study else part
-            words = tuple(terms(quote))
+            closes = part == "plain" and run.end == runs[-1].end and len(runs) > 2 and not full_text
+            placed: Part = "conclusion" if closes and study and not own else part
+            words = tuple(terms(f"{run.head}\n{quote}" if run.head else quote))
             found.append(
                 Sentence(
                     evidence_id=evidence_id,
                     quote=quote,
                     text=readable(quote),
                     part=placed,
-                    place=first / len(text),
+                    place=run.start / len(text),
                     terms=words,
                     held=frozenset((*words, *pairs(words))),
+                    head=run.head,
+                    is_row=run.is_row,
                 )
             )
     return tuple(found)
+
+
+def _runs(text: str, start: int, end: int, *, own: bool) -> Iterator[Unit]:
+    """What is quoted alone: sentences, and in a text of the user's own its rows."""
+    if not own:
+        for at, piece in _blocks(text[start:end]):
+            yield from (
+                Unit(start + at + first, start + at + last, "", False) for first, last in _spans(piece)
+            )
+        return
+    rows: list[Unit] = []
+    for unit in units(text[start:end]):
+        placed = Unit(start + unit.start, start + unit.end, unit.head, unit.is_row)
+        if rows and not (placed.is_row and _is_next(text, rows[-1].end, placed.start)):
+            yield from _quotable_rows(text, rows)
+            rows = []
+        if placed.is_row:
+            rows.append(placed)
+            continue
+        piece = text[placed.start : placed.end]
+        for first, last in _joined(piece, _spans(piece)):
+            yield Unit(placed.start + first, placed.start + last, placed.head, is_row=False)
+    yield from _quotable_rows(text, rows)
+
+
+def _is_next(text: str, end: int, start: int) -> bool:
+    return "\n\n" not in text[end:start]
+
+
+def _quotable_rows(text: str, rows: Sequence[Unit]) -> Iterator[Unit]:
+    """Each row; one that is too short to be quoted with those after it, the last ones with those before."""
+    for place, row in enumerate(rows):
+        first = last = place
+        while len(normalise(text[rows[first].start : rows[last].end])) < MIN_QUOTE_CHARS:
+            if last + 1 < len(rows):
+                last += 1
+            elif first:
+                first -= 1
+            else:
+                break
+        yield row._replace(start=rows[first].start, end=rows[last].end)
 
 
 def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:
@@ -213,11 +265,14 @@ def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int,
         yield begun, end
 
 
-def _labelled(text: str) -> list[tuple[int, int, str]]:
-    """Runs of text with the label that stands before each; the label itself is in no run."""
+def _labelled(text: str, *, own: bool = False) -> list[tuple[int, int, str]]:
+    """Runs of text with the label that stands before each; the label itself is in no run. In a text of the
+    user's `own` a label that its value follows is a field (`Funding: 2,000`)."""
     runs: list[tuple[int, int, str]] = []
     start, label = 0, ""
     for match in LABEL.finditer(text):
+        if own and ":" in match.group() and text[match.end() : match.end() + 1] not in ("", "\n"):
+            continue
         if match.start() > start:
             runs.append((start, match.start(), label))
         start, label = match.end(), match.group("label")

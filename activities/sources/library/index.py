@@ -234,7 +234,9 @@ def code_digest() -> str:
     here = Path(__file__).resolve()
     root = here.parents[2]
     files = sorted(here.parent.glob("*.py")) + sorted((root / "documents").glob("*.py"))
-    files += [root / "text" / name for name in ("ranking.py", "sentences.py", "parts.py", "tokens.py")]
+    files += [
+        root / "text" / name for name in ("ranking.py", "sentences.py", "layout.py", "parts.py", "tokens.py")
+    ]
     files.append(root / "types.py")
     state = hashlib.sha256()
     for file in files:

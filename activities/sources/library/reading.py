@@ -54,6 +54,7 @@ PDF_SECONDS = 35.0
 READERS: dict[str, Callable[[bytes], Text]] = {
     ".txt": read_plain,
     ".text": read_plain,
+    ".log": read_plain,
     ".md": read_markdown,
     ".markdown": read_markdown,
     ".html": read_html,

@@ -55,5 +55,5 @@ def test_a_table_of_facts_in_a_page_becomes_paragraphs_and_a_layout_stays() -> N
     layout = f"<table><tr><td>{facts}</td><td>Beside it.</td></tr></table>"
     page = html.fromstring(f"<html><body>{layout}<p>After it.</p></body></html>")
     as_paragraphs(page)
-    assert [p.text for p in page.iter("p")] == ["Plant: Rose; Price: 12 euros", "After it."]
+    assert [p.text for p in page.iter("p")] == ["Plant | Price", "Rose | 12 euros", "After it."]
     assert len(list(page.iter("table"))) == 1

@@ -105,7 +105,7 @@ def test_an_item_of_a_list_is_shown_with_the_head_of_the_list() -> None:
     )
     (passage,) = written("Must I have a badge?", [note(text)]).passages
     assert "blue badge" in passage.quotes[0]
-    assert passage.before == "Bring to the archive:"
+    assert passage.before == "row under Bring to the archive"
 
 
 def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:

@@ -67,7 +67,9 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
     markdown = files["text.md"]
     assert (markdown.title, markdown.year, markdown.authors) == ("Given title", 2019, ("A. One", "B. Two"))
     assert markdown.evidence_id == "doi:10.1000/abc"
-    assert markdown.text == "Heading\n\nSome marked text and code.\n\nOne row of the table: a: 1; b: 2"
+    assert markdown.text == (
+        "# Heading\n\nSome *marked* [text](https://x.example) and `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    ), "a quote of it is what the file says"
     pdf = files["paper.pdf"]
     assert pdf.title == "Colchicine after a first attack"
     assert pdf.authors == ("A. Writer", "B. Reader")

@@ -74,9 +74,7 @@ def test_a_workbook_is_read_sheet_by_sheet(tmp_path: Path) -> None:
     sheet.append(["metformin", 500.0])
     book.create_sheet("Empty")
     book.save(tmp_path / "doses.xlsx")
-    assert read(tmp_path)["doses.xlsx"].text == (
-        "Doses\n\ndrug: aspirin; dose in mg: 81\n\ndrug: metformin; dose in mg: 500"
-    )
+    assert read(tmp_path)["doses.xlsx"].text == ("Doses\n\ndrug | dose in mg\naspirin | 81\nmetformin | 500")
 
 
 def test_a_day_of_a_workbook_has_no_time(tmp_path: Path) -> None:
@@ -88,11 +86,12 @@ def test_a_day_of_a_workbook_has_no_time(tmp_path: Path) -> None:
     sheet.append(["HH-A 12", "Keller", datetime(2026, 9, 1)])  # noqa: DTZ001 - a workbook knows no zones
     book.save(tmp_path / "fleet.xlsx")
     assert (
-        read(tmp_path)["fleet.xlsx"].text == "Fleet\n\nplate: HH-A 12; driver: Keller; inspection: 2026-09-01"
+        read(tmp_path)["fleet.xlsx"].text
+        == "Fleet\n\nplate | driver | inspection\nHH-A 12 | Keller | 2026-09-01"
     )
 
 
-def test_a_table_of_a_word_document_has_its_headings_in_each_row(tmp_path: Path) -> None:
+def test_a_table_of_a_word_document_is_its_cells_as_they_stand(tmp_path: Path) -> None:
     made = docx.Document()
     table = made.add_table(2, 3)
     for row, texts in zip(
@@ -101,7 +100,7 @@ def test_a_table_of_a_word_document_has_its_headings_in_each_row(tmp_path: Path)
         for cell, text in zip(row.cells, texts, strict=True):
             cell.text = text
     made.save(str(tmp_path / "fleet.docx"))
-    assert read(tmp_path)["fleet.docx"].text == "plate: HH-A 12; driver: Keller; seats: 9"
+    assert read(tmp_path)["fleet.docx"].text == "plate | driver | seats\nHH-A 12 | Keller | 9"
 
 
 OPF = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -152,7 +151,7 @@ def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
         f'"On aspirin","Doe, Jane; Roe, Juan","2019","10.1000/x","{SENTENCE}","The Journal"\n'
     )
     found = read(tmp_path)
-    assert found["doses.csv"].text == "drug: aspirin; coated; dose: 81; form: tablet"
+    assert found["doses.csv"].text == 'drug;dose;form\n"aspirin; coated";81;tablet'
     record = found["export.csv"]
     assert (record.evidence_id, record.title, record.text) == ("doi:10.1000/x", "On aspirin", SENTENCE)
     assert (record.year, record.venue, record.full_text) == (2019, "The Journal", False)

@@ -1,0 +1,137 @@
+"""The lines of a person's own text: which of them end a statement, and what stands over them.
+
+A line break ends a statement unless the line was wrapped: the next one goes on in lower case, or its block is
+prose, of which a third of the lines do. What ends at a line break is a row: an item of a list, a line of a
+log, a field with its label, a row of a table. The columns of a table are its first row; what else stands over
+a statement is the nearest heading. Nothing here looks at what a line says.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+MAX_ROW = 320
+"""Characters up to which a row stays whole: what is struck or withdrawn stands with what it belongs to."""
+MAX_HEADING = 80
+MIN_WRAPPED = 0.6
+"""Share of the longest line of its block from which a line of prose is wrapped."""
+MIN_LOWER = 1 / 3
+"""Share of lines that begin in lower case, of prose that is wrapped."""
+_BLOCK = re.compile(r"(?:^|(?<=\n))(?:[^\n]*\S[^\n]*(?:\n|$))+")
+_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}(?:\.\d{1,3})*[.):]?|[a-z][.)])[ \t]+\S")
+_MARKED_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\S")
+_RULE = re.compile(r"[\s|:+=_-]+")
+_STOPPED = (".", "!", "?", ";", ",")
+_SEPARATORS = ("|", "\t", ";", ",")
+
+
+class Line(NamedTuple):
+    """A line, or several that were wrapped, and where it stands in the text."""
+
+    start: int
+    end: int
+
+
+class Unit(NamedTuple):
+    """A run of text that is one statement, or prose to be split into sentences."""
+
+    start: int
+    end: int
+    head: str
+    """What stands over it: the columns of its table, the line that opens its list, or the nearest heading."""
+    is_row: bool
+
+
+def units(text: str) -> Iterator[Unit]:
+    """The rows and the prose of a text, in order."""
+    blocks = [match.span() for match in _BLOCK.finditer(text)]
+    heading = ""
+    for number, (start, end) in enumerate(blocks):
+        lines = _lines(text, start, end)
+        if number + 1 < len(blocks) and len(lines) == 1 and _is_heading(text[slice(*lines[0])]):
+            heading = bare(text[slice(*lines[0])])
+            continue
+        if columns := _columns(text, lines):
+            yield from (Unit(*line, columns, is_row=True) for line in lines[1:] if not _is_rule(text, line))
+            continue
+        head = above = heading
+        joined = _unwrapped(text, lines)
+        for place, line in enumerate(joined):
+            words = text[slice(*line)]
+            follows = place + 1 < len(joined)
+            if _MARKED_HEADING.match(words) or (
+                place == 0 and follows and _is_heading(words) and _is_under(text[slice(*joined[1])])
+            ):
+                heading = head = bare(words)
+            elif words.rstrip().endswith(":") and follows and len(words) <= MAX_HEADING:
+                head = bare(words)
+            else:
+                is_line = len(joined) - (head != above) > 1 and "\n" not in words.strip()
+                yield Unit(*line, head, (is_line or bool(_ITEM.match(words))) and len(words) <= MAX_ROW)
+
+
+def bare(line: str) -> str:
+    """A heading without what marks it."""
+    return " ".join(line.split()).strip(" #*_=:")
+
+
+def _lines(text: str, start: int, end: int) -> list[Line]:
+    lines = []
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        lines.append(Line(start, stop))
+        start = stop + 1
+    return lines
+
+
+def _is_heading(line: str) -> bool:
+    """A short line without a stop that is no item, no field and no row."""
+    plain = line.strip()
+    return bool(_MARKED_HEADING.match(line)) or (
+        0 < len(plain) <= MAX_HEADING
+        and not plain.endswith(_STOPPED)
+        and not plain[0].isdigit()
+        and not _ITEM.match(line)
+        and ": " not in plain
+        and " | " not in plain
+        and any(map(str.isalpha, plain))
+    )
+
+
+def _is_under(line: str) -> bool:
+    """Whether a line stands under a heading: an item, a field or prose, and no more of the same."""
+    return bool(_ITEM.match(line)) or ": " in line or len(line) > MAX_HEADING
+
+
+def _is_rule(text: str, line: Line) -> bool:
+    return bool(_RULE.fullmatch(text, line.start, line.end))
+
+
+def _columns(text: str, lines: Sequence[Line]) -> str:
+    """The first row of a table: lines that are parted alike. Empty where there is none."""
+    rows = [text[slice(*line)] for line in lines if not _is_rule(text, line)]
+    if len(rows) < 2 or ("|" not in rows[0] and len(rows) < 3):
+        return ""
+    for mark in _SEPARATORS:
+        counts = {row.count(mark) for row in rows}
+        if min(counts) > (0 if mark in "|\t" else 1) and (len(counts) == 1 or mark == "|"):
+            return rows[0].strip().strip("|").strip()
+    return ""
+
+
+def _unwrapped(text: str, lines: Sequence[Line]) -> list[Line]:
+    """Lines with those that continue them."""
+    words = [text[slice(*line)] for line in lines]
+    lower = sum(line.lstrip()[:1].islower() for line in words[1:])
+    prose = len(lines) > 1 and lower >= MIN_LOWER * (len(lines) - 1)
+    longest = max(map(len, words))
+    joined = [lines[0]]
+    for before, line, said in zip(words, lines[1:], words[1:], strict=False):
+        begins = _ITEM.match(said) or _MARKED_HEADING.match(said) or _MARKED_HEADING.match(before)
+        goes_on = said.lstrip()[:1].islower() or (prose and len(before) >= MIN_WRAPPED * longest)
+        if goes_on and not begins:
+            joined[-1] = Line(joined[-1].start, line.end)
+        else:
+            joined.append(line)
+    return joined

@@ -1,0 +1,94 @@
+"""Lines of a person's own text: what ends where a line does, and what stands over it."""
+
+import pytest
+
+from activities.text.layout import units
+from activities.text.sentences import Sentence, sentences
+from activities.types import Evidence
+
+
+def rows(text: str) -> list[tuple[str, str]]:
+    """What stands over each row, and the row."""
+    return [(unit.head, text[unit.start : unit.end]) for unit in units(text) if unit.is_row]
+
+
+def read(text: str) -> tuple[Sentence, ...]:
+    return sentences(Evidence(evidence_id="a", source="s", title="", text=text, evidence_type="document"))
+
+
+LOG = "2025-02-03 01:12 backup of host larch started\n2025-02-03 01:14 disk sdb reports unreadable sectors\n"
+MINUTES = """# Board, 5 May
+
+- Membership stands at 143. That is nine more.
+- ~~The regatta takes place on 14 June.~~ Withdrawn: it is cancelled.
+"""
+
+
+def test_a_line_of_a_log_is_one_statement_and_no_heading_of_the_next() -> None:
+    assert rows(LOG) == [("", line) for line in LOG.splitlines()]
+
+
+def test_what_is_struck_stands_with_its_entry_under_its_heading() -> None:
+    assert rows(MINUTES) == [
+        ("Board, 5 May", "- Membership stands at 143. That is nine more."),
+        ("Board, 5 May", "- ~~The regatta takes place on 14 June.~~ Withdrawn: it is cancelled."),
+    ]
+
+
+def test_prose_that_is_wrapped_is_read_on_and_a_heading_above_it_is_none_of_it() -> None:
+    text = (
+        "Heating\nThe boiler was replaced in March by the firm that serviced it before, which took\n"
+        "two days. The old one is kept in the cellar until the council collects it in the\nsummer.\n"
+    )
+    assert [(one.head, one.is_row) for one in read(text)] == [("Heating", False)] * 2
+    assert read(text)[0].quote.endswith("which took\ntwo days.")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "row"),
+    [
+        ("day,what,paid\n3 May,train to Leeds,61.40\n4 May,hotel in Leeds,214.00", "day,what,paid", "61.40"),
+        ("| Item | Decision |\n|---|---|\n| Boathouse door | repair it |", "Item | Decision", "repair it"),
+        ("plate | driver\nHH-A 12 | Keller of Altona", "plate | driver", "Keller"),
+    ],
+)
+def test_a_row_has_the_columns_of_its_table_as_words_and_is_quoted_as_it_stands(
+    text: str, columns: str, row: str
+) -> None:
+    sentence = next(one for one in read(text) if row in one.quote)
+    assert (sentence.head, sentence.is_row) == (columns, True)
+    assert sentence.quote in text
+    assert {word.strip("| ").casefold() for word in columns.replace(",", "|").split("|")} & set(
+        sentence.terms
+    )
+
+
+def test_a_field_too_short_to_be_quoted_is_quoted_with_the_next_and_never_left_out() -> None:
+    text = "Order 55\n\nDate: 3 May\nRefund: 1,146\nFunding: 20,000\nSent to: D. Fenwick\n"
+    found = read(text)
+    assert {one.head for one in found} == {"Order 55"}
+    assert [one.quote for one in found] == [
+        "Date: 3 May\nRefund: 1,146",
+        "Refund: 1,146\nFunding: 20,000",
+        "Funding: 20,000\nSent to: D. Fenwick",
+        "Funding: 20,000\nSent to: D. Fenwick",
+    ]
+
+
+def test_clauses_keep_their_numbers_and_labels_of_studies_are_fields_of_a_users_text() -> None:
+    found = read(
+        "Agreement\n\n2.1 The rooms are cleaned daily.\n2.2 Windows are cleaned four times a year.\n"
+    )
+    assert [one.quote for one in found] == [
+        "2.1 The rooms are cleaned daily.",
+        "2.2 Windows are cleaned four times a year.",
+    ]
+
+
+def test_a_label_that_is_glued_to_a_number_ends_the_sentence_before_it() -> None:
+    text = (
+        "RESULTS: Mortality fell in those who took it (P<0.05).CONCLUSION: It lowers mortality in all adults."
+    )
+    found = sentences(Evidence(evidence_id="a", source="s", title="", text=text))
+    assert [one.part for one in found] == ["results", "conclusion"]
+    assert found[1].quote == "It lowers mortality in all adults."
