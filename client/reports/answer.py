@@ -121,7 +121,8 @@ def _related(report: Report) -> tuple[str, ...]:
 
 def with_references(claim: AnswerClaim) -> str:
     """`A claim. [1, 3]`"""
-    return f"{claim.text} [{', '.join(map(str, claim.references))}]"
+    mark = f" [{', '.join(map(str, claim.references))}]" if claim.references else ""
+    return f"{claim.text}{mark}"
 
 
 def _searched(searches: Iterable[SearchRecord]) -> str:

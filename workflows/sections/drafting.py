@@ -40,10 +40,9 @@ class SectionDrafting:
         """The model calls that the report still needs: draft and check of each section, and the editor."""
         planned = len(self.context.outline) or self.context.request.limits.max_sections
         left = max(planned - len(self.context.state.drafts), 0)
-        # a verifier reads a part of a draft, so that two calls take about one allowance
         writer: Role = "writer"
         verifier: Role = "verifier"
-        return (*[writer] * left, *[verifier] * ((left + 1) // 2), "editor")
+        return (*[writer] * left, *[verifier] * left, "editor")
 
     async def draft_when_done(self, section: ReportPlanSection) -> None:
         """Draft a section whose research is done while others are still researched, if possible: where
