@@ -84,8 +84,18 @@ class PaidAnswers:
         except StoreError as error:
             log.warning("answer_not_stored", key=key, error=str(error))
 
+    def put_now(self, key: str, raw: RawAnswer, lost: Usage) -> bool:
+        """The same at once, before the caller's loop does anything else; whether that was done."""
+        try:
+            return self._store.put_named_now(key, _Entry(raw=raw, lost=lost).model_dump_json().encode())
+        except StoreError:
+            return False  # `put` says so
+
     async def lose(self, key: str, usage: Usage) -> None:
-        """Record what an interrupted attempt has cost, for the next attempt."""
+        """Record what an interrupted attempt has cost, for the next attempt. A whole answer, stored before
+        the interruption, stays."""
+        if (await self._entry(key)).raw is not None:
+            return
         try:
             await self._store.put_named(key, _Entry(lost=usage).model_dump_json().encode())
         except StoreError:

@@ -3,7 +3,8 @@
 Invariants:
 
 * retries belong to Temporal: the library's own are off;
-* an answer is stored before it is used, so a step that dies after it was paid for does not pay again;
+* an answer is stored with its last byte, before the connection ends and before it is read, so a step that
+  dies after it was paid for does not pay again;
 * prompt, answer and repair turn together stay within the allowance and the model's context; the output cap
   is what is left;
 * every attempt that cost something is in the usage, also when the call fails or is cut short;
@@ -231,6 +232,13 @@ class OpenAIModel:
             return stored, True, stored.usage + lost
         breaker = self._servers.breaker(question.address, question.choice)
         slots = await self._servers.slots(question.address, question.choice)
+        kept: list[RawAnswer] = []
+
+        def keep(pieces: Pieces) -> None:
+            raw = self._raw(question, pieces, "")
+            if self._answers.put_now(question.key, raw, lost):
+                kept.append(raw)
+
         shown = progress.CURRENT.get()
         if shown is not None:
             shown.model, shown.waiting = question.choice.model, True
@@ -239,17 +247,21 @@ class OpenAIModel:
                 shown.waiting = False
             try:
                 with breaker.passage():
-                    raw = await self._adapting(question, talk.left(), talk.spent + lost)
+                    raw = await self._adapting(question, talk.left(), talk.spent + lost, keep)
             except ModelError as error:
                 if error.usage.tokens and error.retryable:
                     await self._answers.lose(question.key, lost + error.usage)
                 error.usage = lost + error.usage
                 raise
-        await self._answers.put(question.key, raw, lost)
+        if kept != [raw]:
+            await self._answers.put(question.key, raw, lost)
         return raw, False, raw.usage + lost
 
-    async def _adapting(self, question: Question, seconds: float | None, before: Usage) -> RawAnswer:
-        """Send the best form of request the server is known to accept, and learn from its refusals."""
+    async def _adapting(
+        self, question: Question, seconds: float | None, before: Usage, keep: Callable[[Pieces], None]
+    ) -> RawAnswer:
+        """Send the best form of request the server is known to accept, and learn from its refusals. `keep`
+        gets a whole answer with its last byte."""
         import httpx2
         import openai
 
@@ -259,7 +271,7 @@ class OpenAIModel:
             capabilities = await self._memory.of(question.address.shown, question.choice.model)
             pieces = Pieces()
             try:
-                ending = await self._send(client, question, capabilities, pieces, seconds, before)
+                ending = await self._send(client, question, capabilities, pieces, seconds, before, keep)
                 return self._raw(question, pieces, ending)
             except openai.APIStatusError as error:
                 said = error_object(error.body)
@@ -288,6 +300,7 @@ class OpenAIModel:
         pieces: Pieces,
         seconds: float | None,
         before: Usage,
+        keep: Callable[[Pieces], None],
     ) -> str:
         """One request; returns why reading ended, empty when the server ended it. A stream fills `pieces` as
         it comes, so that what was paid is known if it breaks off; leaving it, by cancellation too, closes the
@@ -313,6 +326,7 @@ class OpenAIModel:
             async with asyncio.timeout(_shorter(silence * FIRST_WORD_FACTOR, seconds)) as patience:
                 if not capabilities.stream:
                     pieces.whole(await client.post(PATH, cast_to=object, body=request))
+                    keep(pieces)
                     return ""
                 stream = await client.post(
                     PATH, cast_to=object, body=request, stream=True, stream_cls=AsyncStream[object]
@@ -321,6 +335,7 @@ class OpenAIModel:
                     async with stream:
                         # a server that does not stream sends the whole answer
                         pieces.whole(json.loads(await stream.response.aread()))
+                        keep(pieces)
                     return ""
         except TimeoutError:
             if not patience.expired():
@@ -328,7 +343,11 @@ class OpenAIModel:
             raise ModelDown(f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
         async with stream:
             ending = await read_stream(
-                events_of(stream.response), pieces, silence=silence, seconds=seconds, on_words=report_progress
+                events_of(stream.response, lambda: keep(pieces) if pieces.answered else None),
+                pieces,
+                silence=silence,
+                seconds=seconds,
+                on_words=report_progress,
             )
         if ending and not pieces.everything:
             raise ModelDown(f"{question.where} kept the connection open and said nothing")

@@ -6,7 +6,7 @@ A stream is read to its end, also after its last event: the connection is free f
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -47,8 +47,10 @@ class EventDecoder:
                 self._data.clear()
 
 
-async def events_of(response: httpx2.Response) -> AsyncIterator[object]:
-    """The JSON values of a stream.
+async def events_of(
+    response: httpx2.Response, on_end: Callable[[], None] = lambda: None
+) -> AsyncIterator[object]:
+    """The JSON values of a stream. `on_end` is called with its last event, before the body has ended.
 
     Raises openai.APIError for an error that the server reports in it, openai.APITimeoutError,
     httpx2.HTTPError for a connection that fails, ValueError for what is no JSON.
@@ -60,6 +62,7 @@ async def events_of(response: httpx2.Response) -> AsyncIterator[object]:
         async for chunk in body:
             for data in decoder.feed(chunk):
                 if data.startswith(DONE):
+                    on_end()
                     await _read_to_the_end(body)
                     return
                 value: object = json.loads(data)

@@ -58,6 +58,11 @@ class Pieces:
         """One event of a stream."""
         self._collect(chunk, "delta")
 
+    @property
+    def answered(self) -> bool:
+        """Whether anything that looks like an answer came."""
+        return self._answered
+
     def check(self) -> None:
         """Raises ValueError when nothing that looks like an answer came."""
         if not self._answered:

@@ -1,7 +1,11 @@
 """How the real client fails, against scripted servers: busy, refused, unreachable, cancelled; the key."""
 
 import asyncio
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,8 +15,8 @@ from activities.models.client import OpenAIModel
 from activities.settings import Settings
 from activities.types import ModelChoice
 from tests.activities.models.conftest import GOOD, KEY, Asker
-from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, fails, says, whole
-from tests.replay import Reply, recorded
+from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, completion, events, fails, says, whole
+from tests.replay import Asked, Reply, recorded
 
 
 async def test_the_client_itself_never_retries(ask: Asker, server: FakeOpenAI) -> None:
@@ -88,6 +92,33 @@ async def test_cancelling_stops_the_call(ask: Asker, server: FakeOpenAI) -> None
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(endless.left.wait, 10), "the server is still writing"
+
+
+@pytest.mark.invariant
+async def test_an_answer_is_stored_with_its_last_byte_and_no_interruption_unmakes_that(
+    ask: Asker, server: FakeOpenAI
+) -> None:
+    """A server that keeps the connection open after its answer: the caller is cancelled meanwhile."""
+    sent = threading.Event()
+
+    def chunks() -> Iterator[bytes]:
+        yield from events(completion(GOOD))
+        sent.set()
+        time.sleep(3)
+
+    def lingers(_: Asked) -> Reply:
+        return Reply(200, headers=SSE, chunks=cast(tuple[bytes, ...], chunks()))
+
+    server.script(lingers, says(GOOD))
+    task = asyncio.create_task(ask())
+    await asyncio.to_thread(sent.wait, 10)
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    _, completion_again = await ask()
+    assert completion_again.from_store
+    assert len(server.bodies) == 1
 
 
 # secrets
