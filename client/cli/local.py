@@ -143,7 +143,9 @@ def check_home(settings: "Settings") -> Check:
         probe.unlink()
     except OSError as error:
         return Check(
-            "home", "fail", f"{places.home} cannot be written ({error.strerror}); set DETERMINATOR_HOME"
+            "home",
+            "fail",
+            f"{places.home} cannot be written ({error.strerror}); free some space, or set DETERMINATOR_HOME",
         )
     free = shutil.disk_usage(places.home).free / 1e9
     if free < 0.5:

@@ -1,6 +1,9 @@
 """The paths under the home folder, and the files that describe the processes serving it."""
 
+import errno
 import hashlib
+import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,11 +97,21 @@ class Places:
         return self.home / f"temporal-{version}.db"
 
     def make(self) -> None:
-        """Create the folders, closed to others. Raises OSError when home cannot be written."""
+        """Create the folders, closed to others. Raises OSError when home cannot be written, or its disk is
+        full: server and worker would fail at whatever they write next, each in its own words."""
         private_home(self.home)
+        self.check_space()
         for folder in (self.state, self.logs, self.reports):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
+    def check_space(self) -> None:
+        """Raises OSError when the disk of home is full."""
+        if shutil.disk_usage(self.home).free < MIN_FREE_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.home))
+
+
+MIN_FREE_BYTES = 256 * 1024
+"""Below which the server's database cannot take a transaction."""
 
 N = TypeVar("N", bound=Note)
 

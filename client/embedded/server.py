@@ -265,7 +265,7 @@ def unwritable(home: Path, error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
             f"there is no space left for {home}; free some, or set DETERMINATOR_HOME. "
-            "Runs that were started are kept and continue then"
+            f"Runs that were started are kept and continue then; finished reports are in {home / 'reports'}"
         )
     reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     return f"the home folder {home} cannot be used ({reason}); set DETERMINATOR_HOME"

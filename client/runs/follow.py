@@ -30,7 +30,7 @@ from client.connection import Connection
 from client.embedded.home import Places, WorkerNote, read_note
 from client.embedded.locks import is_held
 from client.embedded.processes import last_lines
-from client.embedded.server import serve, start_embedded
+from client.embedded.server import serve, start_embedded, unwritable
 from client.failures import NoAnswer, NoConnection, NoSuchRun
 from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
@@ -295,6 +295,10 @@ class Follower:
             return
         self._looked_at = time.monotonic()
         places = Places(self._settings.home)
+        try:
+            places.check_space()
+        except OSError as error:
+            raise NoConnection(unwritable(places.home, error)) from error
         if not is_held(places.lock):
             await self._restart()
             return

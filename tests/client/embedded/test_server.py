@@ -10,12 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
+from client.cli.local import check_home
+from client.embedded import home as home_module
 from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import Locked, LockFile, holder, is_held
@@ -23,6 +26,8 @@ from client.embedded.namespace import ATTRIBUTES, RETENTION, register_attributes
 from client.embedded.processes import MAX_DEATHS, end_orphans
 from client.embedded.server import start_embedded, stop_embedded
 from client.failures import NoConnection
+from client.runs.display import Display
+from client.runs.follow import Follower
 from tests.client.harness import begin, determinator, living, processes_of, wait_until
 
 ROOT = Path(__file__).parents[3]
@@ -299,6 +304,18 @@ async def test_a_home_that_cannot_be_written_is_one_line_and_leaves_no_process(
     with pytest.raises(NoConnection, match=needle):
         await start_embedded(Settings())
     assert processes_of(home) == {"server": [], "worker": []}
+
+
+async def test_a_full_disk_is_named_in_one_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = await start_embedded(Settings(), worker=False)
+    monkeypatch.setattr(home_module, "MIN_FREE_BYTES", 1 << 62)
+    with pytest.raises(NoConnection, match=r"^there is no space left for [^\n]*$"):
+        await start_embedded(Settings(), worker=False)
+    found = check_home(Settings())
+    assert (found.state, "free some space" in found.message) == ("fail", True)
+    follower = Follower(Settings(), connection, "ask-a", cast(Display, None))
+    with pytest.raises(NoConnection, match="no space left"):
+        await follower._keep_alive()
 
 
 def test_a_supervisor_that_cannot_write_its_note_says_so(home: Path) -> None:
