@@ -15,18 +15,18 @@ from typing import Literal
 from urllib.parse import quote
 
 import structlog
-from lxml import etree
 from pydantic import Field
 from temporalio import activity
 
-from activities.documents.jats import read_article
+from activities.documents.read import Unreadable
+from activities.documents.readers import readers
 from activities.errors import Malformed, SourceError
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.settings import Settings
 from activities.sources.europepmc import BASE_URL
 from activities.sources.http.client import Http
-from activities.sources.http.pages import PageReader
+from activities.sources.http.pages import PARSE_SECONDS, PageReader
 from activities.sources.records import Wire, read_page
 from activities.types import FULL_TEXT_FROM, Evidence, EvidenceRef, Frozen
 
@@ -45,6 +45,8 @@ HEAD_CHARS = 6_000
 MIN_TITLE_SHARE = 0.8
 """Of the words of the title that must stand there."""
 UNPAYWALL_URL = "https://api.unpaywall.org/v2"
+FullText = tuple[str, str, tuple[int, ...]]
+"""A text, where it is from, and where in it each page begins."""
 
 
 class ReadInFull(Frozen):
@@ -127,13 +129,19 @@ class FullTextActivities:
                 log.info("full_text_not_read", evidence_id=item.evidence_id, way=way, reason=str(error))
                 continue
             if found is not None:
-                text, where = found
+                text, where, pages = found
                 facts = {**item.facts, FULL_TEXT_FROM: where}
-                joined = f"{item.text}\n\n{text[:MAX_CHARS]}"
-                return item.model_copy(update={"text": joined, "full_text": True, "facts": facts})
+                before = f"{item.text}\n\n"
+                changed = {
+                    "text": f"{before}{text[:MAX_CHARS]}",
+                    "full_text": True,
+                    "facts": facts,
+                    "pages": tuple(len(before) + start for start in pages if start < MAX_CHARS),
+                }
+                return item.model_copy(update=changed)
         return None
 
-    async def _of_europepmc(self, item: Evidence) -> tuple[str, str] | None:
+    async def _of_europepmc(self, item: Evidence) -> FullText | None:
         """The body of an open article. Raises SourceError."""
         pmcid = item.identifiers.pmcid
         if pmcid is None:
@@ -143,17 +151,11 @@ class FullTextActivities:
         if response.status_code == 404:
             return None
         try:
-            parser = etree.XMLParser(resolve_entities=False, no_network=True)
-            root = etree.fromstring(response.content, parser)
-        except etree.XMLSyntaxError as error:
+            function = "activities.sources.europepmc:read_body_of"
+            text = await readers().read(str, function, pmcid, body=response.content, seconds=PARSE_SECONDS)
+        except Unreadable as error:
             raise Malformed(f"europepmc sent XML that cannot be read: {error}") from error
-        article = root if root.tag == "article" else root.find(".//article")
-        if article is None:
-            return None
-        read = read_article(article, "europepmc")
-        if not read.body or read.identifiers.pmcid not in (None, pmcid):
-            return None
-        return "\n\n".join(filter(None, (read.body, read.tables))), "Europe PMC"
+        return (text, "Europe PMC", ()) if text else None
 
     async def _addresses(self, item: Evidence) -> tuple[str, ...]:
         """Open addresses of a DOI. Raises SourceError."""
@@ -167,7 +169,7 @@ class FullTextActivities:
             return ()
         return read_page(Unpaywall, response, "Unpaywall").addresses
 
-    async def _at(self, item: Evidence, addresses: Sequence[str]) -> tuple[str, str] | None:
+    async def _at(self, item: Evidence, addresses: Sequence[str]) -> FullText | None:
         """The text at the first address that has this work. Raises SourceError of the last one."""
         failed: SourceError | None = None
         for address in dict.fromkeys(filter(None, addresses)):
@@ -177,7 +179,7 @@ class FullTextActivities:
                 failed = error
                 continue
             if is_whole(page.text.text, item):
-                return page.text.text, page.url
+                return page.text.text, page.url, page.text.pages
         if failed is not None:
             raise failed
         return None

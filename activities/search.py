@@ -147,7 +147,7 @@ class SearchActivities:
         for name in choice.tried:
             results.pop(name, None)
         orders = [[one.name for one in found.results if one.name in results] for found in listings]
-        ranked = await asyncio.to_thread(best_first, choice.question, orders, results)
+        ranked = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
         with source_clock(tasks[0].seconds):
             texts = await source.read_results(ranked[: choice.most])
         found = {name: record for name, record in texts.items() if record is not None}

@@ -17,8 +17,10 @@ from activities.steps import Role
 from activities.types import Allowance, Effort, EvidenceRef, ModelChoice
 
 MAX_WORK_CHARS = 4_000
-"""Characters of a work that a judge reads: an abstract whole, of a full text the sentences nearest to the
-question."""
+"""Characters of a work that is read whole, as every abstract is."""
+PASSAGES_CHARS = 2_000
+"""Of a longer one, a page or a full text, a judge reads the passages nearest to the question: as much as an
+abstract says."""
 SMALL_MODEL_WORK_CHARS = 2_600
 """The same of a small model, which reads 200 tokens a second."""
 HEADING_TOKENS = 110
@@ -80,7 +82,8 @@ def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[
     about the same size as their prompts hold; a small model reads one work a call."""
     most = WORKS_A_BATCH[choice.effort or "normal"]
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
-    sizes = [math.ceil(min(r.chars, MAX_WORK_CHARS) / BYTES_PER_TOKEN) + HEADING_TOKENS for r in evidence]
+    shown = [r.chars if r.chars <= MAX_WORK_CHARS else PASSAGES_CHARS for r in evidence]
+    sizes = [math.ceil(chars / BYTES_PER_TOKEN) + HEADING_TOKENS for chars in shown]
     calls = max(math.ceil(len(evidence) / most), math.ceil(sum(sizes) / room))
     share = sum(sizes) / max(calls, 1)
     batches: list[list[EvidenceRef]] = []

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator
 from activities.iterations import Recommendation
 from activities.judgements import Direction, EvidenceRole, Refused, WorkJudgement
 from activities.models.tokens import estimate
-from activities.roles.allowances import SMALL_MODEL_WORK_CHARS
+from activities.roles.allowances import PASSAGES_CHARS, SMALL_MODEL_WORK_CHARS
 from activities.roles.prompt import clip, fenced, left_out, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file
 from activities.roles.validation import (
@@ -120,6 +120,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Also found", step.titles, MAX_TITLES_SHOWN, 100),
         ],
         task=TASK,
+        passages=PASSAGES_CHARS,
     )
     prompt.choices.update(
         {

@@ -1,10 +1,11 @@
 """How works are shown in a prompt: whole, the title first, every quotable sentence with a label of its own.
 
-A model that names a label cannot miscopy a quote. Of a text that is longer than `MAX_WORK_CHARS` the
-beginning and the sentences nearest to the question are shown, with gaps marked.
+A model that names a label cannot miscopy a quote. Of a text that is longer than `MAX_WORK_CHARS` the passages
+nearest to the question are shown; each gap says the page and the heading that the text goes on at.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ MAX_SENTENCE_CHARS = 600
 """Of what is shown of a sentence; what it is quoted by stays whole."""
 MIN_GAP_CHARS = 12
 """Of text between two sentences that is shown without a label: a heading, a short remark."""
+MAX_HEADING_CHARS = 80
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
 
@@ -55,14 +57,16 @@ def compose_works(
     given: Sequence[str] = (),
     about: Mapping[str, str] | None = None,
     chars: int = MAX_WORK_CHARS,
+    passages: int | None = None,
     most: int = 0,
 ) -> Prompt:
     """The prompt of a role that reads works; retracted ones are not shown. What did not fit is in its
-    notes. `most`: tokens that the works may have at most; 0 for all that are left."""
+    notes. `chars`: of each work; of a longer one so many of `passages`, by default as many. `most`: tokens
+    that the works may have at most; 0 for all that are left."""
     sound = [document for document in documents if document.standing != "retracted"]
     left = room_for_works(role, step, room=room, task=task, given=given)
     left = min(left, most) if most else left
-    works = show(step.question, sound, left, about=about, chars=chars)
+    works = show(step.question, sound, left, about=about, chars=chars, passages=passages)
     prompt = compose(role, step, room=room, task=task, given=given, works=works.text)
     return replace(
         prompt,
@@ -81,6 +85,7 @@ def show(
     *,
     about: Mapping[str, str] | None = None,
     chars: int = MAX_WORK_CHARS,
+    passages: int | None = None,
     labelled: bool = True,
 ) -> Works:
     """As many of the documents as fit into `room` tokens, the first ones first. `about`: evidence id -> what
@@ -94,7 +99,8 @@ def show(
         head = heading(name, document)
         if said := (about or {}).get(document.evidence_id, ""):
             head = f"{head}\n({one_line(said)})"
-        limit = min(chars, left - len(head.encode()) - 2)
+        most = chars if len(document.text) <= chars else passages or chars
+        limit = min(most, left - len(head.encode()) - 2)
         if items and limit < min(MIN_WORK_BYTES, len(document.text)):
             break
         lines, own = _lines(question, document, limit, len(labels) + 1 if labelled else 0)
@@ -132,9 +138,12 @@ def _lines(
         at = start + len(found.quote)
     parts.append((document.text[at:], None))
     kept = _within(question, parts, limit)
-    gap = False
+    gap, end, heading = False, 0, ""
     for place, (text, sentence) in enumerate(parts):
+        start, end = end, end + len(text)
         shown = one_line(text)
+        if sentence is None:
+            heading = _heading(text) or heading
         if sentence is None and place in kept and place:
             sentence = _short(text, parts[place - 1][1], document)
         if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
@@ -143,7 +152,7 @@ def _lines(
             gap = True
             continue
         if gap:
-            rows.append("[...]")
+            rows.append(_gap(document, start, heading))
             gap = False
         shown = shown if len(shown) <= MAX_SENTENCE_CHARS else f"{shown[:MAX_SENTENCE_CHARS]} (...)"
         if sentence is None or not first:
@@ -153,6 +162,20 @@ def _lines(
             own[label] = sentence
             rows.append(f"{label}: {shown}")
     return rows, own
+
+
+def _heading(text: str) -> str:
+    """The last line between two sentences, where it is a heading: short, and no sentence."""
+    line = one_line(next((line for line in reversed(text.splitlines()) if line.strip()), ""))
+    fits = _LETTER.search(line) and len(line) <= MAX_HEADING_CHARS and not line.endswith((".", ";", ","))
+    return line.rstrip(":") if fits else ""
+
+
+def _gap(document: Evidence, start: int, heading: str) -> str:
+    """`[... page 4, Methods]`: where the text goes on after something that is not shown."""
+    page = 0 if document.times else bisect_right(document.pages, start)
+    where = ", ".join(filter(None, (f"page {page}" if page else "", heading)))
+    return f"[... {where}]" if where else "[...]"
 
 
 def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence | None:
@@ -165,8 +188,9 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
 
 
 def _within(question: str, parts: Sequence[tuple[str, Sentence | None]], limit: int) -> set[int]:
-    """Places of the parts that are shown: all where they fit, else the quotable ones nearest to the question,
-    the first and the last of a text before others that are as near."""
+    """Places of the parts that are shown: all where they fit, else passages: the quotable sentences nearest
+    to the question, the first and the last of a text before others that are as near, each with those around
+    it."""
     costs = [min(len(text.encode()), MAX_SENTENCE_CHARS) + 8 for text, _ in parts]
     if sum(costs) <= limit:
         return set(range(len(parts)))
@@ -183,10 +207,12 @@ def _within(question: str, parts: Sequence[tuple[str, Sentence | None]], limit: 
 
     kept: set[int] = set()
     used = 0
-    for place in sorted(range(len(parts)), key=nearness):
-        if parts[place][1] is not None and used + costs[place] <= limit:
-            kept.add(place)
-            used += costs[place]
+    for nearest in sorted(range(len(parts)), key=nearness):
+        for place in (nearest, nearest + 2, nearest - 2) if parts[nearest][1] is not None else ():
+            fits = 0 <= place <= last and parts[place][1] is not None and used + costs[place] <= limit
+            if fits and place not in kept:
+                kept.add(place)
+                used += costs[place]
     return kept
 
 

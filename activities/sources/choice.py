@@ -1,37 +1,43 @@
 """Which results of the searches of a round are read: by title and snippet, before any text is requested.
 
-What is near enough to the question comes first (`activities.text.ranking.RELEVANT`). Among those, reciprocal
-rank fusion of the order that each search gave its results and of their nearness: what several searches found
-comes before what one did.
+Reciprocal rank fusion (`activities.text.ranking`) of the order that each search gave its results and of the
+words of title and snippet. Of those that come first so the encoder reads the titles, and what is far from the
+question comes after the others.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from activities.searches import Listed
-from activities.types import Evidence
 
-RANK_CONSTANT = 10
-"""Of the fusion: what a search names first differs much from what it names last."""
+ENCODED = 1.5
+"""Times the results that are read, whose titles the encoder reads: each takes it some milliseconds."""
 
 
 def best_first(
-    question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Listed]
+    question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Listed], most: int
 ) -> list[Listed]:
-    """The results, the most promising first. `searches`: the names of results as each search ordered them."""
-    from activities.text.ranking import RELEVANT, rank
-    from activities.text.ranking import best_first as nearest_first
+    """The results, the most promising first, of which `most` are to be read. `searches`: the names of results
+    as each search ordered them."""
+    import numpy as np
 
-    documents = [
-        Evidence(evidence_id=one.name, source="", title=one.title, text=one.snippet)
-        for one in results.values()
-        if one.title or one.snippet
-    ]
-    items = nearest_first(rank(question, documents))
-    nearest = [item.document.evidence_id for item in items]
-    near = {item.document.evidence_id for item in items if item.relevance >= RELEVANT}
-    scores: dict[str, float] = defaultdict(float)
-    for order in (nearest, *searches):
-        for place, name in enumerate(order):
-            scores[name] += 1.0 / (RANK_CONSTANT + place)
-    return sorted(results.values(), key=lambda one: (one.name not in near, -scores[one.name], one.name))
+    from activities.text.ranking import RELEVANT, bm25, fuse, order, words
+
+    listed = list(results.values())
+    if not listed:
+        return []
+    places = {one.name: place for place, one in enumerate(listed)}
+    rankings = [bm25(words(question), [words(f"{one.title} {one.snippet}") for one in listed])]
+    for names in searches:
+        scores = np.zeros(len(listed))
+        for rank, name in enumerate(names):
+            scores[places[name]] = len(names) - rank
+        rankings.append(scores)
+    before = fuse(rankings)
+    ranked = [listed[place] for place in np.argsort(-before, kind="stable")]
+    first, rest = ranked[: int(most * ENCODED)], ranked[int(most * ENCODED) :]
+    if not rest and len(first) <= most:
+        return ranked
+    meant = order(question, [(one.title or one.snippet, "") for one in first])
+    far = [first[place] for place, relevance in meant if relevance < RELEVANT]
+    near = [one for one in first if one not in far]
+    return [*near, *far, *rest]

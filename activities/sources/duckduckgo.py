@@ -1,12 +1,18 @@
 """Web search by DuckDuckGo's page without scripts (https://html.duckduckgo.com/html/). It has no API."""
 
+from dataclasses import dataclass
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from lxml import etree, html
 
+from activities.documents.read import Unreadable
+from activities.documents.readers import readers
 from activities.errors import Malformed, RateLimited
 from activities.sources.web import Results, WebSource, years_of
 from activities.types import Query, SourceInfo
+
+READ_SECONDS = 10.0
+"""For reading the page of results, in a process that is killed then."""
 
 
 class DuckDuckGoSource(WebSource):
@@ -33,18 +39,40 @@ class DuckDuckGoSource(WebSource):
             form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"
         answer = await self._http.send("duckduckgo", "POST", f"{self._url}/html/", form=form)
         try:
-            page = html.document_fromstring(answer.content)
-        except (etree.ParserError, ValueError) as error:
-            raise Malformed("duckduckgo sent an empty page") from error
-        if answer.status_code == 202 or _with_class(page, "anomaly-modal__modal", "anomaly-modal__title"):
+            found = await readers().read(
+                Shown, "activities.sources.duckduckgo:read_page", body=answer.content, seconds=READ_SECONDS
+            )
+        except Unreadable as error:
+            raise Malformed(f"duckduckgo: {error}") from error
+        if found.puzzle or answer.status_code == 202:
             raise RateLimited(
                 "duckduckgo asks whether we are a robot; wait some minutes and search less often"
             )
-        found = _with_class(page, "result")
-        if not found and not _with_class(page, "no-results"):
-            raise Malformed("duckduckgo sent a page that is not its page of results")
-        shown = [item for item in found if not _classes(item) & {"result--ad", "result--no-result"}]
-        return self.results([_result(item) for item in shown])
+        return self.results(list(found.results))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the page shows."""
+
+    puzzle: bool = False
+    """Whether it asks if we are a robot."""
+    results: tuple[dict[str, str], ...] = ()
+
+
+def read_page(body: bytes) -> Shown:
+    """The page of results; called in a reading process. Raises Unreadable."""
+    try:
+        page = html.document_fromstring(body)
+    except (etree.ParserError, ValueError) as error:
+        raise Unreadable("it sent an empty page") from error
+    if _with_class(page, "anomaly-modal__modal", "anomaly-modal__title"):
+        return Shown(puzzle=True)
+    found = _with_class(page, "result")
+    if not found and not _with_class(page, "no-results"):
+        raise Unreadable("it sent a page that is not its page of results")
+    shown = [item for item in found if not _classes(item) & {"result--ad", "result--no-result"}]
+    return Shown(results=tuple(map(_result, shown)))
 
 
 def _classes(item: etree._Element) -> set[str]:

@@ -11,6 +11,7 @@ from lxml import etree
 from lxml import html as lxml_html
 from pydantic import AliasPath, Field, JsonValue
 
+from activities.documents.jats import read_article
 from activities.documents.xml_text import raw_text, text_of
 from activities.errors import Refused
 from activities.settings import Settings
@@ -18,7 +19,7 @@ from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.client import Http
-from activities.sources.http.reading import read_json
+from activities.sources.http.reading import read_json, read_xml
 from activities.sources.records import (
     ApiSource,
     CamelWire,
@@ -207,6 +208,19 @@ def read_search(response: httpx.Response) -> Page:
     if isinstance(said, dict) and said.get("errMsg"):
         raise Refused(f"europepmc said: {str(said['errMsg'])[:200]}")
     return read_page(Page, response, "europepmc")
+
+
+def read_body_of(body: bytes, pmcid: str) -> str:
+    """The running text and the tables of the JATS article with this number; empty where it is another's or
+    has none. Called in a reading process. Raises Malformed."""
+    root = read_xml(httpx.Response(200, content=body), "europepmc")
+    article = root if root.tag == "article" else root.find(".//article")
+    if article is None:
+        return ""
+    read = read_article(article, "europepmc")
+    if not read.body or read.identifiers.pmcid not in (None, pmcid):
+        return ""
+    return "\n\n".join(filter(None, (read.body, read.tables)))
 
 
 def check(response: httpx.Response) -> None:

@@ -119,15 +119,14 @@ def unfamiliar_name(text: str, works: Sequence[str]) -> str:
 def _lacking(text: str, works: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """(name or uncommon word that no work has, whether it is one of general English)."""
     text = _CITED.sub(" ", text)
+    linked, names = link(text), names_in(text)
+    uncommon = [word for word in _SPLIT.findall(text) if word not in names and _is_uncommon(word)]
+    if not (linked or names or uncommon):
+        return  # before whole works are read for nothing
     held, initials, concepts = _held(tuple(works))
-    linked = link(text)
     same = {word for entity in linked if entity.id in concepts for word in _SPLIT.findall(entity.surface)}
     own = _initials(text)
-    names = names_in(text)
-    for name in (
-        *names,
-        *(word for word in _SPLIT.findall(text) if word not in names and _is_uncommon(word)),
-    ):
+    for name in (*names, *uncommon):
         stems = {part for word in _DASH.split(name) for part in terms(word)} | set(terms(name))
         if name in same or stems <= held or _joined(name) in held or set(map(_respelled, stems)) <= held:
             continue

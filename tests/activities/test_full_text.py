@@ -1,10 +1,13 @@
 """Works are read in full from the places that the run permits, and only where the text is of that work."""
 
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lxml import etree
 from temporalio.testing import ActivityEnvironment
 
 from activities.evidence_store import EvidenceStore
@@ -87,6 +90,27 @@ async def test_another_article_than_was_asked_for_is_not_read(
     assert (
         await read(server, http, tmp_path, a_work(identifiers=Identifiers(pmcid="PMC1")), "europepmc") is None
     )
+
+
+async def test_no_article_is_parsed_on_the_event_loop(
+    server: ReplayServer, http: Http, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its text is read in a process that can be killed; that it is XML at all is checked in a thread."""
+    article = (RECORDED / "pmc" / "oa_ehp-116-1694.nxml").read_bytes()
+    server.on("/PMC2599765/fullTextXML", Reply(200, article, {"content-type": "application/xml"}))
+    work, threads, parse = (
+        a_work(identifiers=Identifiers(pmcid="PMC2599765")),
+        list[object](),
+        etree.fromstring,
+    )
+
+    def noted(*args: Any) -> Any:
+        threads.append(threading.current_thread())
+        return parse(*args)
+
+    monkeypatch.setattr(etree, "fromstring", noted)
+    assert await read(server, http, tmp_path, work, "europepmc") is not None
+    assert threading.main_thread() not in threads
 
 
 async def test_an_open_address_is_read_where_it_has_the_work(

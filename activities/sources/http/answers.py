@@ -25,6 +25,11 @@ SECONDS = 30.0
 T = TypeVar("T")
 
 
+def is_marked_up(response: httpx.Response) -> bool:
+    """Whether an answer is XML or HTML, by its content: the media type is only the sender's claim."""
+    return response.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<"
+
+
 def is_large_xml(response: httpx.Response) -> bool:
     """Whether an answer is read in a process of its own."""
     content = response.content

@@ -17,7 +17,7 @@ from activities.credentials import without_credentials
 from activities.documents.readers import readers
 from activities.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.settings import Settings
-from activities.sources.http.answers import check_large_xml, is_large_xml
+from activities.sources.http.answers import check_large_xml, is_large_xml, is_marked_up
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache
 from activities.sources.http.clock import time_for_one_request
@@ -177,7 +177,8 @@ class Http:
             if is_large_xml(response):  # what `check` would examine is read with the records, in a process
                 await check_large_xml(response, source)
             else:
-                await aside(len(response.content), _examine, response, source, check)
+                size = LARGE_BYTES if is_marked_up(response) else len(response.content)
+                await aside(size, _examine, response, source, check)
         except TimeoutError as error:
             raise TooSlow(f"{source} did not answer within {seconds or 0:g} s") from error
         except RateLimited as error:
@@ -218,7 +219,8 @@ class Http:
 
 
 LARGE_BYTES = 256 * 1024
-"""From this size on, an answer is read in a thread: the event loop goes on with heartbeats meanwhile."""
+"""From this size on, an answer is read in a thread: the event loop goes on with heartbeats meanwhile. XML and
+HTML of any size are: little of it may mean much work."""
 
 
 async def aside(size: int, function: Callable[..., T], *args: object) -> T:

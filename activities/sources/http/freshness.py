@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 import httpx
 
-from activities.errors import Malformed
+from activities.errors import Malformed, RateLimited
 from activities.sources.http.cache import HttpCache
 
 _MAX_AGE: ContextVar[float | None] = ContextVar("max_age", default=None)
@@ -40,13 +40,14 @@ def note_served(cache: HttpCache, request: httpx.Request) -> None:
 
 @asynccontextmanager
 async def forgotten_when_malformed() -> AsyncIterator[None]:
-    """When the body ends in Malformed, the cache forgets the requests made within it: the next attempt asks
-    the API again in place of reading the same answer for hours."""
+    """When the body ends in Malformed or RateLimited, which an answer that looked sound may say, the cache
+    forgets the requests made within it: the next attempt asks the API again in place of reading the same
+    answer for hours."""
     served: list[tuple[HttpCache, httpx.Request]] = []
     token = _SERVED.set(served)
     try:
         yield
-    except Malformed:
+    except (Malformed, RateLimited):
         for cache, request in served:
             await cache.forget(request)
         raise
