@@ -9,8 +9,8 @@ from activities.types import Frozen, Statement, Support
 
 Direction = Literal["yes", "no", "mixed", "not_asked"]
 """Which answer to a yes-or-no question a work supports; `not_asked` where the question is none."""
-EvidenceRole = Literal["mechanism", "candidate", "clinical", "safety", "background"]
-"""What a work contributes to the answer."""
+BACKGROUND = "background"
+"""The role of a work that contributes nothing that the profile names."""
 
 
 RefusedKind = Literal[
@@ -39,7 +39,8 @@ class WorkJudgement(Frozen):
     answers: int = Field(ge=0, le=3)
     """0: another subject; 1: related; 2: answers in part; 3: answers directly."""
     direction: Direction = "not_asked"
-    role: EvidenceRole = "background"
+    role: str = BACKGROUND
+    """What it contributes to the answer: one of the profile's roles, or background."""
     finding: str = ""
     """What it found, in one sentence of the model; checked like every wording."""
     support: tuple[Support, ...] = ()

@@ -55,6 +55,8 @@ class Profile(Frozen):
     name: str
     description: str
     criteria: tuple[Criterion, ...]
+    roles: tuple[str, ...] = ()
+    """What a work may contribute to the answer, in one word each; the judge chooses, or says `background`."""
     confidence_threshold: float = Field(default=0.8, ge=0, le=1)
     columns: tuple[str, ...] = ()
     """Columns of the reader's table of works, where the request names none."""

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from activities.iterations import Recommendation
-from activities.judgements import Direction, EvidenceRole, Refused, WorkJudgement
+from activities.judgements import BACKGROUND, Direction, Refused, WorkJudgement
 from activities.models.tokens import estimate
 from activities.roles.allowances import PASSAGES_CHARS, SMALL_MODEL_WORK_CHARS
 from activities.roles.prompt import clip, fenced, left_out, listed
@@ -48,7 +48,6 @@ MAX_JUDGED_SHOWN = 12
 MAX_TITLES_SHOWN = 12
 ADVICE: dict[str, Recommendation] = {"continue": "continue", "synthesize": "synthesize"}
 DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
-ROLES: tuple[EvidenceRole, ...] = ("mechanism", "candidate", "clinical", "safety", "background")
 TASK = "Judge every work shown. Answer with JSON."
 SURE = 0.55
 """Share of probability of a small model's "yes" from which a work answers, where the server gives it: 8
@@ -125,7 +124,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
     prompt.choices.update(
         {
             "works.direction": DIRECTIONS,
-            "works.role": ROLES,
+            "works.role": (*step.profile.roles, BACKGROUND),
             "scores.criterion": tuple(c.name for c in step.profile.criteria),
             "recommendation": tuple(ADVICE),
         }
@@ -218,6 +217,7 @@ def _judgement(
     people = kept(
         "participants: ", str(given.participants or ""), gate.participants(given.participants, corpus)
     )
+    roles = prompt.choices["works.role"]
     comparator, design = line(given.comparator, 160), line(given.design, 80)
     finding = line(given.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
@@ -226,7 +226,7 @@ def _judgement(
         evidence_id=name,
         answers=int(clamped(given.answers, 0, 3)),
         direction=next((d for d in DIRECTIONS if d == given.direction.strip().casefold()), "not_asked"),
-        role=next((r for r in ROLES if r == given.role.strip().casefold()), "background"),
+        role=next((r for r in roles if r == given.role.strip().casefold()), BACKGROUND),
         finding=kept("", finding, gate.finding(finding, support, document)) or quote,
         support=support,
         comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),
@@ -253,7 +253,6 @@ def _accept_small(step: JudgeInput, prompt: Prompt, answer: ShortJudgeAnswer) ->
         evidence_id=document.evidence_id,
         answers=grade,
         direction=_direction(prompt.shares.get("says", {}).get("yes")) if grade >= 2 else "not_asked",
-        role="clinical" if grade >= 2 else "background",
         finding=line(support[0].quote, 600) if support else "",
         support=support,
     )
@@ -286,7 +285,7 @@ def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch | Non
     """Nothing is asked of works that were retracted; a small model only of a work that names what the
     question names: of 250 works that answer, 247 do."""
     if step.model.effort == "small" and any(lacks_a_name(step.question, one) for one in documents[:1]):
-        judgement = WorkJudgement(evidence_id=documents[0].evidence_id, answers=1, role="background")
+        judgement = WorkJudgement(evidence_id=documents[0].evidence_id, answers=1)
         return JudgeBatch(judgements=(judgement,), model=step.model.model)
     if any(document.standing != "retracted" for document in documents):
         return None

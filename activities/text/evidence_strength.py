@@ -35,15 +35,6 @@ TYPE_NAMES: dict[EvidenceType, str] = {
     "adverse_events": "adverse event report",
 }
 
-STUDY_KIND_WORDS = """
-randomised randomized controlled trial clinical cohort case control cross sectional observational
-prospective retrospective study systematic review meta analysis series report survey registry pilot open label
-double blind crossover animal laboratory vitro preclinical guideline narrative qualitative mixed methods
-diagnostic accuracy before after single arm comparative noncomparative concurrent comparison group database
-analysis modelling simulation multicentre
-"""
-"""Words that name a kind of study, which a work need not use of itself."""
-
 UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
 """Types that say nothing of how a work was done."""
 CLINICAL: frozenset[EvidenceType] = frozenset(

@@ -17,9 +17,10 @@ from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.drafts import DraftClaim, SentenceKind, SentenceState
-from activities.text.evidence_strength import STUDY_KIND_WORDS
+from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.negation import NEGATIONS
 from activities.text.sentences import quotable
+from activities.text.study_design import own_design
 from activities.text.tokens import terms
 from activities.types import Claim, Evidence, StandsBy, Statement, Support
 from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
@@ -299,10 +300,12 @@ def finding(text: str, support: Sequence[Support], document: Evidence) -> Decisi
 
 
 def design(text: str, document: Evidence) -> Decision:
-    """A kind of study: in words of the work, or of kinds of studies."""
-    corpus = f"{document.title}\n{document.text}\n{document.evidence_type.replace('_', ' ')}"
-    held, own = set(terms(corpus)) | set(terms(STUDY_KIND_WORDS)), set(terms(text))
-    fits = own and own <= held and not any(c.isdigit() for c in text)
+    """A kind of study: in words of the work or of its record, or the design that the work names of itself in
+    another spelling."""
+    corpus = f"{document.title}\n{document.text}\n{TYPE_NAMES[document.evidence_type]}"
+    named, own = own_design(text, "", named_only=True), own_design(document.title, document.text)
+    alike = named is not None and own is not None and named.design == own.design
+    fits = (alike or set(terms(text)) <= set(terms(corpus))) and bool(terms(text))
     return STANDS if fits else refused("not_in_work")
 
 

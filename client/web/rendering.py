@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from activities.report.formats.blocks import Quote
 from activities.report.schema import Report
 from activities.types import Evidence
 from activities.verification.quote_check import normalise
@@ -81,8 +83,13 @@ def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[t
 
 def reading_html(report: Report, run_id: str) -> str:
     """The report for reading beside its evidence: each citation opens its quote in the other frame."""
-    numbers = {work.evidence_id: work.number for work in report.references}
-    return _rendered("reading", report=report, run_id=run_id, numbers=numbers)
+    from activities.report.formats.html import page_of
+
+    def address(shown: Quote) -> str:
+        item, words = quote(shown.evidence_id, safe=""), quote(shown.text, safe="")
+        return f"/runs/{quote(run_id)}/evidence/{item}?quote={words}"
+
+    return page_of(report, address)
 
 
 def evidence_html(item: Evidence, quote: str, link: str | None) -> str:

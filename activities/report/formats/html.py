@@ -20,6 +20,7 @@ Link = Callable[[page.Quote], str]
 """The address at which a page shows a quote in the stored text of its work."""
 QUOTED = "An underlined field opens the sentence that it is from."
 _JOINED = Markup(" ")
+_BLANK = Markup(' target="_blank"')
 _SMALL = Markup(' class="small"')
 _DISPUTED = Markup(' <a class="badge" href="#contradictions">disputed</a>')
 _TAGS = {
@@ -77,15 +78,16 @@ def _each(template: str, values: Iterable[object]) -> Markup:
     return Markup("").join(_m(template, value) for value in values)
 
 
-def _link(url: str, text: object) -> Markup:
-    return _m('<a href="{}" rel="noreferrer noopener">{}</a>', url, text)
-
-
 class _Writer:
     """Writes blocks; every text of a report is escaped."""
 
     def __init__(self, link: Link | None) -> None:
-        self._link = link
+        self._shown_at = link
+
+    def _link(self, url: str, text: object) -> Markup:
+        """A link out of the page; out of a frame it opens in a window of its own."""
+        target = _BLANK if self._shown_at else ""
+        return _m('<a href="{}" rel="noreferrer noopener"{}>{}</a>', url, target, text)
 
     def block(self, block: page.Block) -> Markup:
         match block:
@@ -142,7 +144,7 @@ class _Writer:
             return _m('<details class="read" name="quote"><summary>{}</summary>{}</details>', run.text, body)
         text = _m(_TAGS[run.style], run.text)
         if run.url:
-            return _link(run.url, text)
+            return self._link(run.url, text)
         return _m('<a href="#{}">{}</a>', run.anchor, text) if run.anchor else text
 
     def _cite(self, cite: page.Cite) -> Markup:
@@ -154,11 +156,11 @@ class _Writer:
         number = mark.number
         if not mark.quotes:
             return _m('<a href="#ref-{0}" aria-label="Reference {0}">{0}</a>', number)
-        if self._link is not None:
+        if self._shown_at is not None:
             links = (
                 _m(
                     '<a class="cite" href="{}" target="evidence" title="{}">{}</a>',
-                    self._link(q),
+                    self._shown_at(q),
                     q.text,
                     number,
                 )
@@ -175,7 +177,7 @@ class _Writer:
     def _quote(self, quote: page.Quote) -> Markup:
         where = _m(", {}", quote.place) if quote.place else ""
         said = _m("{}<mark>{}</mark>{}", quote.before, quote.text, quote.after)
-        links = [_link(quote.url, "in the document")] if quote.url else []
+        links = [self._link(quote.url, "in the document")] if quote.url else []
         if quote.number:
             links.append(_m('<a href="#ref-{}">reference</a>', quote.number))
         rest = Markup(" &#183; ").join(["", *links])
@@ -223,7 +225,7 @@ class _Writer:
         return _m("<tr{}>{}</tr>", _m(' id="{}"', anchor) if anchor else "", shown)
 
     def _reference(self, reference: page.Reference) -> Markup:
-        title = _link(reference.url, reference.title) if reference.url else escape(reference.title)
+        title = self._link(reference.url, reference.title) if reference.url else escape(reference.title)
         links = _JOINED.join(map(self._run, reference.links))
         twins = Markup(", ").join(_m('<a href="#ref-{0}">[{0}]</a>', n) for n in reference.same_study)
         also = _m("Also published as {}.", twins) if twins else ""
