@@ -83,6 +83,8 @@ class _Writer:
 
     def __init__(self, link: Link | None) -> None:
         self._shown_at = link
+        self._opened = False
+        """The quotes are printed where their numbers stand."""
 
     def _link(self, url: str, text: object) -> Markup:
         """A link out of the page; out of a frame it opens in a window of its own."""
@@ -117,7 +119,9 @@ class _Writer:
                 return _m('<ul class="notes">{}</ul>', Markup("").join(rows))
             case page.Group():
                 tag = "article" if block.kind == "candidate" else "figure"
+                self._opened = block.kind == "passage"
                 inside = Markup("").join(map(self.block, block.blocks))
+                self._opened = False
                 return _m('<{0} class="{1}">{2}</{0}>', tag, block.kind, inside)
 
     def line(self, parts: page.Parts) -> Markup:
@@ -154,7 +158,7 @@ class _Writer:
 
     def _mark(self, mark: page.Mark) -> Markup:
         number = mark.number
-        if not mark.quotes:
+        if not mark.quotes or (self._opened and self._shown_at is None):
             return _m('<a href="#ref-{0}" aria-label="Reference {0}">{0}</a>', number)
         if self._shown_at is not None:
             links = (

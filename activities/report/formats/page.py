@@ -5,6 +5,7 @@ and its works; `full` adds what the editor put together, what was refused, and e
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 
 from activities.report.formats import candidate_words, figures, statistics, words
@@ -19,6 +20,7 @@ from activities.report.formats.blocks import (
     Figure,
     Group,
     Heading,
+    Mark,
     Parts,
     Run,
     Sentence,
@@ -232,7 +234,7 @@ class _Page:
         """A passage with its work; what stands around it is told apart."""
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
-        quotes = self.quotes.quotes("", supports)
+        quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))
         design = next((w.design for w in self.report.works if w.evidence_id == passage.evidence_id), "")
         about = [
             words.about_work(reference, clean(refs.label_of(reference)), design),
@@ -252,7 +254,7 @@ class _Page:
             (
                 Text(
                     (
-                        self.quotes.mark(passage.number),
+                        Cite((Mark(passage.number, quotes),)),
                         Run(clean(reference.title), url=url),
                         *((Run(f"({told})"),) if told else ()),
                     )

@@ -1,5 +1,6 @@
 """What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
 
+from activities.report.assemble import build_report
 from activities.types import Evidence, Usage
 from client.web.rendering import (
     EVENTS_SHOWN,
@@ -9,7 +10,10 @@ from client.web.rendering import (
     evidence_html,
     parts_of,
     progress_html,
+    reading_html,
 )
+from tests.activities.report.rendered import page_of
+from tests.activities.report.written import PASSAGES, STEP, WORKS
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
 
@@ -80,3 +84,13 @@ def test_a_quote_is_marked_in_its_place() -> None:
     parts, found = parts_of(long, "The quoted sentence stands here.")
     assert found
     assert sum(len(piece) for piece, _ in parts) <= MAX_CHARS + 100
+
+
+def test_each_citation_of_the_report_for_reading_opens_its_quote_beside_it() -> None:
+    for step in (PASSAGES, STEP):
+        report = build_report(step, WORKS)
+        page = page_of(reading_html(report, "ask-1"))
+        links = page.xpath("//a[@class='cite']")
+        assert links
+        assert all(link.get("href").startswith("/runs/ask-1/evidence/pmid%3A1") for link in links)
+        assert not page.xpath("//script | //details[@class='cite']")
