@@ -4,6 +4,7 @@ Its tool `search_notes` answers well, hangs, dies, reports an error, or lies abo
 """
 
 import asyncio
+import json
 import os
 import sys
 
@@ -46,5 +47,37 @@ def a_server(way: str) -> MCPServer:
     return server
 
 
+async def speak(way: str) -> None:
+    """Speak the protocol by hand, with a list of tools that no library would send."""
+    schema: dict[str, object] = {"type": "object", "properties": {"text": {"type": "string"}}}
+    tool = {"name": "search_notes", "inputSchema": schema}
+    tools = [tool]
+    if way == "pattern":
+        schema["properties"] = {"text": {"type": "string", "pattern": "^(a+)+$"}}
+    if way == "many":
+        tools = [{**tool, "name": f"tool{n}"} for n in range(200_000)]
+    for line in sys.stdin:
+        asked = json.loads(line)
+        answer: dict[str, object] = {}
+        if asked["method"] == "initialize":
+            server = {"name": "notes", "version": "1"}
+            answer = {
+                "protocolVersion": asked["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": server,
+            }
+        elif asked["method"] == "tools/list":
+            answer = {"tools": tools}
+            if way == "long":
+                answer = {"tools": [{**tool, "description": "x" * 300_000_000}]}
+        if "id" in asked:
+            text = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer})
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    a_server(sys.argv[1]).run("stdio")
+    if sys.argv[1] in ("pattern", "many", "long"):
+        asyncio.run(speak(sys.argv[1]))
+    else:
+        a_server(sys.argv[1]).run("stdio")

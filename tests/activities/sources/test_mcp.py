@@ -1,7 +1,10 @@
 """Tools of MCP servers as sources: what they find can be quoted, and what goes wrong is an outage."""
 
+import asyncio
+import resource
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +71,29 @@ async def test_a_server_that_fails_is_an_outage_and_never_an_empty_answer(
     with pytest.raises(error) as raised:
         await asked(notes(way, timeout=4 if way == "hangs" else 30))
     assert raised.value.status != "empty"
+
+
+@pytest.mark.parametrize("way", ["pattern", "many", "long"])
+async def test_a_hostile_server_costs_the_worker_neither_time_nor_memory(way: str) -> None:
+    """The loop goes on, on which the runs of others are, and the worker holds none of what is sent."""
+    longest = 0.0
+
+    async def beat() -> None:
+        nonlocal longest
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.perf_counter() - before)
+
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    beating = asyncio.create_task(beat())
+    began = time.perf_counter()
+    with pytest.raises(SourceError):
+        await asked(notes(way, timeout=8), "a" * 40 + "!")
+    beating.cancel()
+    assert time.perf_counter() - began < 12
+    assert longest < 0.5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident < 100_000
 
 
 async def test_arguments_that_the_schema_of_the_tool_does_not_allow_are_refused_before_the_call() -> None:

@@ -1,0 +1,198 @@
+"""A search of an MCP server, in a process of its own: `python -m activities.sources.mcp_process`.
+
+What a stranger's server sends is read, validated and mapped to items here: a schema whose pattern backtracks,
+a list of two hundred thousand tools and a line of hundreds of megabytes cost this process its time or its
+memory, and the worker nothing. The job comes as JSON over stdin; items, or the error, go as JSON to stdout.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from activities.configuration.mcp import McpSource
+from activities.errors import Malformed, Refused, SourceError, Unavailable
+from activities.sources.records import pointed
+from activities.types import Query
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import CallToolResult
+
+MAX_MEMORY_BYTES = 1 << 30
+"""Address space of this process; the server that it starts has what it had before."""
+MAX_RESULT_CHARS = 5_000_000
+"""Of one tool's result, and of all items of a search; a server that sends more is not read."""
+MAX_ITEMS = 200
+ERRORS: dict[str, type[SourceError]] = {kind.__name__: kind for kind in (Malformed, Refused, Unavailable)}
+"""What goes wrong here, by the name it has in the answer."""
+
+
+def main() -> None:
+    """Do the one job."""
+    job = json.loads(sys.stdin.buffer.read())
+    chosen, name = McpSource.model_validate(job["source"]), job["name"]
+    limit(chosen.timeout)
+    query = Query.model_validate(job["query"])
+    try:
+        answer = json.dumps({"items": asyncio.run(found_by(name, chosen, query))})
+    except Exception as error:  # noqa: BLE001 - whatever a stranger's answer causes is told in one line
+        fault = failure(name, chosen, error)
+        kind = type(fault).__name__
+        answer = json.dumps({"error": kind if kind in ERRORS else "Unavailable", "message": str(fault)})
+    if len(answer) > MAX_RESULT_CHARS:
+        message = f"{name}: its items have {len(answer)} characters; {MAX_RESULT_CHARS} are read"
+        answer = json.dumps({"error": "Malformed", "message": message})
+    sys.stdout.write(answer)
+    sys.stdout.flush()
+
+
+def limit(seconds: float) -> None:
+    """Limit this process, where the system can; who started it ends it sooner, unless that was killed."""
+    if os.name != "posix":
+        return
+    import resource
+    import signal
+
+    signal.alarm(int(seconds) + 10)
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, hard))
+
+
+def unlimited(command: Sequence[str]) -> Sequence[str]:
+    """The command of a server, which begins with the limits that this process had."""
+    if os.name != "posix":
+        return command
+    return ("/bin/sh", "-c", 'ulimit -S -v unlimited 2>/dev/null; exec "$@"', "sh", *command)
+
+
+async def found_by(name: str, chosen: McpSource, query: Query) -> Sequence[JsonValue]:
+    """The items of a search, with their texts. Raises what the connection raises, and SourceError."""
+    async with connected(chosen) as client:
+        arguments: dict[str, JsonValue] = {**chosen.arguments, chosen.query: query.text}
+        if chosen.limit is not None:
+            arguments[chosen.limit] = query.limit
+        await check_arguments(name, client, chosen.tool, arguments)
+        listed = items_of(await call(name, client, chosen.tool, arguments), chosen, name)
+        if chosen.fetch is None:
+            return listed
+        fetched: list[JsonValue] = []
+        for item in listed[: query.limit]:
+            given = {chosen.fetch.argument: pointed(item, chosen.fetch.value)}
+            fetched.append(whole(await call(name, client, chosen.fetch.tool, given)))
+        return fetched
+
+
+@asynccontextmanager
+async def connected(chosen: McpSource) -> AsyncIterator["Client"]:
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    async with AsyncExitStack() as stack:
+        if chosen.url:
+            token = os.environ.get(chosen.token_variable or "", "")
+            headers = {"Authorization": f"Bearer {token}"} if token else None
+            http = await stack.enter_async_context(create_mcp_http_client(headers=headers))
+            transport = streamable_http_client(chosen.url, http_client=http)
+        else:
+            if shutil.which(chosen.command[0]) is None:
+                raise FileNotFoundError(errno.ENOENT, "there is no such program")
+            given = {name: os.environ[name] for name in chosen.variables if name in os.environ}
+            program, *arguments = unlimited(chosen.command)
+            errors = stack.enter_context(open(os.devnull, "w"))  # noqa: PTH123, SIM115, ASYNC230 - a device
+            transport = stdio_client(
+                StdioServerParameters(command=program, args=arguments, env=given), errlog=errors
+            )
+        client = Client(transport, read_timeout_seconds=chosen.timeout)
+        yield await stack.enter_async_context(client)
+
+
+async def check_arguments(name: str, client: "Client", tool: str, arguments: Mapping[str, JsonValue]) -> None:
+    """Raises Refused when the server has no such tool, or its schema does not allow the arguments."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    tools = {one.name: one for one in (await client.list_tools()).tools}
+    if tool not in tools:
+        there = ", ".join(sorted(tools)) or "none"
+        raise Refused(f"[mcp.{name}]: the server has no tool {tool}; it has {there}"[:600])
+    schema = tools[tool].input_schema
+    try:
+        wrong = next(Draft202012Validator(schema).iter_errors(dict(arguments)), None)
+    except SchemaError:
+        return  # the server itself judges the arguments
+    unknown = sorted(set(arguments) - set(schema.get("properties", arguments)))
+    if wrong is not None or unknown:
+        reason = wrong.message if wrong is not None else f"it has no argument {unknown[0]}"
+        raise Refused(f"[mcp.{name}]: the tool {tool} does not take these arguments: {reason}"[:600])
+
+
+async def call(
+    name: str, client: "Client", tool: str, arguments: Mapping[str, JsonValue]
+) -> "CallToolResult":
+    """Raises Unavailable when the tool reports an error: its text is no result."""
+    result = await client.call_tool(tool, dict(arguments))
+    if result.is_error:
+        raise Unavailable(f"{name}: the tool {tool} reported an error: {text_of(result)[:200]}")
+    return result
+
+
+def failure(name: str, chosen: McpSource, error: BaseException) -> SourceError:
+    """The outage that an exception of the connection stands for."""
+    inner = error
+    while isinstance(inner, BaseExceptionGroup):
+        inner = inner.exceptions[0]
+    if isinstance(inner, SourceError):
+        return inner
+    if isinstance(inner, FileNotFoundError | PermissionError):
+        return Refused(f"[mcp.{name}]: {chosen.command[0]} cannot be started: {inner.strerror}")
+    said = " ".join(str(inner).split())[:200] or type(inner).__name__
+    return Unavailable(f"{name}: its MCP server does not answer: {said}")
+
+
+def text_of(result: "CallToolResult") -> str:
+    """The blocks of text of a result, one after the other."""
+    return "\n".join(block.text for block in result.content if block.type == "text")
+
+
+def whole(result: "CallToolResult") -> JsonValue:
+    """A result as data: what is structured, else its text read as JSON, else its text. Raises Malformed for
+    one that is too long."""
+    text = text_of(result)
+    if len(text) > MAX_RESULT_CHARS:
+        raise Malformed(f"a tool's result has {len(text)} characters; at most {MAX_RESULT_CHARS} are read")
+    if result.structured_content is not None:
+        found: JsonValue = result.structured_content
+        return found
+    try:
+        parsed: JsonValue = json.loads(text)
+    except ValueError:
+        return text
+    return parsed
+
+
+def items_of(result: "CallToolResult", chosen: McpSource, name: str) -> Sequence[JsonValue]:
+    """The items of a result. Raises Malformed when there is no list where one should be."""
+    if chosen.items is not None:
+        found = pointed(whole(result), chosen.items)
+        if not isinstance(found, list):
+            raise Malformed(f"{name}: there is no list at {chosen.items or 'the whole'} of the tool's result")
+        return found[:MAX_ITEMS]
+    whole(result)
+    texts = [block.text for block in result.content if block.type == "text" and block.text.strip()]
+    if chosen.lines:
+        texts = [line for text in texts for line in text.splitlines() if line.strip()]
+    return texts[:MAX_ITEMS]
+
+
+if __name__ == "__main__":
+    main()
