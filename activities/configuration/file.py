@@ -28,12 +28,20 @@ from activities.configuration.keys import (
 from activities.configuration.mcp import McpSource, check_name
 
 MAX_BYTES = 1 << 20
+MAX_DOTS = 100
+"""In a line."""
+MAX_PROBLEMS = 20
+"""That one message names; nobody mends more at once, and each is looked up among the keys there are."""
 _HEADER = re.compile(r"\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?")
 _ASSIGNMENT = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
 
 class ConfigError(ValueError):
     """The configuration file cannot be used; the message names file, line and remedy."""
+
+
+class _Enough(Exception):
+    """So many problems were found that the rest is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +76,30 @@ def read_settings(path: Path, data: bytes, fields: Mapping[str, FieldInfo]) -> F
     """The settings of a file with this content. `fields` declare the settings. Raises ConfigError."""
     try:
         text = data.decode("utf-8-sig")
+        _check_dots(path, text)
         return _Reader(path, text, fields).read(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{path} has values inside values to a depth that no setting needs") from None
+
+
+def _check_dots(path: Path, text: str) -> None:
+    """Raises ConfigError for a key of very many parts, which takes a time that grows with their square."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > MAX_DOTS:
+            raise ConfigError(f"{path}:{number} has more than {MAX_DOTS} dots; no key has so many parts")
 
 
 class _Reader:
     def __init__(self, path: Path, text: str, fields: Mapping[str, FieldInfo]) -> None:
         self._path = path
         self._lines = dict(_lines(text))
+        self._inside: dict[tuple[str, ...], int] = {}
+        """The first line of what is inside a key."""
+        for key, number in self._lines.items():
+            for parts in range(1, len(key)):
+                self._inside.setdefault(key[:parts], number)
         self._known = fields
         self._sections = sections(fields)
         self._values: dict[str, object] = {}
@@ -87,8 +110,11 @@ class _Reader:
 
     def read(self, document: Mapping[str, object]) -> FileSettings:
         for name, value in document.items():
-            with self._collecting_problems():
-                self._entry(name, value)
+            try:
+                with self._collecting_problems():
+                    self._entry(name, value)
+            except _Enough:
+                break
         if self._problems:
             raise ConfigError("\n".join(self._problems))
         if self._sources:
@@ -105,6 +131,8 @@ class _Reader:
             yield
         except ConfigError as error:
             self._problems.append(str(error))
+            if len(self._problems) >= MAX_PROBLEMS:
+                raise _Enough from None
 
     def _entry(self, name: str, value: object) -> None:
         if name == "sources" and isinstance(value, dict):
@@ -222,8 +250,7 @@ class _Reader:
         return nearest(name, self._sections[section])
 
     def _place(self, where: tuple[str, ...]) -> str:
-        inside = (line for key, line in self._lines.items() if key[: len(where)] == where)
-        line = self._lines.get(where) or next(inside, None)
+        line = self._lines.get(where) or self._inside.get(where)
         position = f"{self._path}:{line}" if line else str(self._path)
         return f"{position} {_written(where)}"
 

@@ -6,6 +6,7 @@ Nothing is looked up: what is checked is in the text. A reference is a numbered 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,11 +21,11 @@ _HEADING = re.compile(
     r"|footnotes|reference list)\W*$",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"\[(\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\^?\d{1,3})*)\]")
-_BEGINS = re.compile(r"^\s*\[?\^?(\d{1,3})(?:\](?:\s*[:.])?|[.)])\s+(?=\S)")
+_MARK = re.compile(r"\[(\^?\d{1,4}(?:\s*[-\u2010-\u2015,;]\s*\^?\d{1,4})*)\]")
+_BEGINS = re.compile(r"^\s*\[?\^?(\d{1,4})(?:\](?:\s*[:.])?|[.)])\s+(?=\S)")
 """`[3] Doe`, `3. Doe` at the beginning of an entry that is no list item of Markdown."""
-_FOOTNOTE = re.compile(r"^ {0,3}\[\^(\d{1,3})\]:[ \t]*(.*)$", re.MULTILINE)
-_LINK_DEFINITION = re.compile(r"^ {0,3}\[(\d{1,3})\]:[ \t]*(\S.*)$", re.MULTILINE)
+_FOOTNOTE = re.compile(r"^ {0,3}\[\^(\d{1,4})\]:[ \t]*(.*)$", re.MULTILINE)
+_LINK_DEFINITION = re.compile(r"^ {0,3}\[(\d{1,4})\]:[ \t]*(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 _INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|ranges?)\W*$", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\]+", re.IGNORECASE)
@@ -40,6 +41,12 @@ _NCT = re.compile(r"\bNCT\s?\d+\b", re.IGNORECASE)
 _PMC = re.compile(r"\bPMC\s?:?\s?\w*\d\w*", re.IGNORECASE)
 _ARXIV = re.compile(r"\barXiv:\s*([^\s)\]>,;\"]+)", re.IGNORECASE)
 _ARXIV_FORM = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?\.?$", re.IGNORECASE)
+INTERVAL_CHARS = 40
+"""Before a mark, in which the word stands that makes it an interval."""
+MAX_RANGE = 1_000
+"""Numbers of `[1-900]` that are read one by one."""
+FIRST_YEAR = 1_000
+"""From here on a number in brackets may be a year: it is a reference where the list has it."""
 LINK = "\x01"
 """Stands before an address that a reference links to; no text that was read has it."""
 MAX_PMID_DIGITS = 8
@@ -66,16 +73,19 @@ class _Text:
 
     entries: list[tuple[int, str]] = field(default_factory=list)
     """Number and text (addresses included) of each reference."""
-    cited: list[int] = field(default_factory=list)
-    """Each citation of each number, in order."""
-    marks: int = 0
+    cited: list[tuple[int, ...]] = field(default_factory=list)
+    """The numbers of each mark, in order."""
 
 
 def check_markdown(text: str) -> MarkdownCheck:
     """Check the citations, the numbering, the addresses and the identifiers of a report."""
     found = _read(text)
-    numbers = [number for number, _ in found.entries]
-    cited = set(found.cited)
+    listed = {number for number, _ in found.entries}
+    entries = [(n, text) for n, text in found.entries if n < FIRST_YEAR or n - 1 in listed]
+    numbers = [number for number, _ in entries]
+    listed = set(numbers)
+    marks = [mark for mark in found.cited if all(n < FIRST_YEAR or n in listed for n in mark)]
+    cited = set().union(*marks) if marks else set[int]()
     problems = [
         *_numbering(numbers),
         *(
@@ -86,12 +96,12 @@ def check_markdown(text: str) -> MarkdownCheck:
         *(
             Statement(code="citation_without_reference", values={"number": n})
             for n in sorted(cited)
-            if n not in numbers
+            if n not in listed
         ),
-        *_duplicates(found.entries),
+        *_duplicates(entries),
         *_malformed(text),
     ]
-    return MarkdownCheck(references=len(found.entries), citations=found.marks, problems=tuple(problems))
+    return MarkdownCheck(references=len(entries), citations=len(marks), problems=tuple(problems))
 
 
 def _read(text: str) -> _Text:
@@ -168,12 +178,12 @@ def _collect(children: Sequence[Token], found: _Text) -> None:
         for child in children
     )
     for mark in _MARK.finditer(run):
-        if not _INTERVAL.search(run[: mark.start()]):
+        if not _INTERVAL.search(run[max(0, mark.start() - INTERVAL_CHARS) : mark.start()]):
             _cite(mark[1], found)
     for place, child in enumerate(children[:-2]):
         if child.type == "link_open" and children[place + 2].type == "link_close":
             label = children[place + 1].content.strip("[]^ ")
-            if label.isdigit() and len(label) <= 3:
+            if label.isdigit() and len(label) <= 4:
                 _cite(label, found)
 
 
@@ -182,14 +192,14 @@ def _cite(mark: str, found: _Text) -> None:
     numbers: list[int] = []
     for part in re.split(r"[,;]", mark.replace("^", "")):
         ends = [int(n) for n in re.split(r"[-\u2010-\u2015]", part)]
-        numbers += range(ends[0], ends[-1] + 1) if ends[0] <= ends[-1] else ends
+        counts_up = ends[0] <= ends[-1] < ends[0] + MAX_RANGE
+        numbers += range(ends[0], ends[-1] + 1) if counts_up else ends
     if 0 not in numbers:
-        found.marks += 1
-        found.cited += numbers
+        found.cited.append(tuple(numbers))
 
 
 def _numbering(numbers: Sequence[int]) -> Iterator[Statement]:
-    repeated = [n for n in dict.fromkeys(numbers) if numbers.count(n) > 1]
+    repeated = [n for n, count in Counter(numbers).items() if count > 1]
     yield from (Statement(code="reference_number_repeated", values={"number": n}) for n in repeated)
     if numbers:
         missing = sorted(set(range(1, max(numbers) + 1)) - set(numbers))

@@ -53,6 +53,28 @@ def test_the_same_works_without_an_event_loop(home: Path, library: str) -> None:
     assert any("leaves this machine" in message for message in messages)
 
 
+def test_a_plan_is_read_and_edited_without_an_event_loop(home: Path, library: str) -> None:
+    with Determinator() as client:
+        run = client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
+        for event in run.events():
+            if event.type == "awaiting_approval":
+                break
+        seen, plan = run.progress(), run.plan().plan
+        assert seen is not None
+        assert seen.waiting_for == "plan"
+        assert plan is not None
+        first, *others = plan.report_outline
+        mine = first.model_copy(update={"title": "A title of my own"})
+        edited = run.edit_plan(plan.model_copy(update={"report_outline": (mine, *others)}), by="ada")
+        assert edited.plan is not None
+        assert edited.plan.report_outline[0].title == "A title of my own"
+        run.add_source("library")
+        run.approve()
+        assert [event.type for event in run.events()][-1] == "complete"
+        assert run.iterations()
+        assert run.found()
+
+
 async def test_a_gate_is_approved_and_a_run_is_paused_and_extended(home: Path, library: str) -> None:
     async with Determinator() as client:
         run = await client.ask(QUESTION, mode="deep", library=library, approve=("plan",))

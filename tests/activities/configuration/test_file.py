@@ -2,6 +2,7 @@
 
 import ast
 import string
+import time
 import tomllib
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from activities.configuration.declaration import declared
-from activities.configuration.file import ConfigError, read_settings
+from activities.configuration.file import MAX_PROBLEMS, ConfigError, read_settings
 from activities.configuration.keys import sections
 from activities.configuration.origins import explain, origins, unknown_variables
 from activities.settings import Settings, secret_variables
@@ -249,3 +250,19 @@ def test_every_setting_but_keys_and_tables_is_declared() -> None:
 def test_every_limit_of_a_run_is_set_by_one_setting() -> None:
     limits = [key.limit for key in declared(FIELDS).values() if key.limit]
     assert sorted(limits) == sorted(Limits.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a" + ".a" * 30_000 + " = 1", "dots"),
+        ("\n".join(f"k{n} = 1" for n in range(6_000)), "no such key"),
+        ("a = " + "[" * 100_000, "depth"),
+    ],
+)
+def test_a_hostile_file_is_refused_at_once(tmp_path: Path, text: str, message: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(ConfigError, match=message) as refused:
+        read_settings(tmp_path / "determinator.toml", text.encode(), Settings.model_fields)
+    assert len(str(refused.value).splitlines()) <= MAX_PROBLEMS
+    assert time.perf_counter() - began < 1

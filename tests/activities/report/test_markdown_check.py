@@ -1,5 +1,7 @@
 """`verify` of any Markdown: each problem has its code; generated reports pass."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,3 +101,18 @@ def test_of_a_hostile_report_only_the_identifier_is_malformed() -> None:
 def test_no_text_makes_the_check_fail(text: str) -> None:
     done = check_markdown(f"{text}\n\n## References\n\n{text}")
     assert done.references >= 0
+
+
+def test_many_marks_take_a_time_that_grows_with_their_number() -> None:
+    began = time.perf_counter()
+    assert check_markdown("word [1] " * 4_000 + "\n\n## References\n\n1. Doe. A title.\n").citations == 4_000
+    check_markdown("[1-999] " * 4_000)
+    assert time.perf_counter() - began < 6
+
+
+def test_references_of_four_digits_are_seen_and_a_year_in_brackets_is_none() -> None:
+    entries = "\n".join(f"{n}. Doe. Title {n}." for n in range(1, 1_202))
+    text = f"First [1-900], then [901-1200], and [2019].\n\n## References\n\n{entries}\n"
+    found = check_markdown(text)
+    assert (found.references, found.citations) == (1_201, 2)
+    assert [problem.values for problem in found.problems] == [{"number": 1_201}]
