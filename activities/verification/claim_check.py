@@ -52,7 +52,7 @@ _BEFORE = tuple(
     )
 )
 _BEHIND = tuple(
-    (sign, re.compile(rf"(?:%|\s?[^\W\d_]{1, 20})?,?\s(?:or|and)\s(?:{words})\b", re.IGNORECASE))
+    (sign, re.compile(rf"(?:%|\s?[^\W\d_]{{1,20}})?,?\s(?:or|and)\s(?:{words})\b", re.IGNORECASE))
     for sign, words in (
         (">=", "more|older|above|over|greater|longer|higher|later|upwards?|beyond"),
         ("<=", "less|fewer|younger|below|under|shorter|lower|earlier"),

@@ -8,7 +8,7 @@ from activities.verification.claim_check import Number, numbers
 from activities.verification.normal_form import normalise
 
 MAX_OPERANDS = 12
-"""Quoted numbers that figures are computed from."""
+"""Quoted numbers that figures are computed from; of more of them some yield any figure by chance."""
 MAX_ADDED = 4
 """Numbers of one sum."""
 
@@ -18,11 +18,13 @@ def computed_from(text: str, quotes: Sequence[str]) -> tuple[str, ...]:
     empty where one of them does not follow."""
     quoted = [number for quote in quotes for number in numbers(normalise(quote))]
     operands = list({(one.value, one.percent, one.unit): one for one in quoted}.values())
+    if len(operands) > MAX_OPERANDS:
+        return ()
     sums: list[str] = []
     for number in numbers(normalise(text)):
         if any(number.says(other, falling=True) for other in quoted):
             continue
-        computed = next(_ways(number, operands[:MAX_OPERANDS]), "")
+        computed = next(_ways(number, operands), "")
         if not computed:
             return ()
         sums.append(computed)

@@ -22,12 +22,15 @@ _RECOMMENDS = re.compile(
     re.IGNORECASE,
 )
 _UNIVERSAL = re.compile(
-    r"\b(?:in|for|to|among|of) (?:all|every|any|each) (?:\w+ ){0,2}(?:patients?|people|persons?|humans?|"
-    r"individuals?|populations?|countr(?:y|ies)|ages|women|men|children|adults|cases)\b"
-    r"|\b(?:worldwide|universally|everywhere)\b"
-    r"|\bevery(?: single)? (?:patient|person|hospital|human|woman|man|child|adult|country|case)\b",
+    r"\b(?:all|every|any)(?: single)? (?:patients?|people|persons?|humans?|individuals?|populations?|"
+    r"countr(?:y|ies)|ages|women|woman|men|man|child|children|adults?|hospitals?)\b"
+    r"|\b(?:worldwide|universally|everywhere)\b",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(
+    r"\b(?:all|every|any|each|entire|whole|universal\w*|worldwide|world|everywhere)\b", re.IGNORECASE
+)
+"""Words of a quote that may be as wide."""
 _RECOMMENDING = re.compile(r"\b(?:should|must|ought|recommend\w*|advis\w+|need(?:s|ed)? to)\b", re.IGNORECASE)
 
 
@@ -41,7 +44,7 @@ def below_floor(text: str, quotes: Sequence[str]) -> Statement | None:
         return Statement(code="not_of_quotes")
     if _RECOMMENDS.search(plain) and not _RECOMMENDING.search(said):
         return Statement(code="recommends")
-    if (match := _UNIVERSAL.search(plain)) and not _UNIVERSAL.search(said):
+    if (match := _UNIVERSAL.search(plain)) and not _WHOLE.search(said):
         return Statement(code="widens", values={"words": match[0]})
     return None
 

@@ -13,12 +13,14 @@ from activities.text.negation import NEGATIONS, NO_DENIAL
 from activities.text.tokens import stem
 from activities.types import Statement
 from activities.verification.claim_check import missing_number, numbers
+from activities.verification.computed import computed_from
 from activities.verification.normal_form import normalise
 from activities.verification.reading import Clause, Token, clauses, nearest, spelled, tokens
 from activities.verification.wording import unfamiliar_name
 
 WARNINGS: Mapping[str, str] = {
     "number_not_quoted": "{number} is not in the quotes: does the work say it of this?",
+    "computed_words": "{number} follows from the quotes, but `{word}` is not in them: is it of that?",
     "number_bound": "{number} has another bound (at least, up to, more than) than in the quotes",
     "number_moved": "{number} stands beside other words in its quote: is it of this thing, group and period?",
     "name_not_in_works": "{name} is not in the works that it cites",
@@ -70,6 +72,9 @@ moderately weakly
 """)
 _PERMITTED = _stems("covered cover included allowed permitted eligible entitled admitted insured may payable")
 _BARRED = _stems("excluded exempt forbidden prohibited barred ineligible denied refused void rejected")
+_ARITHMETIC = _stems(
+    "together total sum sums altogether combined come amount difference share ratio times percent"
+)
 _SIDES = frozenset(("than", "versus", "vs", "against", "compar", "unlik"))
 _PEOPLE = _stems("""
 patients women men children adults infants neonates adolescents boys girls mice rats animals cells
@@ -77,7 +82,7 @@ people persons  individuals participants subjects mothers fathers workers studen
 residents population cohort  survivors carriers users smokers elderly
 """)
 _QUALIFYING = _stems("with without who whose aged undergoing treated receiving after before from older in")
-_PARTS = re.compile(r",? and |, (?:which|where|who|so that)\b")
+_PARTS = re.compile(r", and |, (?:which|where|who|so that)\b")
 AROUND = 5
 """Words on each side of a number that say what it is of."""
 MODIFIERS_BEFORE, MODIFIERS_AFTER = 3, 5
@@ -197,10 +202,8 @@ def _of_degree(own: Sequence[Clause], every: frozenset[str]) -> Iterator[Stateme
 def _of_comparison(clause: Clause, near: Clause) -> Iterator[Statement]:
     """Words of one side of a comparison stand on the other side in the quote."""
     (left, right), (left_said, right_said) = _sides(clause), _sides(near)
-    both, both_said = left & right, left_said & right_said
-    straight = len((left - both) & (left_said - both_said)) + len((right - both) & (right_said - both_said))
-    crossed = len((left - both) & (right_said - both_said)) + len((right - both) & (left_said - both_said))
-    if right and right_said and crossed > straight:
+    only_left, only_right = left_said - right_said, right_said - left_said
+    if (left - right) & only_right and (right - left) & only_left:
         yield _warning("comparison")
 
 
@@ -277,7 +280,14 @@ def _of_numbers(
 ) -> Iterator[Statement]:
     """Numbers that no quote has, that have another bound, or that stand beside words of another number."""
     if missing := missing_number(text, quotes, (), 0):
-        yield _warning("number_not_quoted", number=missing)
+        known = {token.stem for clause in theirs for token in clause.tokens} | _ARITHMETIC
+        beyond = [
+            one.shown for c in own for one in c.tokens if not (one.light or one.number or one.stem in known)
+        ]
+        if not computed_from(text, quotes):
+            yield _warning("number_not_quoted", number=missing)
+        elif beyond:
+            yield _warning("computed_words", number=missing, word=beyond[0])
     stated = [number for quote in quotes for number in numbers(quote)]
     for one in numbers(text):
         same = [other for other in stated if other.value == one.value]
@@ -295,10 +305,8 @@ def _of_numbers(
 
 
 def _nearer(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
-    """Whether the words around another number are shared more, on one side and together."""
-    return max(one) > 1 and all(
-        max(one[0] - other[0], one[1] - other[1]) > 0 and sum(one) >= sum(other) for other in others
-    )
+    """Whether the words around another number are shared more."""
+    return max(one) > 1 and all(sum(one) > sum(other) for other in others)
 
 
 def _beside(clause: Clause, others: Sequence[Clause]) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:

@@ -33,6 +33,8 @@ SUBJECT_WORDS = 4
 MIN_CLAUSE_WORDS = 3
 """Content words of a clause that is compared by itself."""
 
+STATES = "26"
+"""WordNet's file of states, which diseases are in."""
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*%?|[^\W\d_]+(?:['-][^\W_]+)*|[<>=\u2264\u2265]")
 _LIGHT_WORDS = """
 overall however also further moreover thus therefore additionally
@@ -149,9 +151,9 @@ def _is_ordinary(entity: Entity) -> bool:
     words = _SPLIT.findall(surface)
     if not surface[1:].islower() or not all(map(_is_general, words)):
         return False
-    return entity.kind in ("chemical", "phenotype") or (
-        len(words) == 1 and thesaurus.senses(surface) > MAX_SENSES
-    )
+    if entity.kind != "disease" or len(words) > 1:
+        return entity.kind in ("chemical", "phenotype", "protein")
+    return thesaurus.senses(surface) > MAX_SENSES or STATES not in thesaurus.files(surface)
 
 
 def _has_site(entity: Entity, held: frozenset[str]) -> bool:
@@ -268,8 +270,9 @@ def _has_digit_and_letter(word: str) -> bool:
 def follows(text: str, quote: str) -> bool:
     """Whether a sentence follows its quote so closely that it says no more, no less and nothing else: all its
     words are words of the quote in the same order, most of the quote is there, and no word that changes a
-    statement was left out or put in."""
-    return _follows(tuple(_words(normalise(text))), tuple(_words(normalise(quote))), MIN_OF_QUOTE)
+    statement was left out or put in. Statistics in brackets may be left out whole."""
+    own, plain = tuple(_words(normalise(text))), normalise(quote)
+    return any(_follows(own, tuple(_words(said)), MIN_OF_QUOTE) for said in {plain, _BRACKET.sub("", plain)})
 
 
 def joins(text: str, passages: Sequence[str]) -> bool:

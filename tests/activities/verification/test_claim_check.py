@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.verification.claim_check import missing_number, numbers, reversal
+from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
+from activities.verification.normal_form import normalise
 
 
 @pytest.mark.parametrize(
@@ -77,3 +78,47 @@ def test_a_threshold_is_compared_with_its_number() -> None:
     quote = "Percent free PSA below a PSA threshold of 4 ng/mL could spare biopsies."
     assert not missing_number("Percent free PSA below 4 ng/mL could spare biopsies.", [quote], (), 1)
     assert missing_number("Percent free PSA above 4 ng/mL could spare biopsies.", [quote], (), 1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("Births from 34 weeks on were studied.", "Cases carrying \u226534 weeks were allocated."),
+        ("Women of 34 weeks or more were studied.", "Cases carrying >=34 weeks were allocated."),
+        ("At least 34 weeks had passed.", "Cases from 34 weeks onwards were allocated."),
+        ("Up to 12 episodes were counted.", "Episodes were counted (maximum of 12)."),
+        ("The rate was 9.90% and 19.19%.", "The rate was less in cesarean delivery-9.90% vs 19.19%."),
+        ("Type 2 diabetes was studied.", "T2DM was studied."),
+        ("It took place on April 9.", "It takes place on April 9th."),
+        ("The year is 2018-19.", "The academic year 2018-2019."),
+        ("The rate was 121.92 mL/min.", "The rate was 121.92 +/- 34.73 mL/min/1.73 m(2)."),
+        ("It was shown before [4].", "It was shown."),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(claim: str, quote: str) -> None:
+    assert missing_number(normalise(claim), [normalise(quote)], (), 1) == ""
+
+
+def test_a_bound_is_not_turned_round() -> None:
+    assert missing_number("At most 34 weeks had passed.", ["Cases from 34 weeks on were allocated."], (), 1)
+    assert missing_number("34 weeks or less had passed.", ["At least 34 weeks had passed."], (), 1)
+
+
+def test_rounded_numbers_and_small_counts_are_left_to_a_second_reader() -> None:
+    for claim, quote in (
+        ("It fell below 24 degrees.", "It was 23.8 degrees."),
+        ("3 groups.", "Groups I and II."),
+    ):
+        assert missing_number(claim, [quote], (), 1)
+        assert missing_number(claim, [quote], (), 1, counts=True) == ""
+    assert missing_number("It was 21%.", ["It was 20%."], (), 1, counts=True)
+    assert missing_number("It was 30 degrees.", ["It was 23.8 degrees."], (), 1, counts=True)
+
+
+def test_a_noun_phrase_has_no_direction_and_a_statistic_denies_nothing() -> None:
+    quote = "Coffee was not associated with mortality (HR 1.02, 95% CI 0.90-1.15)."
+    for cell in ("1.02", "HR", "mortality", "coffee"):
+        assert not is_directed(cell)
+        assert not reversal(cell, quote)
+    assert reversal("coffee was associated with mortality", quote)
+    assert not is_directed("pregnancy-induced hypertension")

@@ -131,3 +131,34 @@ def test_inflected_words_spellings_and_limits_in_other_words_are_no_names(text: 
 def test_a_contraction_and_a_figure_follow_their_long_forms() -> None:
     assert follows("3 drugs didn't lower the risk.", "Three drugs did not lower the risk.")
     assert not follows("4 drugs didn't lower the risk.", "Three drugs did not lower the risk.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The endpoint was said to be reached whenever the dataset of the county was read.",
+        "American and European women took part.",
+        "The RESULTS were reached by everyone.",
+        "Type 2 diabetes (T2DM) was frequent.",
+        "Haemoglobin was colour-coded.",
+    ],
+)
+def test_words_of_english_are_no_names(text: str) -> None:
+    work = Evidence(
+        evidence_id="pmid:1", source="", title="Type 2 diabetes mellitus", text="Hemoglobin was measured."
+    )
+    assert wording_problem(text, [Source(work, (work.text,))]) is None
+
+
+def test_a_number_elsewhere_in_the_cited_work_is_left_to_a_second_reader() -> None:
+    assert code_of("Aspirin was stopped in 12 patients of group IV.", ("pmid:1", MORBIDITY)) == ""
+    assert (
+        code_of("Aspirin was stopped in 13 patients of group IV.", ("pmid:1", MORBIDITY)) == "number_missing"
+    )
+
+
+def test_a_sentence_in_the_words_of_its_quote_needs_no_reader_without_its_statistics() -> None:
+    quote = (
+        "In conclusion, births were early in 55.2% (27/49) of women with a history (P = .001) of dilatation."
+    )
+    assert follows("Births were early in 55.2% of the women with a history of dilatation.", quote)

@@ -1,0 +1,145 @@
+"""What code asks a second reader about: a table of one change each, and of sentences with none."""
+
+import pytest
+
+from activities.verification.computed import computed_from
+from activities.verification.floor import below_floor
+from activities.verification.warnings import WARNINGS, reservation_warnings, warning_text, warnings_of
+
+DOSES = "Rates fell by 12% in 300 adults on the low dose and by 19% in 280 adults on the high dose."
+CHANGES = (
+    ("hedge_lost", "The drug lowers blood pressure.", "The drug may lower blood pressure."),
+    ("cause", "Coffee causes insomnia in nurses.", "Coffee was associated with insomnia in nurses."),
+    ("cause", "Walking prevents falls.", "Walking was associated with fewer falls."),
+    ("significance", "Infections were fewer.", "Infections were not significantly fewer with gloves."),
+    ("significance", "Pain fell significantly.", "Pain fell in both arms."),
+    ("denial", "Gloves change the rate of infection.", "Gloves do not change the rate of infection."),
+    ("denial", "Gloves do not change the rate of infection.", "Gloves change the rate of infection."),
+    ("opposite", "Damage by storms is included.", "Damage by storms is excluded."),
+    ("opposite", "Flood damage is covered by the contract.", "Flood damage is excluded from the contract."),
+    ("opposite", "Deaths were more frequent in urban wards.", "Deaths were more frequent in rural wards."),
+    ("degree", "Bleeding is common after the operation.", "Bleeding is rare after the operation."),
+    ("degree", "The operation always ends the pain.", "The operation ends the pain."),
+    ("comparison", "Nurses slept longer than doctors.", "Doctors slept longer than nurses."),
+    ("group_lost", "The drug lowers mortality.", "The drug lowers mortality in pregnant women with asthma."),
+    ("group_other", "Sleep improved in diabetic children.", "Sleep improved in adults with asthma."),
+    ("number_moved", "Rates fell by 19% in adults on the low dose.", DOSES),
+    ("number_not_quoted", "Rates fell by 17% in adults.", DOSES),
+    ("number_bound", "More than 300 adults took the low dose.", DOSES),
+    ("computed_words", "Together 580 adults died.", DOSES),
+)  # fmt: skip
+
+
+def codes(text: str, *quotes: str, works: tuple[str, ...] = ()) -> set[str]:
+    return {warning.code for warning in warnings_of(text, quotes, works)}
+
+
+@pytest.mark.parametrize(("code", "text", "quote"), CHANGES)
+def test_a_change_of_meaning_is_asked_about(code: str, text: str, quote: str) -> None:
+    warnings = {one.code: one for one in warnings_of(text, [quote])}
+    assert code in warnings
+    assert "{" not in warning_text(warnings[code])
+
+
+def test_every_warning_is_shown_by_a_sentence() -> None:
+    elsewhere = {"name_not_in_works", "mixed", "states_fact"}
+    assert {code for code, *_ in CHANGES} | elsewhere == set(WARNINGS)
+
+
+@pytest.mark.parametrize("quote", sorted({quote for _, _, quote in CHANGES}))
+def test_a_quote_in_its_own_words_is_not_asked_about(quote: str) -> None:
+    assert codes(quote, quote) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Rates fell by 12% in adults on the low dose, and by 19% on the high one.", DOSES),
+        ("It may be that the drug lowers blood pressure.", "The drug may lower blood pressure."),
+        (
+            "No fewer infections were seen with gloves.",
+            "Infections were not significantly fewer with gloves.",
+        ),
+        (
+            "Advanced cervical dilatation delivered at 34.0 weeks, ruptured membranes at 37.2.",
+            "Delivery was earlier in ACD (34.0 weeks) than in ruptured membranes (37.2 weeks).",
+        ),
+    ],
+)
+def test_another_wording_of_the_same_is_not_asked_about(text: str, quote: str) -> None:
+    assert codes(text, quote) == set()
+
+
+def test_groups_that_changed_places_around_numbers_are_asked_about() -> None:
+    quote = "Delivery was earlier in ACD (34.0 weeks) than in ruptured membranes (37.2 weeks)."
+    text = "Advanced cervical dilatation delivered at 37.2 weeks, ruptured membranes at 34.0."
+    assert "number_moved" in codes(text, quote)
+
+
+def test_works_that_are_joined_in_one_part_of_a_sentence_are_asked_about() -> None:
+    quotes = ("Metformin lowered weight in women.", "Births rose with one follicle.")
+    works = tuple(f"A trial\n{quote} It was small." for quote in quotes)
+    assert "mixed" in codes("Metformin raised births with one follicle.", *quotes, works=works)
+    assert (
+        codes("Metformin lowered weight in women, and births rose with one follicle.", *quotes, works=works)
+        == set()
+    )
+
+
+def test_a_name_that_the_works_lack_is_asked_about() -> None:
+    work = ("A survey in Denmark\nSleep improved.",)
+    assert codes("Sleep improved in Poland.", "Sleep improved.", works=work) == {"name_not_in_works"}
+    assert codes("Sleep improved in Denmark.", "Sleep improved.", works=work) == set()
+
+
+def test_a_reservation_that_denies_nothing_is_asked_about() -> None:
+    assert [one.code for one in reservation_warnings("Mortality was higher in rural hospitals.")] == [
+        "states_fact"
+    ]
+    assert reservation_warnings("No work followed the children beyond birth.") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes", "computed"),
+    [
+        ("Together 55 were seen.", ["43 were seen here.", "12 were seen there."], ("43 + 12 = 55",)),
+        ("The costs come to 65,600.", ["18,400 and 6,200", "41,000"], ("18,400 + 6,200 + 41,000 = 65,600",)),
+        ("31 more were seen.", ["43 were seen here, 12 there."], ("43 - 12 = 31",)),
+        ("That is 25% of them.", ["50 of 200 patients"], ("50 / 200 = 25%",)),
+        ("It was 3 times as high.", ["36 against 12"], ("36 / 12 = 3",)),
+        ("56 were seen.", ["43 were seen here, 12 there."], ()),
+        ("55% were seen.", ["43 were seen here, 12 there."], ()),
+        ("55 mg were given.", ["43 days and 12 mg"], ()),
+        ("43 were seen.", ["43 were seen here."], ()),
+    ],
+)
+def test_a_figure_that_follows_from_quoted_numbers_is_computed(
+    text: str, quotes: list[str], computed: tuple[str, ...]
+) -> None:
+    assert computed_from(text, quotes) == computed
+
+
+def test_a_computed_figure_in_the_words_of_its_quotes_is_not_asked_about() -> None:
+    assert codes("Together 580 adults took the dose.", DOSES.replace("on", "took")) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Aspirin lowered the rate of strokes.", ""),
+        ("Strokes were rarer.", ""),
+        ("The whole economy gains from public transport.", "not_of_quotes"),
+        ("Clinicians should therefore adopt aspirin against strokes.", "recommends"),
+        ("Aspirin lowered the rate of strokes and should be prescribed.", "recommends"),
+        ("Aspirin lowered the rate of strokes in all patients worldwide.", "widens"),
+        ("Aspirin lowers the rate of strokes in every adult.", "widens"),
+    ],
+)
+def test_below_the_floor_no_reader_is_asked(text: str, code: str) -> None:
+    problem = below_floor(text, ["Aspirin lowered the rate of strokes in 400 adults of one clinic."])
+    assert (problem.code if problem else "") == code
+
+
+def test_what_the_quote_recommends_or_says_of_all_may_be_said() -> None:
+    assert below_floor("Aspirin should be given.", ["We recommend that aspirin is given."]) is None
+    assert below_floor("In all patients aspirin helped.", ["Aspirin helped in all patients."]) is None
