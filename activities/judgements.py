@@ -14,11 +14,12 @@ BACKGROUND = "background"
 
 
 RefusedKind = Literal[
-    "claim", "wording", "reworded", "reservation", "summary", "cell", "judgement", "hypothesis"
+    "claim", "wording", "reworded", "reservation", "summary", "cell", "judgement", "hypothesis", "effect"
 ]
 """What a check refused: a claim; a wording, in whose place its quote stands; a wording that
 the writer replaced by another one; a reservation; a sentence of the
-editor; a cell of the table; a field of a judgement; a field of a hypothesis."""
+editor; a cell of the table; a field of a judgement; a field of a hypothesis; an effect that a
+work reports."""
 
 
 class Refused(Frozen):

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.analysis.appraisal import Appraisal
 from activities.candidates.types import Candidate
 from activities.drafts import Edited, Refused, SectionDraft
 from activities.judgements import Table, WorkJudgement
@@ -110,6 +111,8 @@ class PublishInput(Frozen):
     """Of every work that was judged."""
     table: Table = Table()
     """The reader's columns, filled for cited works."""
+    appraisal: Appraisal = Appraisal()
+    """Effects by work and outcome, of which conclusions are made."""
     analysis: str = ""
     """Key of the statistics (`activities.analysis.types.Analysis`) in the evidence store."""
     edited: Edited | None = None

@@ -261,6 +261,7 @@ def cited_ids(step: PublishInput) -> set[str]:
     """Ids of the items that a draft, a candidate or the table cites."""
     ids = {name for planned in step.sections for name in planned.draft.cited}
     ids |= {support.evidence_id for candidate in step.candidates for support in candidate.quotes}
+    ids |= {effect.evidence_id for effect in step.appraisal.effects}
     return ids | {row.evidence_id for row in step.table.rows}
 
 

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from temporalio import activity
 
+from activities.analysis.appraisal import Appraisal, AppraiseInput
 from activities.analysis.types import AnalystInput, Program
 from activities.draft_progress import reporting_draft
 from activities.drafts import (
@@ -125,6 +126,10 @@ class ThinkActivities:
     @activity.defn
     async def extract_table(self, step: ExtractInput) -> Charged[Extracted]:
         return await self._think("extractor", step)
+
+    @activity.defn
+    async def appraise_effects(self, step: AppraiseInput) -> Charged[Appraisal]:
+        return await self._think("appraiser", step)
 
     @activity.defn
     async def write_program(self, step: AnalystInput) -> Charged[Program]:

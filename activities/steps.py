@@ -40,6 +40,7 @@ Role = Literal[
     "verifier",
     "editor",
     "extractor",
+    "appraiser",
     "manager",
     "analyst",
     "own_role",

@@ -286,6 +286,7 @@ def sensible(asked: Asked) -> Reply:
             "contradictions": [],
         },
         "extractor": {"rows": [{"work": work, "cells": []} for work in works]},
+        "appraiser": {"effects": [], "conclusions": []},
         "analyst": {"code": "", "method": ""},
         "manager": {
             "facts": ["A question was asked."],

@@ -5,6 +5,7 @@ import zlib
 
 from pydantic import BaseModel, Field
 
+from activities.analysis.appraisal import Appraisal
 from activities.analysis.types import Analysed
 from activities.candidates.types import Candidate
 from activities.drafts import Edited
@@ -199,6 +200,8 @@ class RunState(BaseModel, defer_build=True):
     """Whether a step of the mode asked for the statistics."""
     analysed: Analysed | None = None
     """The statistics, as they were computed last."""
+    appraisal: Appraisal | None = None
+    """The effects of the works on the outcomes of a comparing question, once they were read."""
     table: Table | None = None
     """The reader's table, once it has been filled."""
     continues: Continued | None = None

@@ -95,9 +95,9 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
         study=name,
         outcome=kept["outcome"].text.strip(),
         measure=measure_of(kept["measure"].text) or "RR",
-        estimate=_float(numbers.get("estimate")),
-        low=_float(numbers.get("low")),
-        high=_float(numbers.get("high")),
+        estimate=as_float(numbers.get("estimate")),
+        low=as_float(numbers.get("low")),
+        high=as_float(numbers.get("high")),
         n=int(n) if n is not None and _is_count(n, 1) else None,
         arms=arms,
         evidence_id=row.evidence_id,
@@ -164,5 +164,6 @@ def _is_count(value: Decimal, least: int) -> bool:
     return value == int(value) and value >= least
 
 
-def _float(value: Decimal | None) -> float | None:
+def as_float(value: Decimal | None) -> float | None:
+    """The number as the statistics compute with it."""
     return None if value is None else float(value)

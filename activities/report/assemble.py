@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from activities.analysis.appraisal import Conclusion
 from activities.candidates.types import CandidateFindings
 from activities.drafts import Passage
 from activities.judgements import Table
 from activities.profiles.types import STUDIES, Words
 from activities.publication import PublishInput
+from activities.report import conclusions
 from activities.report.candidates import CheckedCandidates, check_candidates
 from activities.report.claims import (
     CheckedDrafts,
@@ -64,6 +66,7 @@ class _Checked:
     judgements: tuple[JudgedWork, ...]
     table: Table
     reservations: tuple[Claim, ...]
+    conclusions: tuple[Conclusion, ...] = ()
     written: int = 0
     """Sentences that were written."""
     study: Mapping[str, int] = field(default_factory=dict)
@@ -106,14 +109,16 @@ def _check(
     candidates = check_candidates(step.candidates, checker, documents, findings, step.question, judged=judged)
     done.dropped += candidates.dropped
     reservations = {one.text.casefold(): one for section in done.sections for one in section.reservations}
+    judgements = judged_works(step.judgements, step.evidence, documents, checker, done)
     return _Checked(
         drafts=done,
         candidates=candidates,
         edit=edit,
         answer=_answer(step, done, edit),
-        judgements=judged_works(step.judgements, step.evidence, documents, checker, done),
+        judgements=judgements,
         table=checked_table(step.table, documents, checker, done),
         reservations=tuple(reservations.values()),
+        conclusions=conclusions.conclusions(step, documents, judgements, checker),
         written=written,
     )
 
@@ -157,6 +162,7 @@ def _quotes(checked: _Checked) -> list[Support]:
             for quote in passage.quotes
         ]
     quotes += [support for candidate in checked.candidates.kept for support in candidate.quotes]
+    quotes += conclusions.supports(checked.conclusions)
     quotes += [c.support for row in checked.table.rows for c in row.cells.values() if c.support]
     return quotes
 
@@ -258,6 +264,7 @@ def _state(
         references=cited,
         judgements=_ordered(checked.judgements, numbers),
         table=checked.table,
+        conclusions=checked.conclusions,
         works=checked.works,
         words=checked.words,
         length=step.length,

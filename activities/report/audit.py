@@ -3,9 +3,12 @@
 `examine` needs nothing but a report and the lines: no store, no server, no trust in the run.
 """
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, TypedDict
 
+from activities.analysis.appraisal import Conclusion, PooledFigure
+from activities.analysis.conclusions import again, numbers_stand
 from activities.candidates.types import Candidate
 from activities.report.candidates import fields_not_said
 from activities.report.formats.prose import Citations, paragraphs_of, section_text, summary_text
@@ -78,7 +81,7 @@ class CheckedQuote(Frozen):
     """A sentence on what is wrong; empty when the quote holds."""
 
 
-BearerKind = Literal["claim", "candidate", "related", "cell", "judgement"]
+BearerKind = Literal["claim", "candidate", "related", "cell", "conclusion", "judgement"]
 """`related`: a passage of a work that does not mention all that is asked."""
 
 
@@ -166,6 +169,9 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
         text = candidate.proposed_mechanism or candidate.mechanism
         problems = _candidate_problems(candidate, items)
         bearers.append(bearer("candidate", candidate.name, text, candidate.quotes, problems))
+    for one in report.conclusions:
+        quoted = [support for work in one.works for support in work.support]
+        bearers.append(bearer("conclusion", one.outcome, one.direction, quoted, _conclusion_problems(one)))
     for passage in (passage for section in report.sections for passage in section.related):
         name = passage.evidence_id
         quotes = [Support(evidence_id=name, quote=quote) for quote in passage.quotes]
@@ -197,6 +203,27 @@ def _claim_problems(claim: Claim, known: Collection[str]) -> Iterator[str]:
     for other in claim.rests_on:
         if other not in known:
             yield f"claim {claim.id} rests on claim {other}, which is not in the report"
+
+
+def _conclusion_problems(one: Conclusion) -> Iterator[str]:
+    """What is wrong with a conclusion beyond its quotes: it is made again from the works that it names, and
+    their numbers are looked for in their quotes."""
+    made = again(one)
+    for field in ("direction", "certainty", "reasons"):
+        if getattr(made, field) != getattr(one, field):
+            yield f"conclusion {one.outcome}: its {field} does not follow from its works"
+    pools = [(pool.measure, pool.works) if pool else None for pool in (made.pooled, one.pooled)]
+    if pools[0] != pools[1] or (made.pooled and one.pooled and not _alike(made.pooled, one.pooled)):
+        yield f"conclusion {one.outcome}: its pooled figure does not follow from its works"
+    for work in one.works:
+        if not numbers_stand(work):
+            yield f"conclusion {one.outcome}: a number of {work.evidence_id} is not in its quotes"
+
+
+def _alike(one: PooledFigure, other: PooledFigure) -> bool:
+    """Whether two pooled figures are the same but for rounding."""
+    pairs = zip(one.result.model_dump().values(), other.result.model_dump().values(), strict=True)
+    return all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in pairs)
 
 
 def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:

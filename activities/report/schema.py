@@ -7,6 +7,7 @@ fields beside them: `answer`, `summary`, `paragraphs`, `passages`, `statements`.
 from collections.abc import Iterator
 from typing import Literal
 
+from activities.analysis.appraisal import Conclusion
 from activities.analysis.types import Analysis
 from activities.candidates.types import Candidate
 from activities.drafts import RefusedKind
@@ -232,6 +233,8 @@ class Report(Frozen):
     references: tuple[Reference, ...] = ()
     judgements: tuple[JudgedWork, ...] = ()
     table: Table = Table()
+    conclusions: tuple[Conclusion, ...] = ()
+    """What follows by outcome, where the question compares; proposed, not assessed."""
     analysis: Analysis | None = None
     """The statistics over effects, where they were asked for."""
     works: tuple[DescribedWork, ...] = ()
@@ -285,6 +288,9 @@ class Report(Frozen):
                     yield Support(evidence_id=passage.evidence_id, quote=quote)
         for candidate in self.candidates:
             yield from candidate.quotes
+        for conclusion in self.conclusions:
+            for work in conclusion.works:
+                yield from work.support
         for row in self.table.rows:
             yield from (cell.support for cell in row.cells.values() if cell.support is not None)
 

@@ -121,16 +121,21 @@ def grade_of(kind: EvidenceType) -> Grade:
     return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
 
 
+def design_type(item: Evidence, judged: JudgedWork | None) -> EvidenceType:
+    """The kind of study by its record, else as its own text or a checked judgement names it."""
+    if item.evidence_type not in UNSPECIFIC:
+        return item.evidence_type
+    named = own_design(item.title, item.text) or own_design(judged.design if judged else "", "")
+    return DESIGN_TYPES[named.design] if named else item.evidence_type
+
+
 def strength(item: Evidence, judged: JudgedWork | None) -> Grade:
     """How strong the evidence of a work is: by its design as its record, its own text or a checked judgement
     says it, one step lower where it is a small trial, and one where it is merely related to the question.
     A work under concern or retracted is weak."""
     if item.standing in ("concern", "retracted"):
         return "weak"
-    kind = item.evidence_type
-    if kind == "article":
-        named = own_design(item.title, item.text) or own_design(judged.design if judged else "", "")
-        kind = DESIGN_TYPES[named.design] if named else kind
+    kind = design_type(item, judged) if item.evidence_type == "article" else item.evidence_type
     people = participants(item) or (judged.participants if judged else None)
     lower = int(kind in TRIALS and people is not None and people < SMALL_TRIAL)
     lower += judged is not None and judged.answers < MIN_ANSWERS

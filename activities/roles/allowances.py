@@ -45,6 +45,7 @@ ALLOWANCES: dict[Role, Allowance] = {
     "verifier": Allowance(input_tokens=16_000, output_tokens=1_800),
     "editor": Allowance(input_tokens=8_000, output_tokens=1_800),
     "extractor": Allowance(input_tokens=12_000, output_tokens=2_500),
+    "appraiser": Allowance(input_tokens=14_000, output_tokens=3_000),
     "manager": Allowance(input_tokens=3_000, output_tokens=700),
     "analyst": Allowance(input_tokens=5_000, output_tokens=2_500),
     "own_role": Allowance(input_tokens=5_000, output_tokens=1_000),
@@ -63,6 +64,7 @@ LARGE: dict[Role, Allowance] = {
     "verifier": Allowance(input_tokens=34_000, output_tokens=3_000),
     "editor": Allowance(input_tokens=16_000, output_tokens=3_000),
     "extractor": Allowance(input_tokens=24_000, output_tokens=5_000),
+    "appraiser": Allowance(input_tokens=24_000, output_tokens=5_000),
 }
 """Of a model that reads more at once."""
 

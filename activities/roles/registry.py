@@ -3,6 +3,7 @@
 from activities.own_steps import OwnStepInput
 from activities.roles import (
     analyst,
+    appraiser,
     editor,
     extractor,
     gap_evaluator,
@@ -36,6 +37,7 @@ SPECS: dict[Role, AnySpec] = {
         verifier.SPEC,
         editor.SPEC,
         extractor.SPEC,
+        appraiser.SPEC,
         manager.SPEC,
         analyst.SPEC,
     )

@@ -270,6 +270,7 @@ def _said(role: Role) -> str:
         "verifier": "Verifying sentences",
         "editor": "Editing",
         "extractor": "Filling the table",
+        "appraiser": "Appraising the effects",
         "manager": "Managing the team",
         "analyst": "Writing a program for the statistics",
         "own_role": "A role of an installed package",

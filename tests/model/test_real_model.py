@@ -44,6 +44,7 @@ ROLES: list[Role] = [
     "verifier",
     "editor",
     "extractor",
+    "appraiser",
     "manager",
 ]
 SHOWN = {d.evidence_id for d in DOCUMENTS}

@@ -12,6 +12,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.analyse import AnalysisActivities
+from activities.analysis.appraisal import Appraisal, AppraiseInput
 from activities.analysis.types import AnalystInput, Program
 from activities.candidates.types import CandidateLookUp, LookedUp
 from activities.draft_progress import SIGNAL, DraftProgress
@@ -345,6 +346,10 @@ class Fakes:
         return await self._think("extractor", step, answer)
 
     @activity.defn
+    async def appraise_effects(self, step: AppraiseInput) -> Charged[Appraisal]:
+        return await self._think("appraiser", step, Appraisal)
+
+    @activity.defn
     async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
         return await self._think("manager", step, lambda: manage(step))
 
@@ -454,6 +459,7 @@ class Fakes:
             self.verify_sentences,
             self.edit_report,
             self.extract_table,
+            self.appraise_effects,
             self.manage_team,
             self.write_program,
             self.ask_own_role,

@@ -44,7 +44,9 @@ COMPUTED = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
-MODEL_ONLY: frozenset[Role] = frozenset({"verifier", "editor", "extractor", "analyst", "own_role"})
+MODEL_ONLY: frozenset[Role] = frozenset(
+    {"verifier", "editor", "extractor", "appraiser", "analyst", "own_role"}
+)
 """Roles that only a model has; without one their default stands."""
 NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
 """The allowance of a step without a model."""

@@ -9,6 +9,7 @@ from typing import Literal
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from activities.analysis.appraisal import Appraisal
     from activities.judgements import Table, WorkJudgement
     from activities.profiles.types import STUDIES
     from activities.publication import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
@@ -183,6 +184,7 @@ class Publisher:
                 written_by="model" if self._written_by_model(sections) else "extractive",
                 judgements=self._judgements(at_hand),
                 table=table_of(state.table, cited, self._columns()),
+                appraisal=state.appraisal or Appraisal(),
                 analysis=state.analysed.blob if state.analysed else "",
                 edited=state.edited,
                 reader=self._reader(sections),

@@ -11,6 +11,7 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.analysis.appraisal import Appraisal, AppraiseInput
     from activities.analysis.cells import EFFECT_COLUMNS
     from activities.drafts import (
         DraftClaim,
@@ -43,6 +44,8 @@ MAX_WRITER_ITEMS = 30
 """Items passed to a writer at most."""
 MAX_BACKGROUND_ITEMS = 12
 """Items beside those that answer that a writer may use."""
+MAX_APPRAISED = 16
+"""Works whose effects are read in one call, the most relevant ones."""
 MAX_TABLE_ITEMS = 24
 """Works of the reader's table at most, those that answer best."""
 WORKS_A_TABLE_CALL = 6
@@ -234,10 +237,38 @@ class WritingSteps:
     # the table of works
 
     def table_steps(self, use_model: bool) -> tuple[Awaitable[None], ...]:
-        """The step that fills the reader's table, beside the writing; none where no table is wanted."""
+        """The steps beside the writing that read the works for more than prose: the reader's table, where
+        one is wanted, and the effects of works that compare."""
         request, prepared = self.context.request, self.context.state.prepared
-        wanted = prepared is not None and (request.columns or prepared.profile.columns or request.analyse)
-        return (self.extract(use_model),) if wanted else ()
+        if prepared is None:
+            return ()
+        wanted = request.columns or prepared.profile.columns or request.analyse
+        return (*((self.extract(use_model),) if wanted else ()), self.appraise(use_model))
+
+    async def appraise(self, use_model: bool) -> None:
+        """Read the effects on the outcomes of the question, where works that answer compare something; once,
+        and nothing without a model."""
+        state = self.context.state
+        if not use_model or state.appraisal is not None or self.context.profile.candidates:
+            return
+        judged = state.judgements
+        usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        works = [
+            usable[name]
+            for name in state.relevant
+            if name in usable and name in judged and judged[name].answers >= MIN_ANSWERS
+        ][:MAX_APPRAISED]
+        if not any(judged[ref.evidence_id].comparator for ref in works):
+            return
+        if not self.models.is_paid("appraiser"):
+            return
+        message = f"reading the effects of {len(works)} works"
+        self.events.emit_event("extracting", message, items=len(works))
+        step = AppraiseInput(**self.context.step_inputs(), evidence=shown(works, MAX_APPRAISED))
+        state.appraisal = await self.models.execute(
+            "appraiser", ThinkActivities.appraise_effects, step, Appraisal(), writing=True
+        )
+        state.refused += state.appraisal.refused
 
     async def extract(self, use_model: bool) -> None:
         """Fill the reader's columns for the works that answer and have no row yet; nothing without columns or

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from activities.report.formats import candidate_words, figures, statistics, words
+from activities.report.formats import candidate_words, conclusion_words, figures, statistics, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
     Block,
@@ -152,6 +152,9 @@ class _Page:
             open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
             yield self._chapter("open", "What is open", [_bullets(open_points)] if open_points else [])
         else:
+            yield self._chapter(
+                "conclusions", conclusion_words.TITLE, conclusion_words.blocks(report, self.quotes)
+            )
             yield self._chapter("candidates", "Candidates", self._candidates())
             yield self._chapter("statistics", statistics.TITLE, statistics.blocks(report, drawn=self.drawn))
             yield self._chapter("works", report.words.title, self._works())

@@ -26,6 +26,7 @@ KINDS: Mapping[RefusedKind, str] = {
     "cell": "field of the table",
     "judgement": "field of a judgement",
     "hypothesis": "candidate or hypothesis",
+    "effect": "effect of a work",
 }
 READERS: Mapping[str, str] = {
     "": "a second reader",

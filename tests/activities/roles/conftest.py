@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.analysis.appraisal import AppraiseInput
 from activities.analysis.types import AnalystInput, Effect, NotPooled
 from activities.drafts import DraftClaim, EditInput, ExtractInput, VerifyInput, WriteInput
 from activities.evidence_store import EvidenceStore
@@ -182,6 +183,7 @@ class Case:
             "extractor": ExtractInput.model_validate(
                 {**common, "columns": ("population", "dose"), "evidence": found}
             ),
+            "appraiser": AppraiseInput.model_validate({**common, "evidence": found}),
             "analyst": AnalystInput.model_validate(
                 {
                     **common,

@@ -1,0 +1,127 @@
+"""Conclusions follow from checked effects, and a model may say less than they do and never more."""
+
+import pytest
+
+from activities.analysis.appraisal import (
+    Appraisal,
+    Certainty,
+    Conclusion,
+    ConclusionDirection,
+    Means,
+    Proposed,
+    StudyEffect,
+    WorkFacts,
+)
+from activities.analysis.conclusions import again, conclude, numbers_stand, of_means
+from activities.analysis.types import Arms, Effect
+from activities.types import Support
+
+TRIAL = WorkFacts(design="randomized_trial", randomized=True, full_text=True)
+
+
+def read(name: str, direction: str = "lower", **fields: object) -> StudyEffect:
+    support = (Support(evidence_id=name, quote=str(fields.pop("quote", f"What {name} says."))),)
+    given = {"outcome": "mortality", "group": "drug", "comparator": "placebo", "support": support}
+    return StudyEffect.model_validate({**given, "evidence_id": name, "direction": direction, **fields})
+
+
+def counted(name: str, events: int, total: int, control: int, control_total: int) -> StudyEffect:
+    arms = Arms(events=events, total=total, control_events=control, control_total=control_total)
+    effect = Effect(study=name, outcome="mortality", measure="OR", arms=arms)
+    return read(name, effect=effect, quote=f"{events} of {total} against {control} of {control_total} died.")
+
+
+def one(*effects: StudyEffect, facts: WorkFacts = TRIAL, proposed: tuple[Proposed, ...] = ()) -> Conclusion:
+    works = {effect.evidence_id: facts for effect in effects}
+    (made,) = conclude(Appraisal(effects=effects, proposed=proposed), works)
+    return made
+
+
+def proposes(direction: ConclusionDirection, certainty: Certainty) -> tuple[Proposed, ...]:
+    return (Proposed(outcome="Mortality", direction=direction, certainty=certainty),)
+
+
+LOWER = (counted("a", 40, 400, 80, 400), counted("b", 35, 380, 70, 390), counted("c", 50, 500, 95, 500))
+SAME = (counted("a", 40, 400, 41, 400), counted("b", 80, 800, 78, 790))
+
+
+def test_the_direction_is_that_of_the_pool() -> None:
+    made = one(*LOWER)
+    assert (made.direction, made.certainty, made.reasons) == ("lower", "high", ())
+    assert made.pooled is not None
+    assert made.pooled.works == ("a", "b", "c")
+    assert made.pooled.result.high < 1
+    assert one(*SAME).direction == "no_difference"
+
+
+def test_a_model_may_say_less_than_the_numbers_and_never_more() -> None:
+    assert one(*SAME, proposed=proposes("lower", "high")).direction == "no_difference"
+    assert one(*LOWER, proposed=proposes("higher", "high")).direction == "lower"
+    assert one(*LOWER, proposed=proposes("uncertain", "low")).direction == "uncertain"
+    assert one(*LOWER, proposed=proposes("lower", "low")).certainty == "low"
+    small = one(counted("a", 4, 40, 9, 40), proposed=proposes("lower", "high"))
+    assert small.certainty in ("low", "very_low")
+
+
+def test_abstracts_are_of_moderate_certainty_at_most() -> None:
+    made = one(
+        *LOWER, facts=TRIAL.model_copy(update={"full_text": False}), proposed=proposes("lower", "high")
+    )
+    assert (made.certainty, made.reasons) == ("moderate", ("abstracts_only",))
+
+
+@pytest.mark.parametrize(
+    ("facts", "certainty", "reason"),
+    [
+        ({"randomized": False}, "low", "observational"),
+        ({"in_people": False}, "very_low", "not_in_people"),
+        ({"direct": False}, "moderate", "indirect"),
+        ({"under_concern": True}, "moderate", "under_concern"),
+    ],
+)
+def test_checked_fields_cap_the_certainty(facts: dict[str, bool], certainty: str, reason: str) -> None:
+    made = one(*LOWER, facts=TRIAL.model_copy(update=facts))
+    assert made.certainty == certainty
+    assert reason in made.reasons
+    assert made.direction == ("uncertain" if certainty == "very_low" else "lower")
+
+
+def test_few_participants_and_a_wide_interval_cap_it_too() -> None:
+    made = one(counted("a", 4, 40, 6, 40), counted("b", 5, 50, 4, 50))
+    assert made.reasons == ("few_participants", "wide_interval")
+    assert made.certainty == "low"
+
+
+def test_works_on_both_sides_are_uncertain() -> None:
+    made = one(read("a", "lower", n=100), read("b", "higher", n=100))
+    assert made.direction == "uncertain"
+    assert "opposite" in made.reasons
+
+
+def test_without_a_pool_the_side_with_most_participants_counts() -> None:
+    made = one(read("a", "lower", n=40), read("b", "no_difference", n=900))
+    assert made.direction == "no_difference"
+    assert "no_numbers" in made.reasons
+
+
+def test_an_outcome_that_no_work_reports_has_not_enough_data() -> None:
+    (made,) = conclude(Appraisal(proposed=proposes("lower", "high")), {})
+    assert (made.direction, made.certainty) == ("not_enough_data", "very_low")
+
+
+def test_means_are_pooled_as_standardised_differences() -> None:
+    # one standard deviation, less Hedges' correction for 100 people: 1 - 3/391
+    means = Means(mean=10, sd=2, total=50, control_mean=12, control_sd=2, control_total=50)
+    effect = of_means(means, "pain")
+    assert effect.estimate == pytest.approx(-0.9923, abs=1e-3)
+    made = one(read("a", means=means), read("b", means=means.model_copy(update={"total": 60})))
+    assert made.pooled is not None
+    assert (made.pooled.measure, made.direction) == ("SMD", "lower")
+
+
+def test_a_conclusion_is_made_again_of_what_it_names() -> None:
+    made = one(*LOWER, proposed=proposes("lower", "moderate"))
+    assert again(made) == made
+    assert all(map(numbers_stand, made.works))
+    forged = made.works[0].model_copy(update={"support": (Support(evidence_id="a", quote="Nothing."),)})
+    assert not numbers_stand(forged)
