@@ -258,7 +258,8 @@ class WritingSteps:
             for name in state.relevant
             if name in usable and name in judged and judged[name].answers >= MIN_ANSWERS
         ][:MAX_APPRAISED]
-        if not any(judged[ref.evidence_id].comparator for ref in works):
+        answers = [judged[ref.evidence_id] for ref in works]
+        if not any(one.comparator or one.direction != "not_asked" for one in answers):
             return
         if not self.models.is_paid("appraiser"):
             return

@@ -1,0 +1,187 @@
+"""Measure the conclusions of reports against those of reviewers.
+
+    python -m benchmarks.conclusions --corpus DIR --model NAME [--base-url URL] [--seed 1] [--questions 20]
+        [--out DIR] [--at-once 4] [-- options of `determinator ask`]
+
+DIR holds `abstract.jsonl` of MedEvidence (https://github.com/zy-f/med-evidence): questions of Cochrane
+reviews with the studies they rest on, the reviewers' answer and the certainty of their evidence. Each question
+is asked by the command line with a library of its own, the records of those studies; its report is kept in
+`--out`, so that a measurement goes on where it ended. `--seed` and `--questions` draw; without them every
+question is asked.
+
+Printed are the answers that agree, by the reviewers' answer and by their certainty, how often the certainty
+is theirs, and how often a conclusion was stated as certain (high or moderate) where theirs was very low. A
+report without a conclusion counts as one that disagrees. Nothing here is known to the product.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from activities.analysis.appraisal import Conclusion
+from activities.report.schema import Report
+
+COMMAND = (sys.executable, "-m", "client.cli.main")
+ANSWERS: Mapping[str, str] = {
+    "higher": "higher",
+    "lower": "lower",
+    "no difference": "no_difference",
+    "uncertain effect": "uncertain",
+    "insufficient data": "not_enough_data",
+}
+"""The reviewers' words -> ours."""
+NONE = "none"
+"""A report without a conclusion."""
+CERTAIN = ("high", "moderate")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a review."""
+
+    name: str
+    text: str
+    answer: str
+    certainty: str
+    needs_full_text: bool
+    works: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a report concluded on a question."""
+
+    question: Question
+    direction: str
+    certainty: str
+
+    @property
+    def agrees(self) -> bool:
+        return self.direction == self.question.answer
+
+
+def questions(folder: Path) -> list[Question]:
+    """The questions of the corpus, by their number."""
+    rows = map(json.loads, (folder / "abstract.jsonl").read_text("utf-8").splitlines())
+    found = [
+        Question(
+            name=f"{row['question_id']:03}",
+            text=row["question"],
+            answer=ANSWERS[row["answer"].strip().lower()],
+            certainty=str(row["evidence_certainty"] or "not graded").strip().lower().replace(" ", "_"),
+            needs_full_text=str(row["fulltext_required"]).lower() in ("yes", "true"),
+            works=tuple(row["sources"].values()),
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda question: question.name)
+
+
+def drawn(every: Sequence[Question], seed: int | None, count: int | None) -> list[Question]:
+    """So many questions by a seed, in the order of the corpus; all of them without a seed."""
+    if seed is None and count is None:
+        return list(every)
+    chosen = random.Random(seed).sample(list(every), min(count or len(every), len(every)))
+    return sorted(chosen, key=lambda question: question.name)
+
+
+def library(question: Question, folder: Path) -> Path:
+    """A folder with the records of a question's studies."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for work in question.works:
+        record = {
+            "pmid": work["article_id"],
+            "title": work.get("title", ""),
+            "abstract": work["content"],
+            "year": str(work.get("date", ""))[:4],
+        }
+        (folder / f"{work['article_id']}.json").write_text(json.dumps(record), "utf-8")
+    return folder
+
+
+def ask(question: Question, place: Path, options: Sequence[str]) -> Outcome:
+    """The conclusion of the report on a question, which is asked unless its report is there."""
+    report = place / f"{question.name}.json"
+    if not report.is_file():
+        works = library(question, place / "libraries" / question.name)
+        command = [*COMMAND, "ask", question.text, "--library", str(works), "--output", str(report), *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        (place / f"{question.name}.log").write_text(done.stdout + done.stderr, "utf-8")
+        print(f"{question.name} ended with {done.returncode}", file=sys.stderr, flush=True)
+    return outcome(question, report)
+
+
+def outcome(question: Question, path: Path) -> Outcome:
+    """What a report concludes on a question: its first conclusion, since each question has one outcome."""
+    if not path.is_file():
+        return Outcome(question, NONE, NONE)
+    made: tuple[Conclusion, ...] = Report.model_validate_json(path.read_bytes()).conclusions
+    return Outcome(question, made[0].direction, made[0].certainty) if made else Outcome(question, NONE, NONE)
+
+
+def share(outcomes: Sequence[Outcome]) -> str:
+    """`3 of 4 (75 %)`."""
+    right = sum(one.agrees for one in outcomes)
+    return f"{right} of {len(outcomes)} ({right / len(outcomes):.0%})" if outcomes else "0 of 0"
+
+
+def tables(outcomes: Sequence[Outcome]) -> str:
+    """The measurement as Markdown."""
+    rows = ["| what | agree |", "|---|---|", f"| all | {share(outcomes)} |"]
+    by_answer, by_certainty = defaultdict(list), defaultdict(list)
+    for one in outcomes:
+        by_answer[one.question.answer].append(one)
+        by_certainty[one.question.certainty].append(one)
+    rows += [f"| answer {name} | {share(by_answer[name])} |" for name in ANSWERS.values() if by_answer[name]]
+    rows += [f"| certainty {name} | {share(found)} |" for name, found in sorted(by_certainty.items())]
+    abstracts = [one for one in outcomes if not one.question.needs_full_text]
+    rows.append(f"| abstracts suffice | {share(abstracts)} |")
+    same = sum(one.certainty == one.question.certainty for one in outcomes)
+    low = [one for one in outcomes if one.question.certainty == "very_low"]
+    certain = sum(one.certainty in CERTAIN and one.direction != "uncertain" for one in low)
+    pairs = Counter((one.question.answer, one.direction) for one in outcomes)
+    return "\n".join(
+        [
+            *rows,
+            "",
+            f"certainty as the reviewers': {same} of {len(outcomes)}",
+            f"stated as certain where theirs is very low: {certain} of {len(low)}",
+            "",
+            "| reviewers | report | questions |",
+            "|---|---|---|",
+            *(f"| {theirs} | {ours} | {count} |" for (theirs, ours), count in sorted(pairs.items())),
+        ]
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--base-url", default=os.environ.get("OPENAI_BASE_URL", ""))
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--questions", type=int)
+    parser.add_argument("--out", type=Path, default=Path("conclusions"))
+    parser.add_argument("--at-once", type=int, default=4)
+    parser.add_argument("more", nargs="*", help="options of `determinator ask`, after --")
+    given = parser.parse_args(arguments)
+    address = ["--base-url", given.base_url] if given.base_url else []
+    options = ["--profile", "biomedical", "--mode", "simple", "--model", given.model, *address, *given.more]
+    place = given.out.absolute()
+    place.mkdir(parents=True, exist_ok=True)
+    chosen = drawn(questions(given.corpus), given.seed, given.questions)
+    with ThreadPoolExecutor(given.at_once) as pool:
+        outcomes = list(pool.map(lambda question: ask(question, place, options), chosen))
+    print(tables(outcomes))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
