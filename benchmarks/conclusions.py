@@ -4,8 +4,8 @@
         [--out DIR] [--at-once 4] [-- options of `determinator ask`]
 
 DIR holds `abstract.jsonl` of MedEvidence (https://github.com/zy-f/med-evidence): questions of Cochrane
-reviews with the studies they rest on, the reviewers' answer and the certainty of their evidence. Each question
-is asked by the command line with a library of its own, the records of those studies; its report is kept in
+reviews with the studies they rest on, the reviewers' answer and the certainty of their evidence. Each is
+asked by the command line with a library of its own, the records of those studies; its report is kept in
 `--out`, so that a measurement goes on where it ended. `--seed` and `--questions` draw; without them every
 question is asked.
 

@@ -53,6 +53,8 @@ class StudyEffect(Frozen):
     support: tuple[Support, ...]
     effect: Effect | None = None
     """Its numbers, each of which stands in a quote."""
+    opposite: bool = False
+    """Whether they are of the opposite of the outcome: deaths, where it is survival."""
     means: Means | None = None
     n: int | None = None
     """Participants."""
@@ -105,6 +107,8 @@ class AppraisedWork(Frozen):
     """From its numbers where it has any."""
     effect: Effect | None = None
     """Its numbers, where they fit together; by events or means where the work gives them."""
+    opposite: bool = False
+    """Whether the work states the numbers of the opposite of the outcome."""
     result: Interval | None = None
     """The effect with its interval of 95 %."""
     n: int | None = None

@@ -5,7 +5,8 @@ on which most participants are. The certainty begins, as GRADE's does, high for 
 other studies in people, and goes down for imprecision, inconsistency and indirectness (Guyatt et al. 2011,
 doi:10.1016/j.jclinepi.2011.01.012 for imprecision, .2011.03.017 for inconsistency). From abstracts alone it
 is at most moderate, since risk of bias cannot be read there. What a model proposes may lower both: it may say
-less than the numbers and never more.
+less than the numbers and never more, and where nothing could be pooled it weighs between the sides that works
+report.
 """
 
 import math
@@ -45,6 +46,10 @@ APPRECIABLE_SMD = 0.5
 """Of a standardised mean difference (the same)."""
 INCONSISTENT = 0.5
 """I2 from which works disagree (Cochrane's handbook, 10.10.2: substantial)."""
+MIN_SHARE = 1 / 3
+"""Of the participants of works that could not be pooled: a side with fewer is none that a model may choose.
+A convention of this system. A small work that found no difference does not refute one that found one, which
+counting works alone would say."""
 MAX_WORKS = 40
 """Of one conclusion."""
 
@@ -119,7 +124,9 @@ def _usable(one: StudyEffect) -> Effect | None:
     """The numbers of a work, by events or by means where it gives them; None where they do not fit together.
     Events give a risk ratio whatever the work computed of them, so that works can be pooled."""
     effect = one.effect
-    if effect is None and one.means is not None:
+    if one.opposite:
+        effect = opposite(effect)
+    elif effect is None and one.means is not None:
         effect = of_means(one.means, one.outcome)
     if effect is None:
         return None
@@ -144,6 +151,33 @@ def of_means(means: Means, outcome: str) -> Effect:
     half = 1.959964 * math.sqrt((n + m) / (n * m) + value**2 / (2 * (n + m - 3.94)))
     return Effect(
         study="", outcome=outcome, measure="SMD", estimate=value, low=value - half, high=value + half, n=n + m
+    )
+
+
+def opposite(effect: Effect | None) -> Effect | None:
+    """The effect on the opposite of an outcome (survival of death): its ratio or difference turned round. A
+    risk ratio without events cannot be turned round."""
+    if effect is None:
+        return None
+    arms, numbers = effect.arms, (effect.estimate, effect.low, effect.high)
+    if arms is not None:
+        if arms.events > arms.total or arms.control_events > arms.control_total:
+            return None
+        update = {
+            "events": arms.total - arms.events,
+            "control_events": arms.control_total - arms.control_events,
+        }
+        arms = arms.model_copy(update=update)
+    elif effect.measure == "RR":
+        return None
+    turned: tuple[float | None, ...] = (None, None, None)
+    if None not in numbers and effect.measure != "RR":
+        estimate, low, high = (value for value in numbers if value is not None)
+        if effect.measure in RATIOS and min(estimate, low, high) <= 0:
+            return None
+        turned = (1 / estimate, 1 / high, 1 / low) if effect.measure in RATIOS else (-estimate, -high, -low)
+    return effect.model_copy(
+        update={"arms": arms, "estimate": turned[0], "low": turned[1], "high": turned[2]}
     )
 
 
@@ -175,8 +209,9 @@ def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
         evidence_id=one.evidence_id,
         direction=side_of(result, no_effect(effect.measure)) if effect and result else one.direction,
         effect=effect,
+        opposite=one.opposite,
         result=result,
-        n=people or facts.participants,
+        n=people or facts.participants or None,
         facts=facts,
         support=one.support,
     )
@@ -190,10 +225,13 @@ def numbers_stand(work: AppraisedWork) -> bool:
         return work.result is None
     if work.result != study_interval(effect, point_of(effect), LEVEL):
         return False
+    stated_as = opposite(effect) if work.opposite else effect
+    if stated_as is None:
+        return False
     held = {number for one in work.support for number in numbers_in(one.quote)}
-    stated: list[float | None] = list(effect.arms.model_dump().values()) if effect.arms else []
+    stated: list[float | None] = list(stated_as.arms.model_dump().values()) if stated_as.arms else []
     if effect.measure != "SMD":
-        stated += [effect.estimate, effect.low, effect.high]
+        stated += [stated_as.estimate, stated_as.low, stated_as.high]
     return work.direction == side_of(work.result, no_effect(effect.measure)) and all(
         any(math.isclose(float(number), value) for number in held) for value in stated if value is not None
     )
@@ -214,13 +252,14 @@ def _direction(
     sides: Counter[EffectDirection] = Counter()
     for one in used:
         sides[one.direction] += one.n or usual  # type: ignore[assignment]
-    most = max(sides.values())
-    first = [side for side, weight in sides.items() if weight == most]
-    if len(first) == 1 and 2 * most > sum(sides.values()):
-        return first[0]
-    if proposed is not None and proposed.direction in sides and not {"higher", "lower"} <= sides.keys():
+    total = sum(sides.values())
+    tenable = {side for side, weight in sides.items() if weight >= MIN_SHARE * total}
+    if {"higher", "lower"} <= tenable:
+        return "uncertain"
+    if proposed is not None and proposed.direction in tenable:
         return proposed.direction
-    return "uncertain"
+    most, weight = sides.most_common(1)[0]
+    return most if 2 * weight > total else "uncertain"
 
 
 # the certainty

@@ -58,7 +58,7 @@ def _places(text: str) -> list[_Place]:
         value = Decimal(match.group().replace(",", ""))
         found.append(_Place(value, match.start(), match.end()))
         before = text[match.start() - 1 : match.start()]
-        if value < 0 and (before.isalnum() or before in ")]%"):
+        if value < 0 and before and (before.isalnum() or before in ")]%"):
             found.append(_Place(-value, match.start() + 1, match.end()))
     return found
 

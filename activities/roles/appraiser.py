@@ -19,7 +19,7 @@ from activities.analysis.appraisal import (
     StudyEffect,
 )
 from activities.analysis.cells import as_float
-from activities.analysis.conclusions import side_of
+from activities.analysis.conclusions import opposite, side_of
 from activities.analysis.scale import NotUsable, no_effect, point_of, study_interval
 from activities.analysis.stated import has_interval, measure_of, numbers_in, one_number
 from activities.analysis.types import Arms, Effect
@@ -79,6 +79,7 @@ class EffectAnswer(Loose):
     control_mean: Figure = ""
     control_sd: Figure = ""
     n: Figure = ""
+    opposite: bool = False
 
 
 class ConclusionAnswer(Loose):
@@ -125,7 +126,8 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
         for column in missing:
             text = f"{outcome}, {column}: {getattr(given, column)}"
             refused.append(refusal("effect", text, "not_in_work", [name]))
-        if effect is not None and _contradicts(effect, direction):
+        turned = opposite(effect) if given.opposite else effect
+        if turned is not None and _contradicts(turned, direction):
             refused.append(refusal("effect", f"{outcome}: {direction}", "direction_of_numbers", [name]))
             continue
         people = one_number(given.n) if given.n and numbers_in(given.n) <= _held(quotes) else None
@@ -138,7 +140,8 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
                 direction=direction,
                 support=supports(own),
                 effect=effect,
-                means=means,
+                means=None if given.opposite else means,
+                opposite=given.opposite,
                 n=int(people) if people is not None and people >= 1 else None,
             )
         )

@@ -53,7 +53,8 @@ _ORDER = re.compile(
 """Words to the model that reads a text, and not to its reader."""
 _JUNK = re.compile(
     r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
-    r"|copyright|\u00a9|\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+|e-?mail|@\w+\."
+    r"|copyright|\u00a9|(?<![.\u00b7])\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+"
+    r"|e-?mail|@\w+\."
     r"|^\s*\[?\d+[.\]]\s"
     rf"|{_ORDER.pattern})",
     re.IGNORECASE,

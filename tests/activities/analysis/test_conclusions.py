@@ -104,6 +104,24 @@ def test_without_a_pool_the_side_with_most_participants_counts() -> None:
     assert "no_numbers" in made.reasons
 
 
+def test_a_model_weighs_between_sides_that_could_not_be_pooled() -> None:
+    effects = (read("a", "lower", n=150), read("b", "no_difference", n=200))
+    assert one(*effects, proposed=proposes("lower", "low")).direction == "lower"
+    assert one(*effects, proposed=proposes("higher", "low")).direction == "no_difference"
+    few = (read("a", "lower", n=20), read("b", "no_difference", n=200))
+    assert one(*few, proposed=proposes("lower", "low")).direction == "no_difference"
+
+
+def test_numbers_of_the_opposite_of_an_outcome_are_turned_round() -> None:
+    ratio = Effect(study="a", outcome="survival", measure="HR", estimate=0.63, low=0.44, high=0.9)
+    quote = "OS was improved (hazard ratio, 0.63; 95% CI, 0.44 to 0.90)."
+    made = one(read("a", "higher", effect=ratio, opposite=True, quote=quote))
+    assert made.direction == "higher"
+    assert made.works[0].result is not None
+    assert made.works[0].result.low == pytest.approx(1 / 0.9)
+    assert numbers_stand(made.works[0])
+
+
 def test_an_outcome_that_no_work_reports_has_not_enough_data() -> None:
     (made,) = conclude(Appraisal(proposed=proposes("lower", "high")), {})
     assert (made.direction, made.certainty) == ("not_enough_data", "very_low")

@@ -1,12 +1,13 @@
 """Effects from cells and from a file: each number stands in its sentence."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from activities.analysis.cells import effects_of
 from activities.analysis.effects_file import parse_effects, read_effects
-from activities.analysis.stated import numbers_in
+from activities.analysis.stated import numbers_in, one_number
 from activities.analysis.types import Arms
 from activities.errors import Refused
 from activities.judgements import Cell, Table, TableRow
@@ -164,6 +165,10 @@ def test_an_effect_that_its_work_states_and_nobody_read_is_named() -> None:
     effects, unread = effects_of(made, {"pmid:1": TEXT, "pmid:2": "No number is stated."}, NAMES)
     assert effects == ()
     assert [(one.study, one.reason, one.quote) for one in unread] == [("Smith 2020", "not_read", SENTENCE)]
+
+
+def test_a_negative_number_alone_is_one_number() -> None:
+    assert one_number("-0.01") == Decimal("-0.01")
 
 
 TWO = (

@@ -20,7 +20,7 @@ from tests.activities.roles.conftest import DOCUMENTS, PLANTED, QUESTION, Case
 from tests.fake_openai import evidence_of, role_of, says, sensible
 
 ROLES = list(SPECS)
-READERS: list[Role] = ["judge", "hypothesis_generator", "writer", "verifier", "extractor"]
+READERS: list[Role] = ["judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser"]
 
 
 @pytest.mark.parametrize("role", ROLES)
