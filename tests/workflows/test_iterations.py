@@ -18,7 +18,7 @@ from activities.steps import (
     Reflection,
     SelectInput,
 )
-from activities.types import EvidenceRef, SearchRecord, SearchStatus, Support, Usage
+from activities.types import EvidenceRef, SearchRecord, SearchStatus, Statement, Support, Usage
 from client.runs.query import iterations
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request
 from tests.workflows.script import PROFILE, document
@@ -180,7 +180,8 @@ async def test_what_is_offered_against_a_candidate_is_read_again(stage: Stage) -
         return Hypotheses(hypotheses=(MechanismHypothesis(drug="metformin", **named),))
 
     def read(step: VerifyInput) -> Verdicts:
-        verdicts = [SentenceVerdict(id=one.id, supported="no") for one in step.sentences]
+        denied = Statement(code="not_supported", values={"verdict": "no", "reason": "it lowered it"})
+        verdicts = [SentenceVerdict(id=one.id, problem=denied) for one in step.sentences]
         return Verdicts(verdicts=tuple(verdicts))
 
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})
