@@ -15,6 +15,7 @@ from activities.profiles.loader import load_profile, profile_names
 from activities.profiles.types import Profile
 from activities.settings import Settings
 from activities.sources.base import Source
+from activities.sources.library.source import info_of
 from activities.sources.reachability import unreachable
 from activities.sources.registry import options, why_closed
 from activities.types import ModelChoice, SourceOption
@@ -93,7 +94,7 @@ class PrepareActivities:
             profiles={name: one.description for name, one in known.items()},
             preferences={name: one.sources for name, one in known.items()},
             alternatives=known if step.chooses_profile else {},
-            sources=choose_sources(options(settings, self._sources), step.sources),
+            sources=choose_sources(self._options(step.library), step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
             unpaywall=bool(settings.email) and not settings.offline,
@@ -105,6 +106,14 @@ class PrepareActivities:
                 if chosen != ModelChoice()
             },
         )
+
+    def _options(self, library: str | None) -> tuple[SourceOption, ...]:
+        """The sources, with what the run's own folder is in place of what the setting names."""
+        offered = options(self._settings, self._sources)
+        if library is None:
+            return offered
+        own = {"info": info_of(library)}
+        return tuple(one.model_copy(update=own) if one.info.name == "library" else one for one in offered)
 
     def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
         """Raises NotPermitted before anything that the request names is opened."""

@@ -208,14 +208,19 @@ class OrderInput(StepContext):
     """The question of the whole run, where it is another than that of the loop."""
     queries: tuple[str, ...] = ()
     """The searches made so far, as they were asked, the latest last."""
+    answered: tuple[EvidenceRef, ...] = ()
+    """Works that were judged to answer in earlier rounds: what is further than the weakest of them is not
+    worth judging."""
     most: int = 30
     """How many are wanted."""
 
 
 class Ordered(Frozen):
-    """Ids of works, the most promising first."""
+    """Ids of works that are near the question, the most promising first."""
 
     ids: tuple[str, ...] = ()
+    far: int = 0
+    """Works that are not among them because they are far from it."""
 
 
 class JudgeInput(StepContext):

@@ -162,7 +162,9 @@ class Team:
         await self.run.judging.judge()
         if loop.judge_failures or loop.judged is None:
             return "the judge did not answer", False
-        sure = "not judged" if loop.judged.confidence is None else f"confidence {loop.judged.confidence:.2f}"
+        sure = (
+            "looked through" if loop.judged.confidence is None else f"confidence {loop.judged.confidence:.2f}"
+        )
         return f"{sure}; {len(loop.judged.gaps)} gaps", True
 
     def reporter_turn(self, stop: StopReason) -> None:

@@ -113,8 +113,8 @@ class RoleThinker:
 
     async def order(self, step: OrderInput) -> Ordered:
         """The works that are worth judging, the most promising first. Raises StoreError."""
-        documents = await self._store.get_many(step.evidence)
-        return Ordered(ids=await asyncio.to_thread(selection.order, step, documents))
+        documents = await self._store.get_many((*step.evidence, *step.answered))
+        return await asyncio.to_thread(selection.order, step, documents)
 
     async def _answer(
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence], choice: ModelChoice

@@ -1,40 +1,51 @@
 """Which of the works found are shown to a judge, and in which order.
 
-What a search found is shown: the first works of every search always, the others by reciprocal rank over the
-question, the question of the section and each search, so that a work which one of them holds best is not lost
-for being far from another. The kind of study decides only between equals; only a near-duplicate of a work
-that stands before it is left out.
+What a search found is shown where it is near one of the question, the question of the section and the
+searches: the first works of every search, the others by reciprocal rank over all of these, so that a work
+which one of them holds best is not lost for being far from another. After a round that brought works which
+answer, only what is nearer than the weakest of them is shown. The kind of study decides only between equals;
+a near-duplicate of a work that stands before it is left out.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from activities.roles.assessment import STRENGTH
-from activities.steps import OrderInput
+from activities.steps import Ordered, OrderInput
+from activities.text.embeddings import embedder
 from activities.text.ranking import best_first, rank
 from activities.text.tokens import terms
 from activities.types import Evidence, EvidenceRef
 
 RANK_CONSTANT = 60
 """Of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
+NEAR = 0.3
+"""Relevance (`activities.text.ranking.Item`) to the question or to a search from which a work is shown: less
+than without a judge, who can tell."""
 FIRST_OF_A_SEARCH = 3
-"""Works of every search that are shown whatever their rank."""
+"""Works of every search that are shown whatever their rank, where they are near."""
 DUPLICATE = 0.9
 """Share of the words that two texts have in common, from which one is shown."""
 MAX_QUERIES = 12
 """Searches that the order is made from, the latest ones."""
 
 
-def order(step: OrderInput, documents: Sequence[Evidence]) -> tuple[str, ...]:
-    """Ids of the works worth judging, at most `step.most`, the most promising first."""
+def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
+    """The works worth judging, at most `step.most`, the most promising first."""
     held = {document.evidence_id: document for document in documents}
-    refs = [ref for ref in step.evidence if ref.evidence_id in held]
     queries = list(dict.fromkeys(step.queries))[-MAX_QUERIES:]
     texts = [text for text in dict.fromkeys((step.run_question, step.question, *queries)) if text.strip()]
     scores: dict[str, float] = defaultdict(float)
+    relevance: dict[str, float] = defaultdict(float)
     for text in texts:
-        for place, name in enumerate(nearest(text, list(held.values()))):
+        for place, item in enumerate(best_first(rank(text, list(held.values())))):
+            name = item.document.evidence_id
             scores[name] += 1.0 / (RANK_CONSTANT + place + 1)
+            relevance[name] = max(relevance[name], item.relevance)
+    found = [ref for ref in step.evidence if ref.evidence_id in held]
+    weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
+    least = max(NEAR, weakest) if embedder() is not None else 0.0
+    refs = [ref for ref in found if relevance[ref.evidence_id] >= least]
     ranked = sorted(
         refs,
         key=lambda ref: (-round(scores[ref.evidence_id], 6), -STRENGTH[ref.evidence_type], ref.evidence_id),
@@ -43,12 +54,8 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> tuple[str, ...]:
     first = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])
     wanted = list(dict.fromkeys([*first, *(ref.evidence_id for ref in ranked)]))
     chosen = set(without_duplicates(wanted, held)[: step.most])
-    return tuple(ref.evidence_id for ref in ranked if ref.evidence_id in chosen)
-
-
-def nearest(text: str, documents: Sequence[Evidence]) -> list[str]:
-    """Ids of documents, the nearest to a text first."""
-    return [item.document.evidence_id for item in best_first(rank(text, documents))]
+    ids = tuple(ref.evidence_id for ref in ranked if ref.evidence_id in chosen)
+    return Ordered(ids=ids, far=len(found) - len(refs))
 
 
 def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> list[str]:

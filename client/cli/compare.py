@@ -93,7 +93,7 @@ async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) 
         verified_claims=ended.outcome.verified_claims,
         references=ended.outcome.references,
         confidence=report.confidence,
-        sureness="not judged" if report.confidence is None else percent(report.confidence),
+        sureness="" if report.confidence is None else percent(report.confidence),
         calls=seen.budget.used.calls,
         tokens=seen.budget.used.tokens,
         seconds=seen.budget.elapsed_seconds,

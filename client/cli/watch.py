@@ -178,6 +178,8 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
             {
                 **outcome.model_dump(mode="json", exclude={"events"}),
                 "status": "completed",
+                # without a model nothing says whether what is quoted answers
+                "answered": None if report and report.written_by == "extractive" else outcome.answered,
                 "answer": answer_of(report).model_dump(mode="json") if report else None,
                 "claims": [claim.model_dump(mode="json") for claim in claims_of(report)] if report else [],
                 "report": str(path) if path else None,

@@ -11,7 +11,16 @@ from activities.steps import JudgeAssessment
 from activities.types import Allowance, SearchStatus, StopReason, Usage
 from tests.workflows.script import PROFILE
 from workflows.rules.budget import Budget
-from workflows.rules.stopping import MAX_JUDGE_FAILURES, Last, LoopState, all_failed, decide_next, sufficient
+from workflows.rules.stopping import (
+    MAX_JUDGE_FAILURES,
+    Last,
+    LoopState,
+    all_failed,
+    decide_next,
+    off_subject,
+    sufficient,
+    worth_judging,
+)
 from workflows.types import Limits
 
 GOOD = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
@@ -251,3 +260,16 @@ def test_any_run_of_the_loop_ends_once_and_within_its_limits() -> None:
         "sufficient_evidence",
         "max_iterations_reached",
     }
+
+
+def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is_not_judged() -> None:
+    assert off_subject((0, 0, 1))
+    assert not off_subject((0, 2, 1))
+    assert not off_subject(())
+    assert worth_judging(near=1, far=20)
+    assert not worth_judging(near=1, far=21)
+    assert not worth_judging(near=0, far=0)
+    judged = JudgeAssessment(confidence=0.2, recommendation="continue")
+    after = state("judge", iteration=2, judged=judged, off_subject=True)
+    assert decide_next(after, PROFILE).stop == "searched_out"
+    assert decide_next(after.model_copy(update={"off_subject": False}), PROFILE).step == "observe"

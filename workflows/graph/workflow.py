@@ -294,7 +294,7 @@ class GraphResearch(ResearchHandlers):
                 if loop.judge_failures or loop.judged is None:
                     return "the judge did not answer"
                 sure = loop.judged.confidence
-                return "not judged" if sure is None else f"confidence {sure:.2f}"
+                return "looked through" if sure is None else f"confidence {sure:.2f}"
             case "hypothesize":
                 new = await research.candidates.form_hypotheses()
                 return f"{new} new hypotheses of {len(state.hypotheses)}"

@@ -4,6 +4,7 @@ The model scores, the code decides. The order of the rules is the order of their
 system demands comes before any limit, limits before the state of the evidence.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel
@@ -20,6 +21,10 @@ MAX_JUDGE_FAILURES = 3
 """Judgements that fail in a row before the run ends in `judge_unavailable`."""
 MAX_STALLED_ITERATIONS = 2
 """Iterations in a row without anything new before the run ends in `no_new_evidence`."""
+
+
+MAX_FAR_FOR_ONE = 20
+"""Works far from the question for each one that is near, above which a round is not sent to a judge."""
 
 
 class LoopState(BaseModel, defer_build=True):
@@ -56,6 +61,8 @@ class LoopState(BaseModel, defer_build=True):
     """What a reviewer said that no gap evaluation has read yet."""
     gained: int = 0
     """Works that answer which the latest judgement added to those before."""
+    off_subject: bool = False
+    """Whether most works of the latest round, which was not the first, are on another subject."""
 
 
 class NextStep(Frozen):
@@ -98,6 +105,16 @@ def enough(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) ->
     if judged.recommendation == "synthesize":
         return write("searched_out", "the judge expects nothing of further searches")
     return None
+
+
+def off_subject(grades: Sequence[int]) -> bool:
+    """Whether two thirds of the works of a round, by their grades, are on another subject."""
+    return bool(grades) and 3 * sum(grade == 0 for grade in grades) >= 2 * len(grades)
+
+
+def worth_judging(near: int, far: int) -> bool:
+    """Whether the works of a round are sent to a judge: not where nearly all are far from the question."""
+    return near * MAX_FAR_FOR_ONE >= far and near > 0
 
 
 def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
@@ -178,9 +195,11 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
         )
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
-    return enough(profile, state.judged, state.gained) or _next_iteration(
-        state, "the judgements do not suffice yet"
-    )
+    if ending := enough(profile, state.judged, state.gained):
+        return ending
+    if state.off_subject:
+        return write("searched_out", "two thirds of what the last searches found are on another subject")
+    return _next_iteration(state, "the judgements do not suffice yet")
 
 
 def _nothing_left(state: LoopState, stop: StopReason, reason: str) -> NextStep:

@@ -22,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.rules.payload_limits import REFS_ROOM, shown, within
-from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough
+from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed
 from workflows.steps.model import PERMANENT, ModelSteps
@@ -54,6 +54,9 @@ class JudgeSteps:
         found = loop.unjudged
         if self.models.is_paid("judge", loop.iteration):
             works = await self._works_to_judge()
+            if works is None:
+                loop.unjudged -= found
+                return
             self._announce(len(works))
             batches = judge_batches(works, self.models.choice("judge"))
         else:
@@ -68,6 +71,8 @@ class JudgeSteps:
             return
         loop.judge_failures = 0
         loop.unjudged -= found
+        grades = [judgement.answers for batch in given for judgement in batch.judgements]
+        loop.off_subject = bool(state.judgements) and off_subject(grades)
         for batch in given:
             state.judgements.update((judgement.evidence_id, judgement) for judgement in batch.judgements)
             state.refused += batch.refused
@@ -92,21 +97,24 @@ class JudgeSteps:
         """Works that are judged in one round at most."""
         return MAX_JUDGED[self.models.choice("judge").effort or "normal"]
 
-    async def _works_to_judge(self) -> tuple[EvidenceRef, ...]:
-        """The works without a judgement that are worth one, the most promising first."""
+    async def _works_to_judge(self) -> tuple[EvidenceRef, ...] | None:
+        """The works without a judgement that are worth one, the most promising first; None where nearly all
+        that were found are far from the question."""
         context, state = self.context, self.context.state
         waiting = [
             r for r in state.evidence if r.evidence_id not in state.judgements and r.standing != "retracted"
         ]
         waiting = list(within(waiting[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
         most = self.most
-        if len(waiting) <= most:
-            return tuple(waiting)
+        if not waiting:
+            return ()
+        answered = set(state.relevant)
         step = OrderInput(
             **context.step_inputs(),
             evidence=tuple(waiting),
             run_question=context.run_question,
             queries=tuple(dict.fromkeys(search.asked or search.query for search in state.searches)),
+            answered=tuple(ref for ref in state.evidence if ref.evidence_id in answered),
             most=most,
         )
         try:
@@ -117,6 +125,10 @@ class JudgeSteps:
             if is_cancelled_exception(error):
                 raise
             return tuple(waiting[:most])
+        if not worth_judging(len(ordered.ids), ordered.far):
+            text = f"none is judged: {ordered.far} of {len(waiting)} works found are far from the question"
+            self.events.emit_event("judging", text, items=0)
+            return None
         by_id = {ref.evidence_id: ref for ref in waiting}
         return tuple(by_id[name] for name in ordered.ids if name in by_id)[:most]
 

@@ -36,6 +36,17 @@ _COVERS_SAMPLE = (
 )
 
 
+def info_of(folder: Path | str | None) -> SourceInfo:
+    """What people and roles are told of a folder; None: of the bundled sample."""
+    return SourceInfo(
+        name="library",
+        title="Local library" if folder else "Bundled sample library",
+        covers=f"The user's own documents in {folder}." if folder else _COVERS_SAMPLE,
+        how_to_enable="Always on. Give your own folder with --library DIR or DETERMINATOR_LIBRARY.",
+        domains=("local", "general", "biomedical"),
+    )
+
+
 class LibrarySource:
     """A folder of documents (see `files` for the kinds), ranked offline; one exchange a search.
 
@@ -49,14 +60,7 @@ class LibrarySource:
         self._folder = settings.library
         self._cache = cache_of(settings)
         self._speech_model = settings.speech_model
-        own = settings.library is not None
-        self.info = SourceInfo(
-            name="library",
-            title="Local library" if own else "Bundled sample library",
-            covers=f"The user's own documents in {settings.library}." if own else _COVERS_SAMPLE,
-            how_to_enable="Always on. Give your own folder with --library DIR or DETERMINATOR_LIBRARY.",
-            domains=("local", "general", "biomedical"),
-        )
+        self.info = info_of(settings.library)
 
     @cached_property
     def _libraries(self) -> "Libraries":

@@ -153,7 +153,29 @@ def test_the_first_works_of_every_search_are_shown() -> None:
         queries=("screening trial",),
         most=FIRST_OF_A_SEARCH,
     )
-    assert "screened" in order(step, documents)
+    assert "screened" in order(step, documents).ids
+
+
+AROUND = [
+    evidence("a1", "Screening for cancer of the lung lowered mortality among men who smoke."),
+    evidence("a2", "Of the women who were invited to be screened for a tumour two in three came."),
+    evidence("a3", "Mortality of women from heart failure fell in the decade after the reform."),
+]
+
+
+def test_what_is_far_from_the_question_is_not_shown_to_a_judge() -> None:
+    step = OrderInput(
+        run_id="r",
+        question="Mortality of screened women?",
+        profile=PROFILE,
+        evidence=tuple(ref(d.evidence_id) for d in (*NOISE, *AROUND)),
+    )
+    ordered = order(step, [*NOISE, *AROUND])
+    assert {"a2", "a3"} <= set(ordered.ids) <= {"a1", "a2", "a3"}
+    assert ordered.far == len(NOISE) + len(AROUND) - len(ordered.ids)
+    answered = step.model_copy(update={"answered": (ref(SCREENED.evidence_id),)})
+    later = order(answered, [*NOISE, *AROUND, SCREENED])
+    assert later.ids == (), "nothing is nearer than the weakest work that answers"
 
 
 def test_a_copy_of_a_work_is_shown_once() -> None:
@@ -162,9 +184,9 @@ def test_a_copy_of_a_work_is_shown_once() -> None:
         run_id="r",
         question="Mortality of screened women?",
         profile=PROFILE,
-        evidence=tuple(ref(d.evidence_id) for d in (*copies, *NOISE[:3])),
+        evidence=tuple(ref(d.evidence_id) for d in (*copies, *AROUND)),
         most=4,
     )
-    found = order(step, [d.model_copy(update={"title": "Same"}) for d in copies] + NOISE[:3])
+    found = order(step, [d.model_copy(update={"title": "Same"}) for d in copies] + AROUND).ids
     assert sum(name.startswith("c") for name in found) == 1
     assert len(found) == 4
