@@ -1,8 +1,14 @@
 # A worker (and the command line) for a fleet on a Temporal cluster.
-FROM python:3.12.11-slim-bookworm
+# A release names the image by its digest: `docker buildx imagetools inspect python:3.12.11-slim-bookworm` prints it, and
+# `docker build --build-arg BASE=python@sha256:...` builds on it.
+ARG BASE=python:3.12.11-slim-bookworm
+FROM ${BASE}
 
 RUN useradd --create-home --uid 10001 determinator
 WORKDIR /app
+COPY requirements/image.txt requirements/image.txt
+# pinned versions with digests (`make lock`)
+RUN pip install --no-cache-dir --require-hashes -r requirements/image.txt
 COPY pyproject.toml hatch_build.py determinator.py README.md LICENSE ./
 COPY activities activities
 COPY workflows workflows
@@ -10,7 +16,7 @@ COPY worker worker
 COPY client client
 # the commit that `determinator --version` names: docker build --build-arg SOURCE_COMMIT=$(git rev-parse HEAD)
 ARG SOURCE_COMMIT=""
-RUN SOURCE_COMMIT="$SOURCE_COMMIT" pip install --no-cache-dir ".[office,bibliography,pdf,encryption,mcp,otel,web]"
+RUN SOURCE_COMMIT="$SOURCE_COMMIT" pip install --no-cache-dir --no-deps --no-build-isolation .
 
 USER determinator
 ENV DETERMINATOR_HOME=/home/determinator/data DETERMINATOR_CACHE=/home/determinator/data/cache PYTHONUNBUFFERED=1

@@ -17,14 +17,34 @@ QUESTION ?= What is known about survival in lung cancer?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup runtime test pytest lint demo test-chaos test-security test-model test-speech test-npm test-browser bench clean
+.PHONY: setup lock bom runtime test pytest lint demo test-chaos test-security test-model test-speech test-npm test-browser bench clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml
+# the versions and digests of requirements/test.txt, which hold for every Python that is supported
+$(STAMP): pyproject.toml requirements/test.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet -e '.[test]'
+	$(PIP) install --quiet --require-hashes -r requirements/test.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	touch $@ $(RUNTIME)
+
+# pinned versions with digests and without addresses, of what CI and the image install; `make lock UPGRADE=--upgrade`
+# takes the newest versions that pyproject.toml allows
+BUILDS := hatchling editables
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	--no-header $(UPGRADE)
+
+lock:
+	printf '%s\n' $(BUILDS) | $(LOCK) --extra test pyproject.toml - -o requirements/test.txt
+	printf '%s\n' $(BUILDS) | $(LOCK) --extra office --extra bibliography --extra pdf --extra encryption --extra mcp \
+	  --extra otel --extra web pyproject.toml - -o requirements/image.txt
+	! grep -nE 'https?://|--(extra-)?index-url|--find-links' requirements/*.txt
+
+# the bill of materials of the image, for a release: CycloneDX, from the pinned versions
+bom:
+	$(PIP) install --quiet cyclonedx-bom==7.5.0
+	$(BIN)/cyclonedx-py requirements requirements/image.txt --pyproject pyproject.toml --output-reproducible \
+	  --output-file bom.cdx.json
 
 # what the product needs, without the test tools; what it imports is compiled when it is imported, which spares pip a
 # third of its time

@@ -17,7 +17,7 @@ OTHER_VARIABLES = tuple(
     f"DETERMINATOR_{name}"
     for name in (
         *("CONFIG", "CACHE", "CODEC_KEYS", "CODEC_TOKEN", "DEBUG", "EMBEDDINGS", "FOLDER", "USER"),
-        "USER_HOME",
+        *("TEMPORAL", "USER_HOME"),
     )
 )
 """Variables with our prefix that are no settings."""

@@ -1,5 +1,6 @@
 """The `temporal` executable: its path and version."""
 
+import os
 import secrets
 import shutil
 import socket
@@ -21,7 +22,12 @@ class NoServerBinary(Exception):
 
 
 def find_temporal() -> Path:
-    """The executable of the environment this Python runs in, else the one on PATH. Raises NoServerBinary."""
+    """The executable that `DETERMINATOR_TEMPORAL` names, else that of the environment this Python runs in,
+    else the one on PATH. Raises NoServerBinary."""
+    if named := os.environ.get("DETERMINATOR_TEMPORAL"):
+        if not os.access(named, os.X_OK):
+            raise NoServerBinary(f"DETERMINATOR_TEMPORAL: {named} is not a program that can be run")
+        return Path(named).absolute()
     name = "temporal.exe" if sys.platform == "win32" else "temporal"
     for folder in (Path(sysconfig.get_path("scripts")), Path(sys.executable).parent):
         if (folder / name).is_file():

@@ -12,7 +12,7 @@ from activities.private_files import write_whole
 from activities.settings import Settings, user_config_path
 from client.connect import connect
 from client.connection import compression, configured, open_client, plain_address
-from client.embedded.binary import free_port
+from client.embedded.binary import NoServerBinary, find_temporal, free_port
 from client.failures import BadConnectionSettings, NoConnection
 from tests.client.harness import determinator
 
@@ -162,3 +162,12 @@ def test_an_api_key_for_a_server_without_tls_is_reported_with_the_remedy(home: P
     assert "it speaks no TLS: unset TEMPORAL_API_KEY" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert "hush" not in ran.err
+
+
+def test_the_official_program_is_used_where_it_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = home.parent / "temporal"
+    monkeypatch.setenv("DETERMINATOR_TEMPORAL", str(named))
+    with pytest.raises(NoServerBinary, match="DETERMINATOR_TEMPORAL"):
+        find_temporal()
+    named.touch(0o755)
+    assert find_temporal() == named

