@@ -52,6 +52,27 @@ class Flow:
     """Searches without an answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class EffectMark:
+    """An effect with its interval, as shares of the width."""
+
+    label: str
+    text: str
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Effects of one measure beside each other."""
+
+    marks: tuple[EffectMark, ...]
+    none: float
+    """Where no effect is."""
+    none_label: str
+
+
 @cache
 def templates() -> Environment:
     """The templates beside this file. Autoescaped: whatever text a report holds, it cannot become markup."""
@@ -65,7 +86,7 @@ def templates() -> Environment:
     )
 
 
-def drawing(name: str, shown: "Flow | Sequence[Bar]") -> str:
+def drawing(name: str, shown: "Flow | Effects | Sequence[Bar]") -> str:
     """A figure as SVG."""
     drawn = templates().get_template("figures.svg.jinja").module
     return str(getattr(drawn, name)(shown, Markup(STYLE)))  # noqa: S704 - a file of this package

@@ -28,6 +28,7 @@ from activities.report.formats.blocks import (
     Text,
     notes,
 )
+from activities.report.formats.comparison import Compared, comparison
 from activities.report.formats.prose import NOT_READ, paragraphs_of, unanswered_lead
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
@@ -156,6 +157,7 @@ class _Page:
                 "conclusions", conclusion_words.TITLE, conclusion_words.blocks(report, self.quotes)
             )
             yield self._chapter("candidates", "Candidates", self._candidates())
+            yield self._chapter("comparison", "Comparison", self._comparison())
             yield self._chapter("statistics", statistics.TITLE, statistics.blocks(report, drawn=self.drawn))
             yield self._chapter("works", report.words.title, self._works())
             yield self._chapter("contradictions", self._contested, self._contradictions())
@@ -271,6 +273,17 @@ class _Page:
 
     def _candidates(self) -> Iterator[Block]:
         return candidate_words.blocks(self.report, self.quotes)
+
+    def _comparison(self) -> Iterator[Block]:
+        """The effects that were read of the cited works, where they were not pooled."""
+        analysis = self.report.analysis
+        against = {work.evidence_id: work.comparator for work in self.report.judgements}
+        effects = [one.effect for one in analysis.not_pooled] if analysis else []
+        return comparison(
+            [Compared(e.outcome, "", against.get(e.evidence_id, ""), e) for e in effects],
+            self.quotes,
+            drawn=self.drawn,
+        )
 
     def _works(self) -> Iterator[Block]:
         yield from works_table(self.report, self.quotes)

@@ -64,7 +64,7 @@ def _cited(report: Report, reference: Reference, work: JudgedWork | None, quotes
     standing = refs.STANDINGS[reference.standing] if report.words.standing else ""
     return (
         *(name, *_judgement(work, quotes)),
-        *(_plain((work.design if work else "") or known.design), _number(people)),
+        *(_plain(known.design or (work.design if work else "")), _number(people)),
         *(_plain(work.comparator if work else ""), *own),
         Cell((Run(grade, "grade"),), rank=_RANKS[grade]) if grade else Cell(),
         _plain(refs.date_of(reference)),

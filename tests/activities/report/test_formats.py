@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from activities.drafts import SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.text import clean, escape_markdown, safe_url
@@ -20,7 +21,7 @@ from tests.activities.cases import (
 )
 from tests.activities.report.rendered import EVERY_FORMAT, REPORT, hostile, page_of, words_of
 from tests.activities.report.wide import RICH
-from tests.activities.report.written import FEWER, INFECTION, STEP, WORKS
+from tests.activities.report.written import FEWER, INFECTION, INJURY, PNEUMONIA, STEP, WORKS, section
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -266,3 +267,18 @@ def test_addresses_and_years_carry_no_escapes_in_markdown() -> None:
     text = render(build_report(step, {"pmid:1": item}), "md").decode()
     references = text[text.index("## References") :]
     assert "[www.example.org on metformin.](https://www.example.org/a_b) 2020." in references
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> None:
+    drafts = (
+        SectionDraft(answer=(quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA)),)),
+        SectionDraft(answer=(quoting("The urinary tract was injured more often.", ("pmid:13", INJURY)),)),
+    )
+    sections = (section("s1", drafts[0], "Gain"), section("s2", drafts[1], "Harm"))
+    update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
+    text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
+    answer = text[text.index("Answer") : text.index("Studies")]
+    assert answer.index("Gain:") < answer.index(FEWER.rstrip(".")) < answer.index("Harm:")
+    assert text.count(FEWER.rstrip(".")) == 1
+    assert " yes" not in answer, "an overview is not answered by a count"

@@ -1,13 +1,19 @@
 import io
+from datetime import UTC, datetime
 
 import pyte
 import pytest
 from rich.console import Console, ConsoleDimensions
 
+from client.mcp.answers import RunState
+from client.run import RunStatus
 from client.runs import display
 from client.runs.calls import ModelCall
 from client.runs.display import LivePanel, PlainLines, panel
+from client.runs.listing import Row
+from client.web.rendering import progress_html
 from workflows.event_types import AgentEvent
+from workflows.progress_rows import progress_rows
 from workflows.types import BudgetStatus, Limits, Progress
 
 
@@ -74,3 +80,36 @@ def test_plain_lines_show_that_a_model_call_goes_on(
         assert capsys.readouterr().err.split() == ["judge", "20", "s", "340", "tokens"]
         lines.calls([])
         assert capsys.readouterr().err == ""
+
+
+def test_terminal_page_web_ui_and_mcp_show_the_same_rows() -> None:
+    budget = BudgetStatus(limits=Limits(max_tokens=1000), elapsed_seconds=75.0)
+    seen = Progress(
+        run_id="ask-1",
+        question="Does it work?",
+        mode="iterative",
+        profile="general",
+        phase="judging",
+        message="reading 12 works",
+        iteration=2,
+        max_iterations=5,
+        evidence=12,
+        searches_total=3,
+        scores={"relevance": 7},
+        budget=budget,
+    )
+    lines = [row.line for row in progress_rows(seen)]
+    assert lines[:3] == [
+        "phase: judging: reading 12 works",
+        "rounds: 2 of 5",
+        "found: 12 items in 3 searches",
+    ]
+    console = Console(width=120, file=io.StringIO(), record=True)
+    console.print(panel(seen))
+    terminal, page = console.export_text(), progress_html(seen, [])
+    row = Row(seen.run_id, "running", seen.question, "iterative", "judging", "", datetime.now(UTC), None)
+    status = RunStatus(row, seen, ())
+    assert RunState.of(status, None).progress == lines
+    for row in progress_rows(seen):
+        assert row.text in terminal
+        assert row.text in page

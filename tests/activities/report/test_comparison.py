@@ -1,0 +1,63 @@
+"""Outcome by option: each cell with its sentence, the effects drawn, and the same in words."""
+
+import pytest
+
+from activities.analysis.meta_analysis import analyse_effects
+from activities.analysis.types import Arms, Effect
+from activities.report.assemble import build_report
+from activities.report.formats import render
+from tests.activities.report.rendered import EVERY_FORMAT, page_of, words_of
+from tests.activities.report.written import INFECTION, INJURY, STEP, WORKS
+
+EFFECTS = [
+    Effect(
+        study="Doe 2012",
+        outcome="wound infection",
+        measure="RR",
+        arms=Arms(events=4, total=100, control_events=11, control_total=100),
+        evidence_id="pmid:11",
+        quote=INFECTION,
+    ),
+    Effect(
+        study="Hysterectomy",
+        outcome="injury",
+        measure="OR",
+        estimate=2.02,
+        low=1.2,
+        high=3.4,
+        evidence_id="pmid:13",
+        quote=INJURY,
+    ),
+    Effect(
+        study="Other", outcome="pain", measure="MD", estimate=1.1, low=0.8, high=1.4, evidence_id="pmid:99"
+    ),
+]
+REPORT = build_report(STEP, WORKS).model_copy(update={"analysis": analyse_effects(EFFECTS)})
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_each_option_stands_beside_the_other_with_the_effect(name: str) -> None:
+    shown = words_of(REPORT, name)
+    assert "4 of 100 (4.0%)" in shown
+    assert "11 of 100 (11.0%)" in shown
+    assert "OR 2.02 (1.20 to 3.40)" in shown
+    assert "Doe 2012" in shown
+    assert "Other" not in shown[shown.index("Comparison") : shown.index("Statistics")]
+
+
+def test_each_figure_opens_its_sentence() -> None:
+    page = page_of(render(REPORT, "html"))
+    (cell,) = page.xpath("//td/details[@class='read'][starts-with(summary, '4 of 100')]")
+    assert INFECTION in cell.text_content()
+
+
+def test_effects_of_one_measure_are_drawn_and_told_in_words() -> None:
+    second = {"evidence_id": "pmid:12", "estimate": 0.9, "low": 0.6, "high": 1.35}
+    analysis = analyse_effects([EFFECTS[1]])
+    (one,) = analysis.not_pooled
+    both = (one, one.model_copy(update={"effect": one.effect.model_copy(update=second)}))
+    report = REPORT.model_copy(update={"analysis": analysis.model_copy(update={"not_pooled": both})})
+    page = page_of(render(report, "html"))
+    (figure,) = page.xpath("//figure[figcaption='injury: odds ratio, 95 % interval']")
+    assert "2.02 (1.20 to 3.40)" in figure.xpath("string(./*[local-name()='svg']/@aria-label)")
+    assert "Roe 2015 0.90 (0.60 to 1.35)" in words_of(report, "md")
