@@ -107,8 +107,8 @@ def test_terminal_page_web_ui_and_mcp_show_the_same_rows() -> None:
     console = Console(width=120, file=io.StringIO(), record=True)
     console.print(panel(seen))
     terminal, page = console.export_text(), progress_html(seen, [])
-    row = Row(seen.run_id, "running", seen.question, "iterative", "judging", "", datetime.now(UTC), None)
-    status = RunStatus(row, seen, ())
+    known = Row(seen.run_id, "running", seen.question, "iterative", "judging", "", datetime.now(UTC), None)
+    status = RunStatus(known, seen, (), None)
     assert RunState.of(status, None).progress == lines
     for row in progress_rows(seen):
         assert row.text in terminal
