@@ -85,8 +85,9 @@ class Team:
         run, state, team = self.run, self.run.state, self.run.state.team
         run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
         judged = state.loop.judged
+        background = state.plan.background_context if state.plan else ""
         step = ManagerInput(
-            **run.context.step_inputs(),
+            **(run.context.step_inputs() | {"background": background}),  # its facts are a field of their own
             round=state.loop.iteration,
             members=dict(MEMBERS) if run.request.analyse else _without_analyst(),
             facts=team.facts,

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.steps import JudgeAssessment, JudgeBatch, JudgeInput, ManagerInput, SelectInput
+from activities.extractive import manage
+from activities.steps import JudgeAssessment, JudgeBatch, JudgeInput, ManagerInput, SelectInput, TeamLedger
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import all_judging
 from tests.workflows.script import takes
@@ -43,6 +44,19 @@ async def test_each_task_is_given_to_a_team_with_a_manager_and_a_judge_of_its_ow
         assert turns[-1] == "reporter"
         assert {"searcher", "judge"} <= set(turns)
     assert report.references
+
+
+async def test_what_managers_hold_for_known_reaches_the_writers_and_each_manager_once(stage: Stage) -> None:
+    def answer(step: ManagerInput) -> TeamLedger:
+        return manage(step).model_copy(update={"facts": (f"known of {step.question}",)})
+
+    stage.script.sections, stage.script.answers["manager"] = 2, answer
+    await stage.play(a_request("hierarchical", limits=UNBOUNDED))
+    told = [step for call in stage.fakes.of("manager") if isinstance(step := call.step, ManagerInput)]
+    assert any(step.facts for step in told)
+    assert not any(fact in step.background for step in told for fact in step.facts)
+    for call in stage.fakes.of("writer"):
+        assert f"known of question number {call.step.section[1:]}" in call.step.background
 
 
 async def test_what_the_judge_misses_goes_back_to_the_manager_and_is_searched(stage: Stage) -> None:

@@ -54,8 +54,10 @@ def ledger(member: str, **more: object) -> TeamLedger:
 def test_a_member_works_only_when_it_has_something_to_work_on(
     named: str, loop: LoopState, works: str, overruled: str
 ) -> None:
-    _, turn = apply_ledger(ledger(named), TeamState(), loop)
+    _, turn = apply_ledger(ledger(named, instruction="for them"), TeamState(), loop)
     assert (turn.member, turn.overruled) == (works, overruled)
+    own = overruled in ("", "nobody_named")
+    assert turn.instruction == ("for them" if own else ""), "what was meant for another member is not told"
 
 
 def test_a_turn_that_brought_nothing_is_a_stall_whatever_the_manager_says() -> None:

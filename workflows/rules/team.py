@@ -6,6 +6,7 @@ false claims, repeats itself or names no member can therefore waste rounds, and 
 prolong it.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -20,6 +21,8 @@ MAX_STALLS = 3
 MAX_RESETS = 2
 """How often the plan is made again."""
 MAX_TURNS_KEPT = 12
+MAX_FACTS_KEPT = 24
+"""The latest, of all sub-teams together."""
 
 
 class TeamState(BaseModel, defer_build=True):
@@ -40,6 +43,11 @@ class TeamState(BaseModel, defer_build=True):
     def last(self) -> TeamTurn | None:
         """The turn before this round; None in the first."""
         return self.turns[-1] if self.turns else None
+
+    def with_facts(self, facts: Iterable[str]) -> "TeamState":
+        """This state with more facts, each once."""
+        kept = tuple(dict.fromkeys((*self.facts, *facts)))[-MAX_FACTS_KEPT:]
+        return self.model_copy(update={"facts": kept})
 
     def with_turn(self, turn: TeamTurn) -> "TeamState":
         """This state after a turn."""
@@ -91,21 +99,22 @@ def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[
 
 
 def _turn(ledger: TeamLedger, team: TeamState, loop: LoopState) -> Turn:
-    """The member that works: the one that was named, unless it has nothing to work on."""
+    """The member that works: the one that was named, unless it has nothing to work on. What the manager wrote
+    for one member is not given to another."""
     named, fitting = ledger.next_speaker, _fitting(loop)
     last_round = loop.iteration >= loop.max_iterations
     left_unjudged = loop.unjudged > 0 and (last_round or (team.last is not None and not team.last.new))
     if left_unjudged and named != "judge":
-        return Turn(member="judge", instruction=ledger.instruction, overruled="not_judged")
+        return Turn(member="judge", overruled="not_judged")
     if not named:
         return Turn(member=fitting, instruction=ledger.instruction, overruled="nobody_named")
     if named == "reporter":
-        return Turn(member=fitting, instruction=ledger.instruction, overruled="not_sufficient")
+        return Turn(member=fitting, overruled="not_sufficient")
     idle = (named == "judge" and not loop.unjudged) or (named == "hypothesizer" and not loop.evidence)
     if named == "analyst":
         idle = loop.judged is None or not loop.judged.relevant
     if idle:
-        return Turn(member=fitting, instruction=ledger.instruction, overruled="nothing_to_work_on")
+        return Turn(member=fitting, overruled="nothing_to_work_on")
     return Turn(member=named, instruction=ledger.instruction)
 
 

@@ -182,6 +182,7 @@ class ParentLink:
             judgements=judgements_of(citable, state.judgements),
             refused=tuple(state.refused[:MAX_REFUSED]),
             events=self.events.unreported(EVENTS_ROOM),
+            facts=state.team.facts,
             models=tuple(state.models),
             prompt_versions=tuple(state.prompt_versions),
             notes=tuple(state.notes),

@@ -106,6 +106,7 @@ class SectionResults:
         )
         works = (merged.kept_as.get(name, name) for name in findings.works)
         state.works = list(dict.fromkeys([*state.works, *works]))
+        state.team = state.team.with_facts(findings.facts)
         state.identified += findings.identified
         state.duplicates = max(state.identified - len(state.works), 0)
         state.screened = min(state.screened + findings.screened, len(state.works))

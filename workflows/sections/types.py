@@ -59,6 +59,8 @@ class SectionFindings(Frozen):
     """What happened since the last report of the section."""
     history: tuple[IterationRecord, ...] = ()
     """The iterations that have ended since its last report."""
+    facts: tuple[str, ...] = ()
+    """What the manager of a sub-team holds for known, for those who write."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     notes: tuple[Statement | str, ...] = ()

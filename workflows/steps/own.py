@@ -19,8 +19,6 @@ from workflows.steps.model import ModelSteps
 
 MAX_WORKS = 30
 """Works that a step is given: those that rank first."""
-MAX_FACTS = 12
-"""Facts that are kept: the latest."""
 
 
 @dataclass(eq=False)
@@ -76,6 +74,5 @@ class OwnSteps:
             loop.gaps, loop.last = answer.gaps[: self.context.request.limits.max_gaps], "evaluate_gaps"
             for gap in loop.gaps:
                 self.events.emit_event("gap", gap, gap=gap, by="own_role")
-        facts = tuple(dict.fromkeys((*state.team.facts, *answer.facts)))[-MAX_FACTS:]
-        state.team = state.team.model_copy(update={"facts": facts})
+        state.team = state.team.with_facts(answer.facts)
         return answer.said or f"{len(answer.gaps)} gaps, {len(answer.facts)} facts"
