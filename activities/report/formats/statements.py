@@ -365,10 +365,6 @@ WORDING: Mapping[str, Wording] = {
     "not_settled": "The works that were found do not settle the question.",
     "repeats_claim": "it repeats claim {claim}",
     "rests_on_dropped": "it rests on a claim that does not stand",
-    "summary_adds": "it adds a number that no claim has",
-    "number_not_shown": "it has a number that nothing shown has: {number}",
-    "quote_of_another_work": "its quote is of another work",
-    "words_not_in_work": "the work does not have its words",
     "never_named": "the items it cites never name it",
     # what is wrong with a Markdown report
     "reference_never_cited": "Reference {number} is never cited.",
