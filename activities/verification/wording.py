@@ -33,6 +33,8 @@ SUBJECT_WORDS = 4
 MIN_CLAUSE_WORDS = 3
 """Content words of a clause that is compared by itself."""
 
+CLASSES = frozenset(terms("disease disorder condition illness syndrome"))
+"""What diseases are called in common."""
 STATES = "26"
 """WordNet's file of states, which diseases are in."""
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*%?|[^\W\d_]+(?:['-][^\W_]+)*|[<>=\u2264\u2265]")
@@ -151,8 +153,10 @@ def _is_ordinary(entity: Entity) -> bool:
     words = _SPLIT.findall(surface)
     if not surface[1:].islower() or not all(map(_is_general, words)):
         return False
-    if entity.kind != "disease" or len(words) > 1:
+    if entity.kind != "disease":
         return entity.kind in ("chemical", "phenotype", "protein")
+    if len(words) > 1:  # a genetic disorder is a class, a heart disease is one
+        return bool(set(terms(words[-1])) & CLASSES) and not any(map(thesaurus.mostly_noun, words[:-1]))
     return thesaurus.senses(surface) > MAX_SENSES or STATES not in thesaurus.files(surface)
 
 

@@ -162,3 +162,12 @@ def test_a_sentence_in_the_words_of_its_quote_needs_no_reader_without_its_statis
         "In conclusion, births were early in 55.2% (27/49) of women with a history (P = .001) of dilatation."
     )
     assert follows("Births were early in 55.2% of the women with a history of dilatation.", quote)
+
+
+def test_a_class_of_diseases_is_no_name_and_a_disease_is() -> None:
+    work = Evidence(
+        evidence_id="pmid:1", source="", title="A report", text="Mutations were found in one family."
+    )
+    for text, code in (("It is a genetic disorder.", ""), ("It is a heart disease.", "name_missing")):
+        problem = wording_problem(text, [Source(work, (work.text,))])
+        assert (problem.code if problem else "") == code
