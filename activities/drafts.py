@@ -25,7 +25,7 @@ from activities.types import (
 
 
 class Passage(Frozen):
-    """At most two sentences of one work, quoted and not judged (without a model)."""
+    """Sentences of one work, in its order, quoted and not judged (without a model)."""
 
     evidence_id: str
     quotes: tuple[str, ...]

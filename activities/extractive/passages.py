@@ -8,6 +8,7 @@ from activities.extractive.planning import aspect_of, searched
 from activities.profiles.types import Profile
 from activities.steps import JudgeBatch, JudgeInput
 from activities.text.coverage import Coverage, coverage, with_nearest_words
+from activities.text.embeddings import embedder
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER
 from activities.types import Evidence
@@ -33,6 +34,9 @@ abstracts of the bundled sample the best sentence of seven stood under aim, back
 finding was near enough, and each answered the question of the title."""
 BEFORE_FINDINGS = frozenset({"aim", "background", "methods"})
 """Parts of a study that hold no finding."""
+CALL, MIN_CALL = "Further studies are needed to confirm these findings.", 0.5
+"""A call for more research, and the cosine from which a sentence is one: of 2,600 sentences of conclusions in
+the bundled sample some fifteen are that near, all of them calls."""
 MAX_CONTEXT = 300
 """Characters of the sentence before or after."""
 
@@ -53,35 +57,33 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     shared = frozenset(step.shared)
     documents = [document for document in documents if document.evidence_id not in shared]
     near, related, covered = _nearest(step.question, step.profile, documents)
-    several = _of_one_document(near)
+    passages = [passage(item, covered[item.document.evidence_id]) for item in near[:MAX_PASSAGES]]
+    if near and near[0].document.evidence_type in OF_THE_USER and _is_clearly_first(near):
+        passages[:1] = _several(near[0], covered[near[0].document.evidence_id])
     return SectionDraft(
         title=step.title,
-        passages=tuple(
-            passage(i, covered[i.document.evidence_id])
-            for i in [*several, *(near[1:] if several else near)][:MAX_PASSAGES]
-        ),
+        passages=tuple(passages[:MAX_PASSAGES]),
         related=tuple(passage(i, covered[i.document.evidence_id]) for i in related[:MAX_RELATED]),
     )
 
 
-def _of_one_document(near: Sequence[Item]) -> list[Item]:
-    """The best passages of the nearest text of the user's own, in its order, each as an item of its own,
-    where it is clearly nearer than the next one; else none. What stands beside one is shown with it."""
-    if not near or near[0].document.evidence_type not in OF_THE_USER:
-        return []
-    first = near[0]
-    if len(near) > 1 and first.score - near[1].score < CLEARLY_NEARER:
-        return []
-    ordered = sorted(first.ranked, key=lambda one: one.sentence.place)
-    chosen: list[int] = []
-    for one in first.ranked:
-        place = ordered.index(one)
-        if len(chosen) < MAX_OF_ONE and not any(abs(place - other) < 2 for other in chosen):
-            chosen.append(place)
-    return [
-        replace(first, ranked=(ordered[place], *(one for one in first.ranked if one is not ordered[place])))
-        for place in sorted(chosen)
-    ]
+def _is_clearly_first(near: Sequence[Item]) -> bool:
+    return len(near) == 1 or near[0].score - near[1].score >= CLEARLY_NEARER
+
+
+def _several(item: Item, covered: Coverage) -> list[Passage]:
+    """The best passages of a text of the user's own, in its order: its nearest sentences, each with the next
+    one, those that follow each other together."""
+    ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
+    runs: list[list[Ranked]] = []
+    best = item.ranked[:MAX_OF_ONE]
+    for before, one in zip([None, *ordered], ordered, strict=False):
+        beside = before is not None and bool(runs) and before is runs[-1][-1] and _adjoin(item, before, one)
+        if beside and (one in best or before in best):
+            runs[-1].append(one)
+        elif one in best:
+            runs.append([one])
+    return [_quoted(item, run, covered) for run in runs]
 
 
 def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
@@ -112,16 +114,21 @@ def passage(item: Item, covered: Coverage) -> Passage:
     """The best sentence of a work, with a second one that is nearly as near, in the order of the work, and
     what stands before where they cannot be understood without it."""
     item = _findings(item)
-    best = item.ranked[0].sentence
     chosen = [item.ranked[0], *_second(item)]
     chosen.sort(key=lambda one: one.sentence.place)
-    before = _short(best.head)
+    return _quoted(item, chosen, covered)
+
+
+def _quoted(item: Item, chosen: Sequence[Ranked], covered: Coverage) -> Passage:
+    """Sentences of a work with what stands over them; of a user's own text else the sentence before."""
+    first = chosen[0].sentence
+    before = _short(first.head)
     if not before and item.document.evidence_type in OF_THE_USER:
-        before = next((_short(one.sentence.quote) for one in _beside(item, -1)), "")
+        before = next((_short(one.sentence.quote) for one in _beside(item, chosen[0], -1)), "")
     return Passage(
         evidence_id=item.document.evidence_id,
         quotes=tuple(one.sentence.quote for one in chosen),
-        before=f"row under {before}" if best.is_row and before else before,
+        before=f"row under {before}" if first.is_row and first.head and before else before,
         mentions=covered.mentions,
         lacks=covered.lacks,
         uses=tuple(f"{word} for {name}" for name, word in covered.uses),
@@ -130,12 +137,24 @@ def passage(item: Item, covered: Coverage) -> Passage:
 
 def _findings(item: Item) -> Item:
     """A work with its findings alone, by its own headings, where one of them is near the question too: what
-    was studied is no answer beside what was found."""
-    findings = tuple(one for one in item.ranked if one.sentence.part not in BEFORE_FINDINGS)
+    was studied is no answer beside what was found, nor is a call for more research."""
     best = item.ranked[0].likeness or 0.0
+    findings = [one for one in item.ranked if one.sentence.part not in BEFORE_FINDINGS]
+    calls = _calls([one.sentence.quote for one in findings])
+    findings = [one for one in findings if one.sentence.quote not in calls]
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
         return item
-    return replace(item, ranked=findings)
+    return replace(item, ranked=tuple(findings))
+
+
+def _calls(quotes: Sequence[str]) -> frozenset[str]:
+    """Those of some sentences that call for more research, by the encoder."""
+    model = embedder()
+    known = model.known(quotes) if model is not None else {}
+    if model is None or not known:
+        return frozenset()
+    call = model.encode([CALL])[0]
+    return frozenset(quote for quote, vector in known.items() if float(vector @ call) >= MIN_CALL)
 
 
 def _second(item: Item) -> list[Ranked]:
@@ -143,24 +162,27 @@ def _second(item: Item) -> list[Ranked]:
     facts stand in short sentences that continue each other; of an abstract one that is nearly as near."""
     best, *others = item.ranked
     if item.document.evidence_type in OF_THE_USER:
-        return _beside(item, 1)
+        return _beside(item, best, 1)
     first = best.likeness
     near = [one for one in others if first and one.likeness and one.likeness >= MIN_SECOND * first]
     return near[: MAX_QUOTES - 1]
 
 
-def _beside(item: Item, step: int) -> list[Ranked]:
-    """The sentence so many places after the best one in the same paragraph; none where there is none."""
-    ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
-    at = ordered.index(item.ranked[0]) + step
+def _beside(item: Item, one: Ranked, step: int) -> list[Ranked]:
+    """The sentence so many places after another in the same paragraph; none where there is none."""
+    ordered = sorted(item.ranked, key=lambda other: other.sentence.place)
+    at = ordered.index(one) + step
     if not 0 <= at < len(ordered):
         return []
-    first, last = (one.sentence.quote for one in (ordered[min(at, at - step)], ordered[max(at, at - step)]))
+    return [ordered[at]] if _adjoin(item, *sorted((one, ordered[at]), key=lambda r: r.sentence.place)) else []
+
+
+def _adjoin(item: Item, one: Ranked, other: Ranked) -> bool:
+    """Whether a sentence follows another in the same paragraph."""
     text = item.document.text
-    begin = text.find(first) + len(first)
-    between = text[begin : text.find(last, begin)]
-    apart = last not in text[begin:] or "\n\n" in between or len(between) >= MAX_CONTEXT
-    return [] if apart else [ordered[at]]
+    begin = text.find(one.sentence.quote) + len(one.sentence.quote)
+    end = text.find(other.sentence.quote, begin)
+    return 0 <= end < begin + MAX_CONTEXT and "\n\n" not in text[begin:end]
 
 
 def _short(line: str) -> str:

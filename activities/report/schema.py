@@ -90,7 +90,7 @@ class QuoteContext(Frozen):
 
 
 class QuotedPassage(Frozen):
-    """At most two sentences of one work, quoted and not judged, with what the work does and does not name."""
+    """Sentences of one work, in its order, quoted and not judged, with what the work names and lacks."""
 
     number: int
     """Of the reference."""

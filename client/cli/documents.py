@@ -50,11 +50,16 @@ async def documents(client: "Determinator", folder: str | None, run: str | None,
         if of_run is not None:
             raise BadInput(f"the run {of_run.run_id} searched no folder; name one, as in `documents DIR`")
         raise BadInput("name a folder, a run that searched one (--run RUN), or set DETERMINATOR_LIBRARY")
-    files = await asyncio.to_thread(_files, settings, place)
+    files, waiting = await asyncio.to_thread(_files, settings, place)
     if as_json:
         print_json([_as_json(file, of_run) for file in files])
-    else:
-        _show(files, of_run)
+        return
+    _show(files, of_run)
+    if waiting:
+        say(
+            f"{waiting:,} documents are not encoded yet; that is done in the background after a question, and"
+            " until then words choose which of them are read for their meaning"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ async def _of_run(run: "Run") -> OfRun:
     return OfRun(run.id, request.library if request else None, found, await run.use())
 
 
-def _files(settings: "Settings", folder: Path) -> "tuple[FileState, ...]":
+def _files(settings: "Settings", folder: Path) -> "tuple[tuple[FileState, ...], int]":
+    """The files of a folder, and how many of its documents are not encoded yet."""
     from activities.blas import one_blas_thread
 
     with one_blas_thread():
@@ -104,7 +110,8 @@ def _files(settings: "Settings", folder: Path) -> "tuple[FileState, ...]":
 
     with _progress() as report:
         index = Libraries(cache_of(settings), settings.speech_model).open(folder, report=report)
-    return files_of(folder, index)
+    encoding = index.encoding
+    return files_of(folder, index), index.count - encoding.encoded if encoding is not None else 0
 
 
 @contextmanager

@@ -120,6 +120,13 @@ async def test_what_is_not_there_is_refused_in_one_line(
     assert said in await refusal(step, tmp_path)
 
 
+async def test_roles_are_told_of_the_runs_own_folder_and_not_of_the_sample(tmp_path: Path) -> None:
+    prepared = await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
+    [library] = [one.info for one in prepared.sources if one.info.name == "library"]
+    assert library.title == "Local library"
+    assert str(tmp_path) in library.covers
+
+
 async def test_an_existing_library_is_accepted(tmp_path: Path) -> None:
     await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
 

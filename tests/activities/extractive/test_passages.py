@@ -113,8 +113,34 @@ def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:
         "We met on Monday in the hall. The boiler was replaced for 900 euros. Petra paid it from the reserve."
     )
     (passage,) = written("What did the new boiler cost?", [note(text)]).passages
-    assert passage.quotes == ("The boiler was replaced for 900 euros.", "Petra paid it from the reserve.")
-    assert passage.before == "We met on Monday in the hall."
+    assert passage.quotes == (
+        "We met on Monday in the hall.",
+        "The boiler was replaced for 900 euros.",
+        "Petra paid it from the reserve.",
+    )
+
+
+def test_the_nearest_document_shows_its_best_passages_in_its_order_and_the_next_one_comes_after() -> None:
+    house = (
+        "The boiler was replaced for 900 euros in March.\n\nThe roof is sound and was not touched.\n\n"
+        "The garden was dug over twice.\n\nThe old boiler stays in the cellar until it is collected."
+    )
+    kettle = "The club bought a kettle for the kitchen, which heats water in two minutes."
+    other = document(2, kettle, "Kettle", "document")
+    shown = written("What happened to the boiler?", [other, note(house)]).passages
+    assert [passage.quotes[0][:14] for passage in shown[:3]] == [
+        "The boiler was", "The roof is so", "The old boiler"
+    ]  # fmt: skip
+    assert [passage.evidence_id for passage in shown] == ["pmid:1"] * 3 + ["pmid:2"] * (len(shown) - 3)
+
+
+def test_a_finding_comes_before_a_call_for_more_research() -> None:
+    text = (
+        "Aspirin lowered the rate of stroke from 9 to 6 per cent in adults with atrial fibrillation. "
+        "Larger trials of aspirin against stroke are needed to confirm these findings in other countries."
+    )
+    (passage,) = written("Does aspirin prevent stroke?", [document(1, text)]).passages
+    assert passage.quotes[0].startswith("Aspirin lowered")
 
 
 @pytest.mark.parametrize("question", ["", "?", "dementia", "\u0000 metformin \ud7ff", "x" * 5_000])
