@@ -11,6 +11,7 @@ the others: always about what is missing and about reservations. Cells, fields o
 finding have no second reader: they stand in words of their work.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -31,6 +32,8 @@ from activities.verification.warnings import reservation_warnings, warnings_of
 from activities.verification.wording import Source, follows, joins, sources_of, unknown_name, wording_problem
 
 C = TypeVar("C", bound=DraftClaim)
+_BETWEEN = re.compile(r"\.\.\.|[\u2026;|\u201c\u201d\"\n]")
+"""Between pieces of what is copied from works."""
 
 MAX_CLAIM_CHARS = 600
 """Of a sentence, as its writer is told."""
@@ -172,11 +175,13 @@ def confirmed(
 
 
 def _carries(words: str, works: Sequence[str]) -> bool:
-    """Whether words that were named stand in one of the works, and are more than one word."""
-    own = " ".join(_words(normalise(words)))
-    return len(terms(own)) >= MIN_CARRYING and any(
-        f" {own} " in f" {' '.join(_words(normalise(work)))} " for work in works
-    )
+    """Whether words that were named, in one piece or several, stand in the works, and are more than one
+    word."""
+    pieces = [" ".join(_words(normalise(piece))) for piece in _BETWEEN.split(words)]
+    held = [f" {' '.join(_words(normalise(work)))} " for work in works]
+    named = [piece for piece in pieces if piece]
+    enough = sum(len(terms(piece)) for piece in named) >= MIN_CARRYING
+    return enough and all(any(f" {piece} " in work for work in held) for piece in named)
 
 
 def leans(text: str) -> bool:
