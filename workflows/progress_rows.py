@@ -31,7 +31,8 @@ def progress_rows(seen: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
     if seen.max_iterations and not seen.sections:
         text = f"{seen.iteration} of {seen.max_iterations}"
         yield Row("rounds", text, seen.iteration, seen.max_iterations)
-    yield Row("found", f"{seen.evidence} items in {seen.searches_total} searches")
+    items, searches = _counted(seen.evidence, "item"), _counted(seen.searches_total, "search", "searches")
+    yield Row("found", f"{items} in {searches}")
     yield from budget_rows(seen.budget, extra_seconds)
     if seen.scores:
         scores = ", ".join(f"{name} {score}/10" for name, score in seen.scores.items())
@@ -80,6 +81,10 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _of(used: str, limit: str | None) -> str:

@@ -7,7 +7,7 @@ their digests, and nothing else.
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from markupsafe import Markup, escape
 
@@ -161,19 +161,18 @@ class _Writer:
         if not mark.quotes or (self._opened and self._shown_at is None):
             return _m('<a href="#ref-{0}" aria-label="Reference {0}">{0}</a>', number)
         if self._shown_at is not None:
-            links = (
-                _m(
-                    '<a class="cite" href="{}" target="evidence" title="{}">{}</a>',
-                    self._shown_at(q),
-                    q.text,
-                    number,
-                )
-                for q in mark.quotes
-            )
-            return Markup(" ").join(links)
+            return Markup(", ").join(self._beside(mark))
         label = f"Quote from reference {number}"
         template = '<details class="cite" name="quote"><summary aria-label="{}">{}</summary>{}</details>'
         return _m(template, label, number, self._quotes(mark.quotes))
+
+    def _beside(self, mark: page.Mark) -> Iterator[Markup]:
+        """A link to each quote in its work: `3`, or `3a` and `3b`."""
+        assert self._shown_at is not None
+        template = '<a class="cite" href="{}" target="evidence" title="{}">{}{}</a>'
+        for place, quote in enumerate(mark.quotes):
+            letter = chr(ord("a") + place % 26) if len(mark.quotes) > 1 else ""
+            yield _m(template, self._shown_at(quote), quote.text, mark.number, letter)
 
     def _quotes(self, quotes: Iterable[page.Quote]) -> Markup:
         return Markup("").join(map(self._quote, quotes))
