@@ -87,7 +87,7 @@ def reading_html(report: Report, run_id: str) -> str:
 
     def address(shown: Quote) -> str:
         item, words = quote(shown.evidence_id, safe=""), quote(shown.text, safe="")
-        return f"/runs/{quote(run_id)}/evidence/{item}?quote={words}"
+        return f"/runs/{quote(run_id)}/evidence/{item}?quote={words}#quote"
 
     return page_of(report, address)
 
