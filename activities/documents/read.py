@@ -106,6 +106,9 @@ _AUXILIARY = re.compile(
 )
 _ROWS = re.compile(r"(?<= \| )(?<!\n)([^\n|]*)\n\n(?=[^\n]* \| )")
 """Between two rows of a table (`documents.tables.side_by_side`)."""
+_MAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+MAX_HEADERS = 4_000
+"""Characters of a text that may be headers of a message."""
 _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 
@@ -118,7 +121,40 @@ def read_plain(data: bytes) -> Text:
     title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""
     if title.endswith((".", "!")) and (len(rest) < NOTE_CHARS or _AUXILIARY.search(title)):
         title = ""  # it says something; titles of articles may end with a stop too
-    return Text(_something(text), title, cut=cut)
+    sent = _letter(text)
+    return Text(_something(text), sent.title or title, sent.authors, sent.meta, cut)
+
+
+def read_mail(data: bytes) -> Text:
+    """A message as mail programs save it (RFC 5322): its headers for people, and its plain text, else its
+    page."""
+    from email import policy
+    from email.message import EmailMessage
+    from email.parser import BytesParser
+
+    message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
+    body = message.get_body(("plain", "html"))
+    content = str(body.get_content()) if body is not None else ""
+    if body is not None and body.get_content_subtype() == "html":
+        content = _all_text(content)
+    headers = [f"{name}: {message[name]}" for name in _MAIL_HEADERS if message[name]]
+    text, cut = _tidy("\n".join(headers) + f"\n\n{content}")
+    sent = _letter(text)
+    return Text(_something(content.strip() and text), sent.title, sent.authors, sent.meta, cut)
+
+
+def _letter(text: str) -> Text:
+    """Subject, sender and date of a message, by the headers that it begins with; nothing for other texts."""
+    from email.parser import HeaderParser
+    from email.utils import getaddresses
+
+    headers = HeaderParser().parsestr(text[:MAX_HEADERS])
+    if not (headers["From"] and (headers["To"] or headers["Subject"])):
+        return Text("")
+    senders = [name or address for name, address in getaddresses([headers["From"]])]
+    date = {"date": " ".join(headers["Date"].split())} if headers["Date"] else {}
+    subject = " ".join((headers["Subject"] or "").split())[:TITLE_CHARS]
+    return Text("", subject, tuple(filter(None, senders)), date)
 
 
 def read_markdown(data: bytes) -> Text:

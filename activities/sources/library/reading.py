@@ -34,6 +34,7 @@ from activities.documents.read import (
     Unreadable,
     decode,
     read_html,
+    read_mail,
     read_markdown,
     read_pdf,
     read_plain,
@@ -55,6 +56,7 @@ READERS: dict[str, Callable[[bytes], Text]] = {
     ".txt": read_plain,
     ".text": read_plain,
     ".log": read_plain,
+    ".eml": read_mail,
     ".md": read_markdown,
     ".markdown": read_markdown,
     ".html": read_html,
@@ -251,7 +253,7 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     kind, because = evidence_type.infer(title, text.text, (), "document")
     named = "" if text.title else "file name"
     facts = {"file": name, "evidence_type_from": because, "cut": text.cut, "title_from": named}
-    facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score") if key in text.meta}
+    facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score", "date") if key in text.meta}
     year = year_in(text.meta.get("year", "") or text.meta.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),

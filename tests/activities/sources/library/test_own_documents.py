@@ -265,3 +265,22 @@ def test_a_pdf_without_a_named_title_has_the_one_it_prints(tmp_path: Path) -> No
         (tmp_path / f"{name}.pdf").write_bytes(typst.compile(f"// {name}\n{source} In {name}.".encode()))
     found = {d.facts["file"]: d.title for d in read_folder(tmp_path).documents}
     assert found == {"printed.pdf": title, "plain.pdf": "plain", "named.pdf": "As named"}
+
+
+def test_a_letter_has_its_sender_its_date_and_its_subject(tmp_path: Path) -> None:
+    message = (
+        "From: Lukas Brenner <lukas@firm.example>\nTo: all@firm.example\n"
+        "Date: Mon, 17 Feb 2025 09:12:00 +0100\n"
+        "Subject: Trip to Lisbon\n\nWe fly on Tuesday at 06:40 from terminal two.\n"
+    )
+    for name in ("trip.eml", "trip.txt"):
+        (tmp_path / name).write_text(message)
+    (tmp_path / "talk.txt").write_text("From: the harbour we sailed on.\n\nThe wind was from the west.")
+    found = read(tmp_path)
+    letters = [found[name] for name in ("trip.eml", "trip.txt") if name in found]
+    assert letters
+    for letter in letters:
+        assert (letter.title, letter.authors, letter.year) == ("Trip to Lisbon", ("Lukas Brenner",), 2025)
+        assert letter.facts["date"] == "Mon, 17 Feb 2025 09:12:00 +0100"
+        assert "We fly on Tuesday at 06:40" in letter.text
+    assert found["talk.txt"].authors == ()
