@@ -29,7 +29,7 @@ from activities.analysis.appraisal import (
     StudyEffect,
     WorkFacts,
 )
-from activities.analysis.pooling import LEVEL, pool_all
+from activities.analysis.pooling import LEVEL, MIN_STUDIES_FOR_PREDICTION, pool_all
 from activities.analysis.scale import NotUsable, agrees_with_counts, no_effect, point_of, study_interval
 from activities.analysis.stated import numbers_in
 from activities.analysis.types import RATIOS, Effect, Interval, Measure, Pool
@@ -39,6 +39,10 @@ CERTAINTIES: tuple[Certainty, ...] = get_args(Certainty)
 MIN_PARTICIPANTS = 400
 """Participants of all works on an outcome below which it is imprecise (Guyatt et al. 2011, the rule of thumb
 for continuous outcomes)."""
+FAR_TOO_FEW = 0.3
+"""Share of these participants below which a body of evidence is rated down by two levels (GRADE guidance 34,
+Zeng et al. 2022, doi:10.1016/j.jclinepi.2022.07.014: "far less" than the optimal information size). The share
+is a convention of this system."""
 APPRECIABLE = 0.25
 """Relative change of a ratio that matters: an interval that holds no effect and this change is imprecise
 (the same)."""
@@ -282,7 +286,7 @@ def _certainty(
     people = sum(one.n or 0 for one in used)
     if people < MIN_PARTICIPANTS:
         reasons.append("few_participants")
-        level -= 1
+        level -= 2 if people < FAR_TOO_FEW * MIN_PARTICIPANTS else 1
     numbers = [(one.result, one.effect.measure) for one in used if one.result and one.effect]
     if pool is not None:
         numbers = [(pool.random, pool.measure)]
@@ -292,7 +296,7 @@ def _certainty(
     elif all(_is_wide(result, measure) for result, measure in numbers):
         reasons.append("wide_interval")
         level -= 1
-    if pool is not None and _excludes(pool.random, pool) and not _excludes(pool.hartung_knapp, pool):
+    if pool is not None and _rests_on_few(pool):
         reasons.append("few_studies")
         level -= 1
     sides = {one.direction for one in used}
@@ -312,6 +316,13 @@ def _certainty(
         reasons.append("abstracts_only")
         level = min(level, CERTAINTIES.index("moderate"))
     return tuple(reasons), CERTAINTIES[max(level, 0)]
+
+
+def _rests_on_few(pool: Pool) -> bool:
+    """Whether only the normal interval excludes no effect. Hartung and Knapp's says nothing of two
+    studies."""
+    many = len(pool.rows) >= MIN_STUDIES_FOR_PREDICTION
+    return many and _excludes(pool.random, pool) and not _excludes(pool.hartung_knapp, pool)
 
 
 def _excludes(result: Interval, pool: Pool) -> bool:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import get_args
 
 from activities.analysis.types import MEASURE_NAMES, Measure
+from activities.text.numerals import SPELLED, number_of
 from activities.text.tokens import terms
 from activities.verification.quote_check import normalise
 
@@ -16,6 +17,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.]*\d)|-?\d
 _POINTS = str.maketrans({"\u00b7": ".", "\u2027": ".", "\u2212": "-", "\u2010": "-", "\u2011": "-"})
 _BETWEEN_LIMITS = re.compile(r"\s?(?:to|and|[-\u2013\u2014,;:/])?\s?(?:[-+]\s?)?")
 """Between the ends of an interval: `0.49 to 1.06`, `0.49-1.06`, `0.49, 1.06`."""
+_SPELLED = re.compile(SPELLED, re.IGNORECASE)
 _LEVEL = re.compile(r"9\d(?:\.\d)?\s?%")
 """`0.72, 95% CI`: the coverage of the interval, not its end."""
 _INTERVAL = re.compile(
@@ -47,9 +49,11 @@ def plain(text: str) -> str:
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Every number of a text by its value: `0·84`, `1,204`, `.05`. A minus sign counts where no digit or
-    letter stands before it; both readings of `5-7` are kept."""
-    return frozenset(place.value for place in _places(plain(text)))
+    """Every number of a text by its value: `0·84`, `1,204`, `.05`, `eight`. A minus sign counts where no
+    digit or letter stands before it; both readings of `5-7` are kept."""
+    spelled = (number_of(match[0]) for match in _SPELLED.finditer(text))
+    words = {Decimal(number) for number in spelled if number is not None}
+    return frozenset(place.value for place in _places(plain(text))) | words
 
 
 def _places(text: str) -> list[_Place]:

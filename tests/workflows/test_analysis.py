@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from activities.analysis.appraisal import Appraisal, AppraiseInput, StudyEffect
 from activities.analysis.cells import EFFECT_COLUMNS
 from activities.analysis.types import Analysis, Effect
 from activities.drafts import Extracted, ExtractInput
 from activities.judgements import Cell, Table, TableRow
-from activities.steps import TeamLedger
+from activities.steps import JudgeBatch, JudgeInput, TeamLedger
 from activities.types import Evidence, ModelChoice, Support
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.script import MODEL
@@ -235,3 +236,25 @@ async def test_a_team_without_an_analysis_has_no_analyst(stage: Stage) -> None:
     run = await stage.start(a_request("team", limits={"max_iterations": 3}))
     await run.outcome()
     assert "analyst" not in shown[0]
+
+
+@pytest.mark.parametrize(("comparator", "asked"), [("placebo", 1), ("", 0)])
+async def test_effects_are_read_beside_the_writing_where_works_compare(
+    stage: Stage, comparator: str, asked: int
+) -> None:
+    def judge(step: JudgeInput) -> JudgeBatch:
+        batch = stage.fakes.judged(step, enough=True)
+        judged = (one.model_copy(update={"comparator": comparator}) for one in batch.judgements)
+        return batch.model_copy(update={"judgements": tuple(judged)})
+
+    def appraise(step: AppraiseInput) -> Appraisal:
+        (first, *_) = step.evidence
+        quote = Support(evidence_id=first.evidence_id, quote=stage.fakes.documents[first.blob].text)
+        named = {"outcome": "mortality", "group": "metformin", "comparator": "placebo"}
+        effect = StudyEffect(evidence_id=first.evidence_id, direction="lower", support=(quote,), **named)
+        return Appraisal(effects=(effect,))
+
+    stage.script.answers["judge"], stage.script.answers["appraiser"] = judge, appraise
+    _, report, _ = await stage.play(a_request())
+    assert len(stage.fakes.of("appraiser")) == asked
+    assert [one.outcome for one in report.conclusions] == ["mortality"] * asked

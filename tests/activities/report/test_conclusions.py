@@ -1,0 +1,104 @@
+"""Conclusions in a report: quoted, in every format, and made again by a check."""
+
+import pytest
+
+from activities.analysis.appraisal import Appraisal, Conclusion, Proposed, StudyEffect
+from activities.analysis.types import Arms, Effect
+from activities.report.assemble import build_report
+from activities.report.audit import evidence_line, verify
+from activities.report.schema import Report
+from activities.types import Evidence, Support
+from tests.activities.cases import planned, publish_input, quoting, ref_of
+from tests.activities.report.rendered import words_of
+
+COUNTS = ((40, 400, 80, 400), (35, 380, 70, 390))
+SAYS = "Death occurred in {} of {} adults given the drug and {} of {} given placebo."
+QUOTES = [SAYS.format(*counts) for counts in COUNTS]
+WORKS = {
+    f"pmid:{n}": Evidence(
+        evidence_id=f"pmid:{n}",
+        source="pubmed",
+        title=f"A randomized trial of the drug, number {n}",
+        text=quote,
+        evidence_type="randomized_trial",
+        standing="none",
+    )
+    for n, quote in enumerate(QUOTES, start=1)
+}
+
+
+def effect(n: int, counts: tuple[int, int, int, int], quote: str) -> StudyEffect:
+    arms = Arms(events=counts[0], total=counts[1], control_events=counts[2], control_total=counts[3])
+    name = f"pmid:{n}"
+    return StudyEffect(
+        evidence_id=name,
+        outcome="mortality",
+        group="the drug",
+        comparator="placebo",
+        direction="lower",
+        support=(Support(evidence_id=name, quote=quote),),
+        effect=Effect(study=name, outcome="mortality", measure="RR", arms=arms, evidence_id=name),
+    )
+
+
+def report_of(works: dict[str, Evidence] = WORKS) -> Report:
+    effects = tuple(effect(n, c, q) for n, (c, q) in enumerate(zip(COUNTS, QUOTES, strict=True), start=1))
+    proposed = Proposed(outcome="mortality", direction="lower", certainty="high", group="the drug")
+    step = publish_input(
+        planned("s1", quoting(QUOTES[0], ("pmid:1", QUOTES[0]))),
+        question="Does the drug lower mortality?",
+        evidence=tuple(ref_of(work) for work in works.values()),
+        appraisal=Appraisal(effects=effects, proposed=(proposed,)),
+    )
+    return build_report(step, works)
+
+
+def test_a_report_concludes_by_outcome_with_effects_and_a_certainty() -> None:
+    (one,) = report_of().conclusions
+    assert (one.direction, one.certainty, one.reasons) == ("lower", "moderate", ("abstracts_only",))
+    assert one.pooled is not None
+    assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
+    assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
+
+
+@pytest.mark.parametrize("form", ["md", "html", "docx", "pdf"])
+def test_every_format_says_the_conclusion(form: str) -> None:
+    words = words_of(report_of(), form)
+    assert "mortality is probably lower with the drug" in words.lower()
+    assert "Certainty moderate (proposed)" in words
+    assert "of 2 studies" in words
+
+
+def test_effects_of_works_that_no_longer_stand_count_for_nothing() -> None:
+    retracted = WORKS["pmid:2"].model_copy(update={"standing": "retracted"})
+    (one,) = report_of({**WORKS, "pmid:2": retracted}).conclusions
+    assert [work.evidence_id for work in one.works] == ["pmid:1"]
+    assert one.pooled is None
+
+
+def changed(report: Report, **fields: object) -> Report:
+    (one,) = report.conclusions
+    return report.model_copy(update={"conclusions": (one.model_copy(update=fields),)})
+
+
+def test_verify_makes_each_conclusion_again() -> None:
+    report = report_of()
+    lines = [evidence_line(ref_of(work), work) for work in WORKS.values()]
+    assert verify(report, lines) == []
+    (one,) = report.conclusions
+    for forged in (
+        changed(report, direction="higher"),
+        changed(report, certainty="high"),
+        changed(report, reasons=()),
+        changed(report, pooled=None),
+        changed(report, works=_with_events(one)),
+    ):
+        assert any("conclusion mortality" in problem for problem in verify(forged, lines))
+
+
+def _with_events(one: Conclusion) -> tuple[object, ...]:
+    first = one.works[0]
+    assert first.effect is not None
+    arms = Arms(events=10, total=400, control_events=80, control_total=400)
+    effect = first.effect.model_copy(update={"arms": arms})
+    return (first.model_copy(update={"effect": effect}), *one.works[1:])

@@ -1,0 +1,93 @@
+"""An effect stands on a sentence of its own work, and its numbers in that sentence."""
+
+import pytest
+
+from activities.analysis.appraisal import Appraisal, AppraiseInput
+from activities.profiles.loader import load_profile
+from activities.roles.appraiser import SPEC, AppraiseAnswer
+from activities.types import Evidence, ModelChoice
+
+WORKS = [
+    Evidence(
+        evidence_id="pmid:1",
+        source="pubmed",
+        title="A trial of the drug",
+        text="We randomised 400 adults. Of 200 given the drug eight died, of 200 given placebo 21 died "
+        "(hazard ratio 0\u00b738, 95% CI 0\u00b717-0\u00b786).",
+    ),
+    Evidence(
+        evidence_id="pmid:2",
+        source="pubmed",
+        title="Another trial of the drug",
+        text="The drug did not reduce mortality in 90 adults who were followed for a year (p = 0.4).",
+    ),
+]
+FIRST = {
+    "work": "E1",
+    "outcome": "mortality",
+    "group": "drug",
+    "comparator": "placebo",
+    "direction": "lower",
+    "sentences": ["S2"],
+}
+
+
+def appraised(*effects: dict[str, object], conclusions: tuple[dict[str, object], ...] = ()) -> Appraisal:
+    step = AppraiseInput(
+        run_id="r",
+        question="Does the drug lower mortality?",
+        profile=load_profile("general"),
+        model=ModelChoice(backend="openai", model="m"),
+    )
+    answer = AppraiseAnswer.model_validate({"effects": effects, "conclusions": conclusions})
+    return SPEC.accept(step, SPEC.render(step, WORKS, 20_000), answer).output
+
+
+def test_numbers_of_an_effect_stand_in_its_sentences() -> None:
+    counts = {"events": 8, "total": "200", "control_events": 21, "control_total": 200}
+    numbers = {"measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.86"}
+    (effect,) = appraised({**FIRST, **counts, **numbers}).effects
+    assert effect.effect is not None
+    assert effect.effect.arms is not None
+    assert (effect.effect.measure, effect.effect.arms.events, effect.effect.low) == ("HR", 8, 0.17)
+    assert effect.support[0].quote in WORKS[0].text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"sentences": ["S3"]}, "cites_nothing"),
+        ({"sentences": []}, "cites_nothing"),
+        ({"work": "E9"}, "label_unknown"),
+        (
+            {"direction": "higher", "measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.86"},
+            "direction_of_numbers",
+        ),
+    ],
+)
+def test_an_effect_without_a_sentence_or_against_its_numbers_is_refused(
+    wrong: dict[str, object], reason: str
+) -> None:
+    found = appraised({**FIRST, **wrong})
+    assert found.effects == ()
+    assert [(one.kind, one.reason.code) for one in found.refused] == [("effect", reason)]
+
+
+def test_a_number_that_no_sentence_has_is_left_out_and_the_effect_stays() -> None:
+    found = appraised({**FIRST, "measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.96"})
+    (effect,) = found.effects
+    assert effect.effect is None
+    assert [one.text for one in found.refused] == ["mortality, high: 0.96"]
+
+
+def test_a_null_result_is_an_effect_like_any_other() -> None:
+    second = {**FIRST, "work": "E2", "direction": "no difference", "sentences": ["S3"], "n": 90}
+    (effect,) = appraised(second).effects
+    assert (effect.evidence_id, effect.direction, effect.n) == ("pmid:2", "no_difference", 90)
+
+
+def test_only_words_of_grade_are_proposed() -> None:
+    good: dict[str, object] = {"outcome": "mortality", "direction": "not enough data"}
+    good |= {"certainty": "Very low", "reasons": ["One."]}
+    (proposed,) = appraised(conclusions=(good, {**good, "certainty": "sure"})).proposed
+    assert (proposed.direction, proposed.certainty) == ("not_enough_data", "very_low")
