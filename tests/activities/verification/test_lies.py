@@ -57,6 +57,7 @@ def shown(pair: Pair) -> Prompt:
         shown={"E1": pair.one, "E2": pair.other},
         sentences={"S1": pair.said, "S2": pair.said_there},
         claims={"C1": "s1.1", "C2": "s2.1"},
+        choices={"works.role": ("clinical", "background")},
     )
 
 
