@@ -40,6 +40,8 @@ from activities.types import Claim, Support
 REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
 SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
 REFUSED_HEAD = ("What", "Text", "Why", "Where")
+FIRST = 3
+"""Passages or sentences of a section in a brief report without an answer."""
 FLOW = "Flow of records (PRISMA 2020)"
 DRAFT = "Draft: this report waits for a reviewer's approval."
 
@@ -82,7 +84,7 @@ class _Page:
         first = Chapter("answer", "Answer" if report.answer else "Summary", tuple(answer), "answer")
         tail = [chapter for chapter in self._tail() if chapter.blocks]
         paper = Chapter("behind", "Quotes behind the answer", behind, "paper")
-        chapters = (first, *body, paper, *tail) if report.length != "brief" else (first, *tail)
+        chapters = (first, *body, paper, *tail) if report.length != "brief" else (first, *body, *tail)
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
@@ -138,6 +140,7 @@ class _Page:
     def _body(self) -> Iterator[Chapter]:
         report = self.report
         if report.length == "brief":
+            yield self._chapter("first", "Nearest passages" if not self.judged else "Findings", self._first())
             return
         yield self._chapter("reservations", "Reservations", self._reservations())
         yield self._chapter("mechanism", "Mechanism", self._prose(report.mechanism))
@@ -145,6 +148,16 @@ class _Page:
             blocks = tuple(self._section(section))
             behind = tuple(notes(blocks, self.noted))
             yield Chapter(self._anchor(section), words.heading(section), (*blocks, *behind))
+
+    def _first(self) -> Iterator[Block]:
+        """In place of an answer, where a brief report has none: the first passages or sentences."""
+        if self.report.answer:
+            return
+        for section in self.report.sections:
+            for number, one in enumerate(section.passages[:FIRST], 1):
+                yield self._passage(one, f"{section.id}-p{number}")
+            if not section.passages:
+                yield from self._prose(section.claims[:FIRST])
 
     def _tail(self) -> Iterator[Chapter]:
         report = self.report
@@ -275,15 +288,28 @@ class _Page:
         return candidate_words.blocks(self.report, self.quotes)
 
     def _comparison(self) -> Iterator[Block]:
-        """The effects that were read of the cited works, where they were not pooled."""
+        """What each group had, as conclusions used it, and the effects that were read and not pooled."""
         analysis = self.report.analysis
         against = {work.evidence_id: work.comparator for work in self.report.judgements}
         effects = [one.effect for one in analysis.not_pooled] if analysis else []
-        return comparison(
-            [Compared(e.outcome, "", against.get(e.evidence_id, ""), e) for e in effects],
-            self.quotes,
-            drawn=self.drawn,
-        )
+        used = [
+            Compared(
+                one.outcome,
+                one.group,
+                one.comparator,
+                work.effect.model_copy(
+                    update={
+                        "evidence_id": work.evidence_id,
+                        "quote": next((s.quote for s in work.support), ""),
+                    }
+                ),
+            )
+            for one in self.report.conclusions
+            for work in one.works
+            if work.effect is not None and work.effect.arms is not None
+        ]
+        rest = [Compared(e.outcome, "", against.get(e.evidence_id, ""), e) for e in effects]
+        return comparison([*used, *rest], self.quotes, drawn=self.drawn)
 
     def _works(self) -> Iterator[Block]:
         yield from works_table(self.report, self.quotes)

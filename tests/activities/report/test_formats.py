@@ -21,7 +21,16 @@ from tests.activities.cases import (
 )
 from tests.activities.report.rendered import EVERY_FORMAT, REPORT, hostile, page_of, words_of
 from tests.activities.report.wide import RICH
-from tests.activities.report.written import FEWER, INFECTION, INJURY, PNEUMONIA, STEP, WORKS, section
+from tests.activities.report.written import (
+    FEWER,
+    INFECTION,
+    INJURY,
+    PASSAGES,
+    PNEUMONIA,
+    STEP,
+    WORKS,
+    section,
+)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -282,3 +291,9 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     assert answer.index("Gain:") < answer.index(FEWER.rstrip(".")) < answer.index("Harm:")
     assert text.count(FEWER.rstrip(".")) == 1
     assert " yes" not in answer, "an overview is not answered by a count"
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_brief_report_without_an_answer_has_the_first_passages(name: str) -> None:
+    report = build_report(PASSAGES, WORKS).model_copy(update={"length": "brief"})
+    assert INFECTION in words_of(report, name)
