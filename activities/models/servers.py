@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from activities.errors import ModelRefused
@@ -13,6 +13,7 @@ from activities.models.server_facts import ServerFacts, ask_server
 from activities.models.sizing import key_for
 from activities.models.stream import FIRST_WORD_FACTOR
 from activities.settings import Settings
+from activities.shared_turns import SharedTurns, turns_of
 from activities.types import ModelChoice
 
 if TYPE_CHECKING:
@@ -28,9 +29,11 @@ class Slots:
     `--max-time` sets, includes the wait.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, shared: SharedTurns | None = None) -> None:
+        """`shared`: the same turns for all processes of a home."""
         self.count = count
         self._free = asyncio.Semaphore(count) if count else None
+        self._shared = shared
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -38,7 +41,7 @@ class Slots:
         if self._free is None:
             yield
             return
-        async with self._free:
+        async with self._free, self._shared.one() if self._shared else nullcontext():
             yield
 
 
@@ -81,7 +84,9 @@ class Servers:
             if count is None:
                 found = (await self.facts(choice)).slots
                 count = found if found is not None else int(where.local)
-            self._slots.setdefault(name, Slots(count))
+            folder = turns_of(self._settings.home) if count else None
+            shared = SharedTurns(folder, f"model {name}", count) if folder else None
+            self._slots.setdefault(name, Slots(count, shared))
         return self._slots[name]
 
     def breaker(self, where: Address, choice: ModelChoice) -> Breaker:

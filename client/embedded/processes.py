@@ -137,6 +137,14 @@ class WorkerSlot:
     note: dict[str, Any]
     replaced: bool = False
     """It was asked to end, so that another one follows."""
+    helpers: list[Child] = field(default_factory=list)
+    """Further processes with the same settings, while there is more work than one processor does."""
+    busy_since: float | None = None
+    """Since when its processes use what they have; None while they do not."""
+    idle_since: float | None = None
+    """Since when one process would do; None while it would not."""
+    used_seconds: float = 0.0
+    """Of processor time, when it was looked at last."""
     used: float = field(default_factory=time.monotonic)
     """When a command with its settings asked for it last."""
 
@@ -157,8 +165,38 @@ class WorkerSlot:
         """Have it run in another way from its next start on."""
         self.asked, self.note = asked, dict(asked["note"])
 
+    def helpers_wanted(self, now: float, most: int) -> int:
+        """How many helpers it should have, by the processor time of its processes since this was asked last,
+        a second or so ago: one more once all have been busy for `BUSY_SECONDS`, none once one process would
+        have done for `QUIET_SECONDS`."""
+        pids = [each.pid for each in (self.child, *self.helpers) if each.pid]
+        used = sum(map(processor_seconds, pids))
+        spent, self.used_seconds = max(used - self.used_seconds, 0.0), used
+        self.busy_since = (self.busy_since or now) if spent > BUSY_SHARE * len(pids) else None
+        self.idle_since = (self.idle_since or now) if spent < QUIET_SHARE else None
+        if self.idle_since is not None and now - self.idle_since >= QUIET_SECONDS:
+            return 0
+        if self.busy_since is not None and now - self.busy_since >= BUSY_SECONDS:
+            self.busy_since = None
+            return min(len(self.helpers) + 1, most)
+        return len(self.helpers)
+
 
 MAIN_NOTE = "worker.json"
+BUSY_SHARE, BUSY_SECONDS = 0.6, 3.0
+"""Processor seconds a second that each process of a worker uses, and for how long, before another is started:
+one run alone seldom does. Starting it takes 1.5 s of a processor."""
+QUIET_SHARE, QUIET_SECONDS = 0.3, 30.0
+"""Processor seconds a second of all of them together, and for how long, after which one is left."""
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time of a process, from the kernel; 0 where it has ended or the system does not say."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def opened_log(log: Path) -> BinaryIO:

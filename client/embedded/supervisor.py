@@ -60,6 +60,10 @@ LINGER_SECONDS = 2.0
 """How long a worker is kept for a command that has just started a run: the server's list of runs lags."""
 LOOK_SECONDS = 5.0
 """How often it is looked whether there is anything to do."""
+MAX_PROCESSES = 4
+"""Of one worker at most; each takes 250 MB."""
+ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_HEALTH")
+"""What only one process of a worker can have: an address to listen at."""
 SPARE_SOCKETS = 8
 """Sockets that are fetched from the server's network at once, which takes 3 ms."""
 
@@ -103,11 +107,13 @@ class Supervisor:
         self._choose_ports(self._read("server.json"))
         self._start_server()
         self._begin(self._end_when_idle())
+        self._begin(self._keep_helpers())
         try:
             return await self._over
         finally:
             remove_socket(path)
-            await asyncio.gather(*(slot.child.stop() for slot in self._workers.values()))
+            children = (each for slot in self._workers.values() for each in (slot.child, *slot.helpers))
+            await asyncio.gather(*(each.stop() for each in children))
             for slot in self._workers.values():
                 self._note_worker(slot, ended=True)
             await self._server.stop()
@@ -238,7 +244,8 @@ class Supervisor:
 
     def _is_used(self) -> bool:
         """Whether a command is connected, or was a moment ago."""
-        own = {0, *(slot.child.pid for slot in self._workers.values())}
+        workers = self._workers.values()
+        own = {0, *(each.pid for slot in workers for each in (slot.child, *slot.helpers))}
         if any(session.pid not in own for session in self._sessions):
             self._used = time.monotonic()
         return time.monotonic() - max(self._used, self._released) < LINGER_SECONDS
@@ -253,6 +260,12 @@ class Supervisor:
             if not self._over.done():
                 self._server_died(code)
         for slot in list(self._workers.values()):
+            for helper in list(slot.helpers):
+                if (code := helper.reaped()) is not None:
+                    slot.helpers.remove(helper)
+                    if code not in (0, IDLE):
+                        report("helper", code)
+                        slot.busy_since = time.monotonic() + DEATHS_SECONDS
             if (code := slot.child.reaped()) is not None and not self._over.done():
                 self._worker_ended(slot, code)
 
@@ -278,12 +291,12 @@ class Supervisor:
         """Raises OSError."""
         if self._workers.get(slot.queue) is not slot:
             return
-        command = [*slot.asked["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
-        command += ["--private-socket", str(self._state / "private.sock")]
-        slot.child.start(command, slot.asked["environment"], self._lock)
+        slot.child.start(self._worker_command(slot), slot.asked["environment"], self._lock)
         self._note_worker(slot, pid=slot.child.pid, started_at=now(), ended=False, failure="")
 
     def _worker_ended(self, slot: WorkerSlot, code: int) -> None:
+        if slot.replaced or code == IDLE or len(slot.child.deaths) == MAX_DEATHS:
+            self._end_helpers(slot)
         if slot.replaced or (code == IDLE and self._is_used()):
             slot.replaced = False
             self._later(0.0, partial(self._start_worker, slot))
@@ -300,6 +313,34 @@ class Supervisor:
         else:
             report("worker", code)
             self._later(slot.child.back_off(), partial(self._start_worker, slot))
+
+    async def _keep_helpers(self) -> None:
+        """Start further processes of a worker that is busy, up to one a processor in all, and end them when
+        one does. They share what the home allows: rates, turns at model servers, permits and settings."""
+        most = min(os.cpu_count() or 1, MAX_PROCESSES) - 1
+        while LINUX:
+            await asyncio.sleep(1.0)
+            for slot in self._workers.values():
+                wanted = slot.helpers_wanted(time.monotonic(), most)
+                if slot.replaced or slot.child.process is None:
+                    wanted = min(wanted, len(slot.helpers))
+                for _ in range(wanted - len(slot.helpers)):
+                    helper = Child(self._logs / "worker.log")
+                    environment = slot.asked["environment"]
+                    ports = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
+                    helper.start(self._worker_command(slot), ports, self._lock)
+                    slot.helpers.append(helper)
+                self._end_helpers(slot, wanted)
+
+    def _end_helpers(self, slot: WorkerSlot, but: int = 0) -> None:
+        """End the helpers of a worker but so many."""
+        ending, slot.helpers = slot.helpers[but:], slot.helpers[:but]
+        for helper in ending:
+            self._begin(helper.stop())
+
+    def _worker_command(self, slot: WorkerSlot) -> list[str]:
+        command = [*slot.asked["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
+        return [*command, "--private-socket", str(self._state / "private.sock")]
 
     def _note_worker(self, slot: WorkerSlot, **changes: object) -> None:
         slot.note.update(changes)
@@ -350,6 +391,7 @@ class Supervisor:
         if not asked["force"] and (asked["over"] != slot.fingerprint or held or lingers):
             return None
         slot.want(asked)
+        self._end_helpers(slot)
         if slot.child.process is not None:  # else it is about to be started
             slot.replaced = True
             self._begin(slot.child.stop())

@@ -8,6 +8,7 @@ and the source's rate limiter (an answer from the cache does not use it).
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -17,6 +18,7 @@ from activities.credentials import without_credentials
 from activities.documents.readers import readers
 from activities.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.settings import Settings
+from activities.shared_turns import turns_of
 from activities.sources.http.answers import check_large_xml, is_large_xml, is_marked_up
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache
@@ -49,13 +51,16 @@ class Http:
         *,
         rates: Mapping[str, float] | None = None,
         seconds: float | None = None,
+        shared: Path | None = None,
     ) -> None:
         """`rates`: requests per second of single sources, where they must be lower than the API's own limit.
-        `seconds`: the time limit of one request, its answer included; waiting for the rate does not count."""
+        `seconds`: the time limit of one request, its answer included; waiting for the rate does not count.
+        `shared`: the folder of the home where its processes share their rates."""
         self.client = client
         self.cache = cache
         self._rates = rates or {}
         self._seconds = seconds
+        self._shared = shared
         self._limiters: dict[str, RateLimiter] = {}
         self._group_of: dict[str, str] = {}
 
@@ -80,7 +85,7 @@ class Http:
         allowed = min(per_second, self._rates.get(source, per_second))
         limiter = self._limiters.get(group)
         if limiter is None or allowed < limiter.per_second:
-            limiter = self._limiters[group] = RateLimiter(allowed)
+            limiter = self._limiters[group] = RateLimiter(allowed, self._shared, group)
         return limiter
 
     def rate_limiter(self, source: str) -> RateLimiter | None:
@@ -262,7 +267,13 @@ def open_http(settings: Settings) -> Http:
         headers={"user-agent": USER_AGENT, "accept-encoding": CODINGS}, timeout=TIMEOUT
     )
     rates = {name: chosen.rate for name, chosen in settings.sources.items() if chosen.rate is not None}
-    return Http(client, HttpCache(settings.home / "cache"), rates=rates, seconds=settings.search_timeout)
+    return Http(
+        client,
+        HttpCache(settings.home / "cache"),
+        rates=rates,
+        seconds=settings.search_timeout,
+        shared=turns_of(settings.home),
+    )
 
 
 def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[str, str] | None) -> None:

@@ -5,17 +5,21 @@ what is sent is therefore not enough: of any N + 1 requests in a row (N requests
 last is sent only when the window has passed since the first was *answered*. Whatever the network does, no
 window of that length sees more than N, wherever it begins.
 
-A limiter belongs to one process. Where several could use the same rate, a process proves its right with a
-lease (`under_lease`, `extend_lease`): a process that was suspended and resumes after another replaced it
-sends nothing. The lease is checked again when the first byte is about to be sent (`has_lease`), because a
-process may also be suspended between the two.
+A limiter belongs to one process; the processes of a home share its turns (`activities.shared_turns`). Where
+several machines could use the same rate, a process proves its right with a lease (`under_lease`,
+`extend_lease`): a process that was suspended and resumes after another replaced it sends nothing. The lease
+is checked again when the first byte is about to be sent (`has_lease`), because a process may also be
+suspended between the two.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from activities.shared_turns import SharedTurns
 
 MARGIN = 0.02
 """Seconds added to every window: clocks on both sides may be read a little late."""
@@ -31,7 +35,8 @@ class _Passage:
 class RateLimiter:
     """Allows `per_second` requests in any second (below one: one in any 1 / `per_second` seconds)."""
 
-    def __init__(self, per_second: float) -> None:
+    def __init__(self, per_second: float, shared: Path | None = None, name: str = "") -> None:
+        """`shared`: a folder of the home, where all its processes count what they send under `name`."""
         if per_second <= 0:
             raise ValueError("a rate limiter needs a rate above zero")
         self.per_second = per_second
@@ -41,6 +46,7 @@ class RateLimiter:
         self._spacing = self.window / self._allowed
         self._passages: deque[_Passage] = deque(maxlen=self._allowed)
         self._turn = asyncio.Lock()
+        self._shared = SharedTurns(shared, name, self._allowed, self.window) if shared else None
         self._not_before = 0.0
         self._lease: float | None = None
         self._holders = 0
@@ -56,7 +62,10 @@ class RateLimiter:
             self._passages.append(passage)
             self._not_before = max(self._not_before, loop.time() + self._spacing)
         try:
-            yield
+            # under a lease no other process sends at all
+            shared = self._shared if self._lease is None else None
+            async with shared.one() if shared else nullcontext():
+                yield
         finally:
             passage.at = loop.time()
             passage.answered.set()
