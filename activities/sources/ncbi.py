@@ -72,6 +72,17 @@ class Found(Wire):
         return "; ".join(label + ", ".join(words) for label, words in labelled if words)
 
 
+class Summary(Wire):
+    """What esummary says of a record."""
+
+    title: str = ""
+
+
+class Summaries(Wire):
+    result: dict[str, Summary | tuple[str, ...]]
+    """By id; and the list of ids under `uids`."""
+
+
 class Eutils:
     """The utilities for one database, on behalf of one source."""
 
@@ -123,6 +134,17 @@ class Eutils:
         )
         name = f"{reader.__module__}:{reader.__qualname__}"
         return await read_answer(response, kind, read_with, self.source, root, name, *args)
+
+    async def titles(self, ids: Sequence[str]) -> dict[str, str]:
+        """esummary: the titles of records by id, as far as NCBI has them. Raises SourceError."""
+        if not ids:
+            return {}
+        params = {"db": self._database, "id": ",".join(ids), "retmode": "json"}
+        response = await self._ask(
+            "esummary.fcgi", params, lambda answer: read_page(Summaries, answer, self.source)
+        )
+        records = read_page(Summaries, response, self.source).result
+        return {name: record.title for name in ids if isinstance(record := records.get(name), Summary)}
 
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
         """elink within the database: ids linked to one id under a link name, best first, itself left out."""

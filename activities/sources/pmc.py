@@ -1,4 +1,5 @@
-"""PubMed Central: the full text of open biomedical articles. A search is esearch, then efetch of JATS."""
+"""PubMed Central: the full text of open biomedical articles. A search is esearch, then efetch of JATS. In a run
+the titles of what all searches of a round found come first, and only what is chosen is fetched."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,13 +7,14 @@ from dataclasses import replace
 from lxml import etree
 
 from activities.documents.jats import read_article
+from activities.searches import Listed
 from activities.settings import Settings
 from activities.sources import publication
-from activities.sources.base import Exchange
+from activities.sources.base import Exchange, Listing
 from activities.sources.http.client import Http
 from activities.sources.ncbi import QUEUE, Eutils, ids_in, of_search, read_set, requests_per_second
 from activities.sources.records import facts
-from activities.types import Evidence, Query, SourceInfo
+from activities.types import Evidence, Provenance, Query, SourceInfo
 from activities.verification.identifiers import evidence_id
 
 MAX_ARTICLES = 50
@@ -44,6 +46,28 @@ class Pmc:
         if cursor is None:
             return await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
         return of_search(await self.fetch(ids_in(cursor), query.text), cursor)
+
+    async def list_results(self, query: Query) -> Listing:
+        """esearch, then esummary: titles, of which those are chosen that are read. Raises SourceError."""
+        found = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
+        ids = ids_in(found.cursor or {})
+        titles = await self._eutils.titles(ids)
+        results = (
+            Listed(name=f"pmc:{number}", address=number, title=titles.get(number, ""), queries=(query.text,))
+            for number in ids
+        )
+        return Listing(tuple(results), found.hits, 0, found.sent, found.detail)
+
+    async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
+        """One efetch of all that was chosen. Raises SourceError."""
+        found = await self.fetch([one.address for one in chosen])
+        by_number = {(record.identifiers.pmcid or "").removeprefix("PMC"): record for record in found.records}
+        texts: dict[str, Evidence | None] = {}
+        for one in chosen:
+            record = by_number.get(one.address)
+            asked = tuple(Provenance(source="pmc", query=query) for query in one.queries)
+            texts[one.name] = record.model_copy(update={"provenance": asked}) if record else None
+        return texts
 
     async def fetch(self, ids: Sequence[str], query: str = "") -> Exchange:
         """The articles of PMC ids (digits, without the prefix). Raises SourceError."""

@@ -1,8 +1,11 @@
+import json
+
 import pytest
 from lxml import etree
 
 from activities.documents.xml_text import text_of
 from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.searches import Listed
 from activities.sources.base import SearchResult, search
 from activities.sources.pmc import Pmc, read_articles, read_evidence
 from activities.types import Query
@@ -183,3 +186,32 @@ async def test_a_fetch_that_fails_says_what_it_was(reply: Reply, kind: type[Sour
         server.on("/efetch.fcgi", reply)
         with pytest.raises(kind):
             await ask(server)
+
+
+async def test_titles_come_first_and_only_what_is_chosen_is_fetched() -> None:
+    with ReplayServer() as server:
+        ids = ["6329583", "7771231", "7771052"]
+        found = {"esearchresult": {"count": "5", "idlist": ids}}
+        server.on("/esearch.fcgi", Reply(200, json.dumps(found), {"content-type": "application/json"}))
+        server.on("/esummary.fcgi", recorded("pmc/esummary_12.json"))
+        server.on("/efetch.fcgi", Reply(200, (RECORDED / PTEN).read_bytes(), XML))
+        async with client() as http:
+            source = Pmc(pointed_at(server, "pmc"), http)
+            listing = await source.list_results(Query(text="PTEN variant", limit=3))
+            texts = await source.read_results(listing.results[:1])
+    assert [one.address for one in listing.results] == ids
+    assert listing.results[1].title.startswith("Nasal Tissue Extraction Is Essential")
+    assert listing.hits == 5
+    record = texts["pmc:6329583"]
+    assert record is not None
+    assert [(one.source, one.query) for one in record.provenance] == [("pmc", "PTEN variant")]
+    assert [asked.query["id"] for asked in server.asked if asked.path == "/efetch.fcgi"] == [["6329583"]]
+
+
+async def test_an_article_that_is_not_returned_is_none() -> None:
+    with ReplayServer() as server:
+        server.on("/efetch.fcgi", Reply(200, (RECORDED / PTEN).read_bytes(), XML))
+        chosen = [Listed(name=f"pmc:{number}", address=number) for number in ("6329583", "1")]
+        async with client() as http:
+            texts = await Pmc(pointed_at(server, "pmc"), http).read_results(chosen)
+    assert [name for name, text in texts.items() if text is None] == ["pmc:1"]
