@@ -1,5 +1,7 @@
-"""PubMed Central: the full text of open biomedical articles. A search is esearch, then efetch of JATS. In a run
-the titles of what all searches of a round found come first, and only what is chosen is fetched."""
+"""PubMed Central: the full text of open biomedical articles. A search is esearch, then efetch of JATS.
+
+In a run the titles of what all searches of a round found come first, and only what is chosen is fetched.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
