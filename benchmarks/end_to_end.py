@@ -44,6 +44,7 @@ from tests.client.harness import COMMAND, processes_of
 from tests.fake_openai import (
     PATH,
     FakeOpenAI,
+    claims_of,
     labels_by_work,
     question_of,
     role_of,
@@ -56,6 +57,7 @@ from workflows.types import Outcome
 
 TOPIC = "Does metformin lower the risk of colorectal cancer after {years} years of treatment?"
 YEARS = re.compile(r"after (\d+) years")
+SAID = re.compile(r"metformin was associated with a lower risk of colorectal cancer")
 AREA = re.compile(r"area (\d+)\?")
 TICKS = os.sysconf("SC_CLK_TCK")
 STARTERS = 8
@@ -123,6 +125,8 @@ class Model:
             search = f"metformin cohort {20 + len(judged)}, {call.run} years"
             advice = {"recommendation": "continue", "gaps": ["Older cohorts"], "searches": [search]}
             return says({"works": related, "scores": [], **advice})(asked)
+        if call.role == "writer" and b'"AgainAnswer"' in asked.body:
+            return says({"sentences": []})(asked)
         if call.role == "writer":
             # one sentence of its own that rests on two works: the verifier is asked
             firsts = [labels[0] for labels in works.values() if labels]
@@ -133,6 +137,11 @@ class Model:
             quoted = [{"text": sentences_of(asked)[label], "rests_on": [label]} for label in firsts[2:6]]
             paragraphs = [{"sentences": [own, *quoted]}]
             return says({"answer": quoted[:1], "paragraphs": paragraphs, "reservations": []})(asked)
+        if call.role == "verifier":
+            # each is borne out, by the words that say so
+            said = SAID.search(asked.body.decode())
+            yes = {"supported": "yes", "words": said.group() if said else "", "reason": ""}
+            return says({"verdicts": [{"claim": label, **yes} for label in claims_of(asked)]})(asked)
         return sensible(asked)
 
     def in_sequence(self) -> int:
