@@ -183,7 +183,7 @@ class WorkerSlot:
 
 
 MAIN_NOTE = "worker.json"
-BUSY_SHARE, BUSY_SECONDS = 0.6, 3.0
+BUSY_SHARE, BUSY_SECONDS = 0.6, 6.0
 """Processor seconds a second that each process of a worker uses, and for how long, before another is started:
 one run alone seldom does. Starting it takes 1.5 s of a processor."""
 QUIET_SHARE, QUIET_SECONDS = 0.3, 30.0
