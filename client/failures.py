@@ -64,6 +64,17 @@ class SeveralRuns(NoSuchRun):
         super().__init__(f"{name} matches several runs: {shown}; give more of the id")
 
 
+class OlderRun(BadInput):
+    """A run began on a version whose steps were others; nothing of it is lost."""
+
+    def __init__(self, run_id: str, line: str) -> None:
+        super().__init__(
+            f"{run_id} began on Determinator {line}, whose versions finish it and read its "
+            f"steps: `determinator down` here, then `determinator watch {run_id}` of such a version with the "
+            "same home"
+        )
+
+
 def no_such_run(name: str) -> NoSuchRun:
     """The error for a name that no run has."""
     return NoSuchRun(f"no run is called {name[:100]}; `determinator list` shows the runs")

@@ -26,7 +26,7 @@ from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
 from client.runs.listing import Row, describe
 from client.runs.query import all_iterations, evidence_index, graph_of, progress, query, read_events
-from client.runs.start import user_name
+from client.runs.start import refuse_older, user_name
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
 from workflows.types import (
@@ -154,6 +154,7 @@ class Run:
     async def follow(self, display: Display, after: int = 0, at_gate: AtGate | None = None) -> Ended:
         """Show it until its end, from the event after that number on, whatever happens to server and worker
         meanwhile; see `Follower` for `at_gate`."""
+        refuse_older(await self.row())
         follower = Follower(self.settings, self.connection, self.id, display, after, at_gate)
         try:
             return await follower.follow()
@@ -176,6 +177,7 @@ class Run:
 
     async def found(self) -> tuple[EvidenceRef, ...]:
         """References to the items it has found."""
+        refuse_older(await self.row(), ended=True)
         await self.progress()
         return await evidence_index(self.connection.client, self.id)
 
@@ -200,6 +202,7 @@ class Run:
 
     async def iterations(self) -> tuple[IterationRecord, ...]:
         """Each iteration of it and of its sections."""
+        refuse_older(await self.row(), ended=True)
         await self.progress()
         return await all_iterations(self.connection.client, self.id)
 
@@ -283,6 +286,7 @@ class Run:
         row = await self.row()
         if row.status != "running":
             raise BadInput(f"{self.id} is over ({row.status})")
+        refuse_older(row)
         return await self.progress()
 
     async def _decide(

@@ -11,6 +11,11 @@ COMMIT = re.compile(r"[0-9a-f]{7,64}")
 SHOWN_DIGITS = 12
 
 
+def release_line() -> str:
+    """`0.2`: a run that began on a version of one line ends on a version of it."""
+    return ".".join(version("determinator").split(".")[:2])
+
+
 def described(root: Path = ROOT) -> str:
     """`0.1.0 (0123456789ab)`; the version alone where the commit is not known."""
     number, commit = version("determinator"), commit_of(root)

@@ -28,6 +28,8 @@ STATUSES = {
 """Statuses as they are named here, and as the server names them."""
 MAX_IDS = 20_000
 """Executions that are read in search of a part of an id."""
+BEFORE_LINES = "0.1"
+"""The line of runs that noted their user and no line."""
 UNREADABLE = "(encrypted with a key that is not here)"
 """In place of the question of a run whose payloads cannot be read."""
 
@@ -47,6 +49,8 @@ class Row:
     closed: datetime | None
     user: str = ""
     """Whom it was started for; empty where the server does not know."""
+    line: str = ""
+    """The line of versions that it began on (`0.2`); empty where the server does not know."""
 
 
 def shortest_name(run_id: str) -> str:
@@ -215,4 +219,5 @@ async def as_row(execution: WorkflowExecution) -> Row:
         started=execution.start_time,
         closed=execution.close_time,
         user=str(memo.get("user", "")),
+        line=str(memo.get("line", "")) or (BEFORE_LINES if memo.get("user") is not None else ""),
     )

@@ -18,7 +18,9 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
 from client.embedded.namespace import register_attributes, run_attributes
-from client.runs.listing import as_row, description
+from client.failures import OlderRun
+from client.runs.listing import Row, as_row, description
+from client.version import release_line
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.types import ResearchRequest
 
@@ -97,7 +99,7 @@ async def start(
     `has_report` says whether a run that the server no longer knows has left a report under an id; `indexed`,
     that the search attributes are known to be registered; `key` signs what the request names (see
     `activities.permits`); `user` is whom the run is for, by default that of this process. A run of another
-    user is joined only where no user is named. Raises RPCError.
+    user is joined only where no user is named. Raises OlderRun, RPCError.
     """
     number, earlier = 1, ""
     private = client.data_converter.payload_codec is not None
@@ -118,8 +120,16 @@ async def start(
             and before.task_queue == task_queue
             and (not user or (await as_row(before)).user == user)
         ):
+            refuse_older(await as_row(before))
             return Started(run_id, attached=True)
         number, earlier = number + 1, run_id
+
+
+def refuse_older(row: Row, *, ended: bool = False) -> None:
+    """Raises OlderRun for a run that began on another line of versions and is open; with `ended`, also for
+    one that has ended, whose history a worker of this line cannot read (its report it can)."""
+    if (ended or row.status == "running") and row.line not in ("", release_line()):
+        raise OlderRun(row.run_id, row.line)
 
 
 async def _start(client: Client, request: ResearchRequest, run_id: str, task_queue: str, user: str) -> None:
@@ -132,7 +142,12 @@ async def _start(client: Client, request: ResearchRequest, run_id: str, task_que
         task_queue=task_queue,
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        memo={"question": request.question[:1000], "mode": request.mode, "user": user},
+        memo={
+            "question": request.question[:1000],
+            "mode": request.mode,
+            "user": user,
+            "line": release_line(),
+        },
         search_attributes=run_attributes("" if private else request.question, request.mode, request.profile)
         if request.indexed
         else None,

@@ -1,4 +1,4 @@
-"""Runs begun on a release end on the version after it.
+"""A run begun on a release ends on a version of its line, and another line refuses it by name.
 
 The release is the commit that gave `CHANGELOG.md` its newest dated version. Its own code starts the runs, in
 a home of their own; today's code takes the home over.
@@ -15,15 +15,12 @@ from pathlib import Path
 import pytest
 
 from tests.client.harness import Ran, determinator, wait_until
-from tests.e2e.stage import evidence_of, faults, report_of
 
 pytestmark = pytest.mark.xdist_group("e2e-upgrade")
 
 ROOT = Path(__file__).parents[2]
 DATED = re.compile(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", re.MULTILINE)
 QUESTION = "Is laparoscopic surgery as safe as open surgery?"
-GATES = {"deep": "plan", "iterative": "report"}
-"""Mode of a run and the gate at which it waits for the next version."""
 
 
 def git(*arguments: str) -> bytes:
@@ -55,43 +52,33 @@ def of_release(release: Path, *arguments: str) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def test_runs_begun_on_the_release_end_on_this_version(
+def test_a_run_of_an_older_line_is_refused_by_the_version_that_finishes_it_and_loses_nothing(
     home: Path, release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    runs = {}
-    for mode, gate in GATES.items():
-        started = of_release(release, "ask", QUESTION, "--mode", mode, "--approve", gate, "--detach")
-        assert started.code == 0, started
-        runs[mode] = started.run_id
-    for mode, run in runs.items():
-        wait_until(lambda run=run, mode=mode: waits_for(run, release) == GATES[mode], 90)  # type: ignore[misc]  # bound
-    assert str(release) in commands_of(home), "the release's own code must have been at work"
+    ended = of_release(release, "ask", QUESTION, "--mode", "iterative")
+    assert ended.code == 0, ended
+    asked = ("ask", QUESTION, "--mode", "deep", "--approve", "plan")
+    started = of_release(release, *asked, "--detach")
+    assert started.code == 0, started
+    run = started.run_id
+    wait_until(lambda: waits_for(run, release) == "plan", 90)
     assert of_release(release, "down").code == 0
 
-    for run in runs.values():
-        assert determinator("approve", run).code == 0
-        ended = determinator("watch", run)
-        assert ended.code == 0, ended
-        assert not faults(report_of(run), evidence_of(run))
-    assert str(release) not in commands_of(home)
+    assert determinator("report", ended.run_id).code == 0
+    for command in (("watch", run), ("approve", run), ("evidence", ended.run_id)):
+        refused = determinator(*command)
+        assert refused.code == 2, refused
+        assert f"{command[1]} began on Determinator 0.1" in refused.err
+    assert determinator("down").code == 0
+
+    assert of_release(release, "approve", run).code == 0
+    finished = of_release(release, "watch", run)
+    assert finished.code == 0, finished
+    assert of_release(release, "down").code == 0
 
 
 def waits_for(run: str, release: Path) -> str:
     """The gate at which a run waits."""
     progress = of_release(release, "status", run, "--json").json()["progress"]
     return str(progress["waiting_for"]) if progress else ""
-
-
-def commands_of(home: Path) -> str:
-    """The environments of this home's workers: which sources they run."""
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            environment = (process / "environ").read_bytes().decode(errors="replace")
-            command = (process / "cmdline").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if "worker.daemon" in command and f"DETERMINATOR_HOME={home}\0" in environment:
-            found.append(environment)
-    return "\n".join(found)
