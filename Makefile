@@ -37,7 +37,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hash
 lock:
 	printf '%s\n' $(BUILDS) | $(LOCK) --extra test pyproject.toml - -o requirements/test.txt
 	printf '%s\n' $(BUILDS) | $(LOCK) --extra office --extra bibliography --extra pdf --extra encryption --extra mcp \
-	  --extra otel --extra web pyproject.toml - -o requirements/image.txt
+	  --extra http --extra otel --extra web pyproject.toml - -o requirements/image.txt
 	! grep -nE 'https?://|--(extra-)?index-url|--find-links' requirements/*.txt
 
 # the bill of materials of the image, for a release: CycloneDX, from the pinned versions

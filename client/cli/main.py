@@ -58,6 +58,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "down": ("client.cli.local:down", "Stop the embedded worker and server."),
     "worker": ("client.cli.worker:worker", "Run a worker in the foreground."),
     "mcp": ("client.cli.servers:mcp", "Serve search, runs and reports to programs that speak MCP."),
+    "serve": ("client.cli.servers:serve_http", "Serve runs over HTTP: Responses, chat completions, /runs."),
     "codec": ("client.cli.servers:codec", "Make keys for encrypted payloads; decrypt them for the Web UI."),
 }
 """Verb -> where it is, and its line in the help."""

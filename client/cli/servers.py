@@ -1,4 +1,4 @@
-"""`determinator web`, `mcp` and `codec`: small HTTP servers, where they may listen, and how they end."""
+"""`determinator serve`, `web`, `mcp` and `codec`: HTTP servers, where they may listen, how they end."""
 
 import logging
 import os
@@ -10,7 +10,7 @@ import click
 
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
-from client.failures import BadInput
+from client.failures import BadInput, unknown
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -19,6 +19,8 @@ STOP_SECONDS = 5
 """Time that requests have to end when the server is stopped."""
 DEFAULT_PORT = 7870
 """Of the page."""
+HTTP_PORT = 8090
+"""Of the HTTP interface."""
 CODEC_TOKEN = "DETERMINATOR_CODEC_TOKEN"  # noqa: S105 - the name of a variable
 MCP_TOKEN = "DETERMINATOR_MCP_TOKEN"  # noqa: S105 - the name of a variable
 FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
@@ -171,6 +173,76 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
             )
             said = f"the MCP server listens on http://{host}:{{port}}"
             return await serve_app(http_app(server, host, token(MCP_TOKEN)), host, port, said)
+
+    return run_async(body)
+
+
+@click.command("serve", short_help="Serve runs over HTTP.")
+@click.option("--listen", default=f"127.0.0.1:{HTTP_PORT}", show_default=True, metavar="HOST:PORT")
+@click.option(
+    "--tokens", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Whom to answer."
+)
+@click.option("--add-token", metavar="NAME", help="Add a user's token to the file, print it, and end.")
+@click.option("--scope", "scopes", multiple=True, help="Of --add-token: ask, read or decide.  [default: all]")
+@click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD", help="Of --add-token: of one run.")
+@click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A folder whose documents a caller may name as a library; repeatable. None by default.",
+)
+@address_option
+def serve_http(
+    listen: str,
+    tokens: Path | None,
+    add_token: str | None,
+    scopes: tuple[str, ...],
+    max_cost: float | None,
+    allowed: tuple[Path, ...],
+    address: str | None,
+) -> int:
+    """Serve the Responses protocol and chat completions at `/v1`, where models are modes, and `/runs`.
+
+    \b
+      OPENAI_BASE_URL=http://127.0.0.1:8090/v1  OPENAI_API_KEY=<the token it prints>
+
+    Without a file of tokens it serves this machine only, with one token of its own, which stays the same.
+    """
+    try:
+        from client.http import tokens as tokens_of
+        from client.http.app import build_app
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"the HTTP server is not installed ({error.name} is missing): pip install 'determinator[http]'"
+        ) from error
+    from activities.private_files import random_key
+    from client.api import Determinator
+
+    if add_token is not None:
+        if tokens is None:
+            raise BadInput("name the file with --tokens FILE")
+        chosen = tuple(scope for scope in tokens_of.SCOPES if scope in scopes)
+        if wrong := [scope for scope in scopes if scope not in chosen]:
+            raise BadInput(f"--scope {unknown(wrong[0], tokens_of.SCOPES)}")
+        click.echo(tokens_of.add_token(tokens, add_token, chosen, max_cost))
+        return 0
+    if scopes or max_cost is not None:
+        raise BadInput("--scope and --max-cost are for --add-token")
+    host, port = listening_address(listen, secured=tokens is not None, how="give tokens with --tokens FILE")
+    settings = load_settings()
+    if tokens is None:
+        own = random_key(settings.home / "state" / "serve.token").hex()
+        click.echo(f"token: {own}", err=True)
+        callers = tokens_of.TokenFile.of_owner(own)
+    else:
+        callers = tokens_of.TokenFile.read(tokens)
+
+    async def body() -> int:
+        async with Determinator(settings, address=address, say=say) as client:
+            said = f"the HTTP interface listens on http://{host}:{{port}}/v1"
+            return await serve_app(build_app(client, callers, allowed), host, port, said)
 
     return run_async(body)
 

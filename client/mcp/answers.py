@@ -3,7 +3,6 @@
 import functools
 import re
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -15,9 +14,7 @@ from activities.sources.base import SearchResult
 from activities.types import Identifiers, SearchStatus
 from client.api import EXPECTED
 from client.failures import as_failure
-from client.run import RunStatus
-from client.runs.listing import Row
-from workflows.progress_rows import progress_rows
+from client.runs.run_state import RunId, RunState
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -163,61 +160,6 @@ class PaperDetails(BaseModel):
     references_status: SearchStatus = Field(description="Whether the references could be asked for")
 
 
-RunId = Annotated[str, Field(description="The run's id, by which every tool takes it")]
-
-
-class Spent(BaseModel):
-    """What a run has used."""
-
-    tokens: int
-    cost_usd: float | None = Field(description="null when the price of a model is not known")
-    seconds: float
-
-
-class RunState(BaseModel):
-    """A run at one moment."""
-
-    run: RunId
-    question: str
-    status: str = Field(description="running, completed, failed, canceled, terminated or timed_out")
-    phase: str
-    message: str = ""
-    iteration: int = 0
-    max_iterations: int = 0
-    evidence: int = Field(0, description="Works found so far")
-    waiting_for: str | None = Field(None, description="The gate that waits for the tool approve")
-    paused: bool = False
-    progress: list[str] = Field([], description="How far it is, line by line, as a person is shown it")
-    stop_reason: str | None = None
-    spent: Spent | None = None
-    link: str | None = Field(None, description="Its page in Temporal's Web UI")
-
-    @classmethod
-    def of(cls, status: RunStatus, link: str | None) -> "RunState":
-        """The state of a run, from what it reports or, when no worker answers, from what the server knows."""
-        row, seen = status.row, status.progress
-        known: dict[str, object] = {
-            "phase": row.phase,
-            "message": "no worker answers; this is what the server knows",
-        }
-        if seen is not None:
-            used = seen.budget.used
-            cost = None if used.cost_microusd is None else used.cost_microusd / 1e6
-            spent = Spent(tokens=used.tokens, cost_usd=cost, seconds=seen.budget.elapsed_seconds)
-            known = {**seen.model_dump(include={*cls.model_fields}), "spent": spent}
-            known["progress"] = [row.line for row in progress_rows(seen)]
-        return cls.model_validate(
-            {
-                **known,
-                "run": row.run_id,
-                "question": row.question or known.get("question", ""),
-                "status": row.status,
-                "stop_reason": known.get("stop_reason") or row.stop_reason or None,
-                "link": link,
-            }
-        )
-
-
 class Quote(BaseModel):
     """A verbatim quote and the work it is from."""
 
@@ -276,23 +218,6 @@ class ReportAnswer(BaseModel):
             references=[Work.model_validate(reference) for reference in report.references],
             limitations=list(report.limitations),
             markdown=markdown,
-        )
-
-
-class ListedRun(BaseModel):
-    """A run in a list."""
-
-    run: RunId
-    question: str
-    status: str
-    mode: str
-    started: datetime
-
-    @classmethod
-    def of(cls, row: Row) -> "ListedRun":
-        """What the server knows of a run."""
-        return cls(
-            run=row.run_id, question=row.question, status=row.status, mode=row.mode, started=row.started
         )
 
 

@@ -7,7 +7,6 @@ While a caller waits, progress is reported with each event of the run.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -18,9 +17,11 @@ from activities.report.formats import render
 from activities.types import Gate, Length
 from client.api import Determinator
 from client.failures import BadInput
-from client.mcp.answers import HypothesisAnswer, ListedRun, ReportAnswer, RunState, VerifyAnswer, clearly
+from client.mcp.answers import HypothesisAnswer, ReportAnswer, VerifyAnswer, clearly
 from client.reports.verify import is_file_name
 from client.run import Run
+from client.runs.folders import Folders
+from client.runs.run_state import ListedRun, RunState, state_of
 
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -56,31 +57,6 @@ Question = Annotated[str, Field(min_length=3, max_length=4000)]
 Sources = Annotated[Sequence[str], Field(description="Only these sources; none: those of the profile")]
 Library = Annotated[str, Field(description="A folder of documents, below one the operator allows")]
 ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-
-
-class Folders:
-    """The folders below which a caller may name files, with their links resolved."""
-
-    def __init__(self, allowed: Sequence[Path]) -> None:
-        """Raises BadInput for what is not a folder."""
-        for folder in allowed:
-            if not folder.is_dir():
-                raise BadInput(f"{folder} is not a folder; --allow names one that exists")
-        self._allowed = tuple(folder.resolve() for folder in allowed)
-
-    def check(self, name: str) -> str:
-        """The path, resolved. Raises BadInput for one outside, however it is written, and says no more of it:
-        not even whether it exists."""
-        try:
-            path = Path(name).expanduser().resolve()
-        except (OSError, RuntimeError, ValueError):
-            path = None
-        if path is None or not any(path.is_relative_to(folder) for folder in self._allowed):
-            raise BadInput(
-                "this path is not below a folder that this server may read; "
-                "its operator allows one with `determinator mcp --allow DIR`"
-            )
-        return str(path)
 
 
 class Research:
@@ -253,11 +229,6 @@ class Research:
             with suppress(TimeoutError):
                 await asyncio.wait_for(follow(run, ctx), seconds)
         return await state_of(run)
-
-
-async def state_of(run: Run) -> RunState:
-    """The state of a run now."""
-    return RunState.of(await run.status(), run.link)
 
 
 async def follow(run: Run, ctx: Context) -> None:

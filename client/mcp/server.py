@@ -31,7 +31,8 @@ from client.api import EXPECTED, Determinator
 from client.failures import NoSuchRun
 from client.mcp.answers import one_line
 from client.mcp.literature import Literature
-from client.mcp.research import Folders, Research
+from client.mcp.research import Research
+from client.runs.folders import Folders
 
 INSTRUCTIONS = (
     "Literature search and deep research with verified quotes. Search tools answer at once; start_research "

@@ -6,9 +6,9 @@ from typing import Literal
 import gradio as gr
 
 from activities.types import ReportPlan, ReportPlanSection
+from client.access import Access, line_of, user_of
 from client.api import EXPECTED
 from client.run import Run
-from client.web.access import Access, line_of, user_of
 
 SAID = {
     "pause": "it pauses at its next step",

@@ -14,9 +14,9 @@ from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name
 from activities.report.format_table import FORMATS
 from activities.report.formats.text import safe_url
+from client.access import Access, line_of
 from client.api import EXPECTED
 from client.reports.load import as_bytes
-from client.web.access import Access, line_of
 from client.web.rendering import evidence_html, reading_html
 from client.web.signing_in import SignIn
 

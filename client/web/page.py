@@ -8,9 +8,9 @@ import gradio as gr
 from gradio.components import Component
 from pydantic import ValidationError
 
+from client.access import RUNS_AN_HOUR, Access, RateLimit, line_of, user_of
 from client.api import EXPECTED
 from client.failures import BadInput
-from client.web.access import RUNS_AN_HOUR, Access, RateLimit, line_of, user_of
 from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
 from client.web.run_view import Look, run_view
 

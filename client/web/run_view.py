@@ -7,9 +7,9 @@ from urllib.parse import quote
 import gradio as gr
 
 from activities.report.format_table import FORMATS
+from client.access import Access, line_of, user_of
 from client.api import EXPECTED
 from client.run import Run, RunStatus
-from client.web.access import Access, line_of, user_of
 from client.web.actions import Actions
 from client.web.rendering import events_html, link_html, progress_html, searches_html
 from workflows.event_types import AgentEvent

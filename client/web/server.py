@@ -9,8 +9,8 @@ from fastapi.responses import FileResponse
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from client.access import Access
 from client.api import Determinator
-from client.web.access import Access
 from client.web.documents import Documents
 from client.web.guard import Guard
 from client.web.page import build_page

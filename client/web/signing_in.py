@@ -16,9 +16,9 @@ from fastapi import FastAPI, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from joserfc.errors import JoseError
 
-from client.web.access import SIGN_INS_A_MINUTE, RateLimit
+from client.access import LOCAL_USER, SIGN_INS_A_MINUTE, RateLimit
 from client.web.sessions import Sessions
-from client.web.users import LOCAL_USER, Provider, UserList
+from client.web.users import Provider, UserList
 
 UNAVAILABLE = "the provider cannot be reached; try again"
 Next = Callable[[Request], Awaitable[Response]]

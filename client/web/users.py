@@ -26,8 +26,6 @@ SCRYPT_R = 8
 SCRYPT_P = 5
 """Cost of a hash: OWASP's parameters for scrypt with 16 MiB."""
 MIN_PASSWORD_CHARS = 12
-LOCAL_USER = "local"
-"""The one user of a page without sign-in."""
 
 
 class UserListError(ValueError):

@@ -21,7 +21,7 @@ from mcp.types import TextResourceContents
 
 from client.embedded.binary import free_port
 from client.failures import BadInput
-from client.mcp.research import Folders
+from client.runs.folders import Folders
 from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 from tests.client.harness import COMMAND, begin, living, wait_until
 from tests.client.mcp.test_literature import called, refused

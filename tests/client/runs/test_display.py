@@ -5,12 +5,12 @@ import pyte
 import pytest
 from rich.console import Console, ConsoleDimensions
 
-from client.mcp.answers import RunState
 from client.run import RunStatus
 from client.runs import display
 from client.runs.calls import ModelCall
 from client.runs.display import LivePanel, PlainLines, panel
 from client.runs.listing import Row
+from client.runs.run_state import RunState
 from client.web.rendering import progress_html
 from workflows.event_types import AgentEvent
 from workflows.progress_rows import progress_rows

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from activities.report.format_table import FORMATS
 from activities.settings import Settings
+from client.access import Access
 from client.runs.request import build_request
-from client.web.access import Access
 from client.web.actions import Actions
 from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
 from client.web.documents import Documents

@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 from werkzeug.serving import make_server
 
 from activities.settings import Settings
+from client.access import Access
 from client.api import Determinator
-from client.web.access import Access
 from client.web.documents import Documents
 from client.web.signing_in import SignIn
 from client.web.users import Provider

@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 
+from client.access import SIGN_INS_A_MINUTE, Access, RateLimit
 from client.failures import BadInput, SeveralRuns
-from client.web.access import SIGN_INS_A_MINUTE, Access, RateLimit
 from client.web.sessions import SESSION_SECONDS, Sessions
 from client.web.signing_in import SignIn
 from client.web.users import UserList, UserListError, add_user, hash_of, verifies

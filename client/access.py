@@ -1,15 +1,17 @@
-"""What a user of the page may see: the runs they started; on a page without sign-in, all runs of the home."""
+"""What a user of the page or of the HTTP interface may see: the runs they started; where nobody signs in,
+all runs of the home."""
 
 import time
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 
 from client.api import Determinator
-from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
+from client.failures import NoSuchRun, SeveralRuns, as_failure
 from client.run import Run
 from client.runs.listing import Filter, Row, matching
-from client.web.users import LOCAL_USER
 
+LOCAL_USER = "local"
+"""The one user of a page without sign-in."""
 RUNS_KEPT = 64
 """Handles of runs that are kept, so that each look at a run needs no search for it."""
 RUNS_AN_HOUR = 20
@@ -24,13 +26,13 @@ class Access:
     """The runs of users. Its only memory is a cache that can be lost."""
 
     def __init__(self, client: Determinator, *, shared: bool) -> None:
-        """`shared`: several people use the page, each with runs of their own."""
+        """`shared`: several people use it, each with runs of their own."""
         self.client = client
         self.shared = shared
         self._handles: OrderedDict[str, tuple[Run, str]] = OrderedDict()
 
     async def run(self, run_id: str, user: str) -> Run:
-        """A run that the user may see. Raises BadInput for one of another user as for one that does not
+        """A run that the user may see. Raises NoSuchRun for one of another user as for one that does not
         exist, and what `Determinator.run` raises."""
         name = await self._own_id(run_id, user) if self.shared else run_id
         if name in self._handles:
@@ -73,9 +75,9 @@ class Access:
         self._handles.pop(run_id, None)
 
 
-def unknown_run(name: str) -> BadInput:
+def unknown_run(name: str) -> NoSuchRun:
     """The error for a run that the user may not see, whether there is one or not."""
-    return BadInput(f"there is no run {name[:100]}")
+    return NoSuchRun(f"there is no run {name[:100]}")
 
 
 def user_of(name: str | None) -> str:

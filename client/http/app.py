@@ -1,0 +1,92 @@
+"""The HTTP interface: Responses, chat completions and `/runs`.
+
+It is a client only, without a state of its own: the id of a response is that of its run, so nothing is lost
+when it ends. There are no CORS headers: pages of other sites cannot read it.
+"""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from activities.credentials import redacted
+from client.access import line_of
+from client.api import EXPECTED, Determinator
+from client.failures import BadInput, NoSuchRun, Unreachable, as_failure
+from client.http.desk import Desk
+from client.http.response_routes import responses
+from client.http.rest import rest
+from client.http.tokens import TokenFile
+from client.runs.folders import Folders
+from client.web.guard import MAX_BODY_BYTES, limited
+
+KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found"}
+RETRY_SECONDS = "5"
+
+
+def build_app(client: Determinator, tokens: TokenFile, allowed: Sequence[Path] = ()) -> FastAPI:
+    """The application. `allowed`: folders whose documents a caller may name. Raises BadInput."""
+    app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
+    desk = Desk(client, tokens, Folders(allowed))
+    app.include_router(responses(desk))
+    app.include_router(rest(desk))
+    for kind in EXPECTED:
+        app.add_exception_handler(kind, refused)
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_middleware(Limited)
+    return app
+
+
+class Limited:
+    """ASGI middleware: a body has `MAX_BODY_BYTES` at most."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer why not."""
+        if scope["type"] == "http":
+            length = dict(scope["headers"]).get(b"content-length", b"0")
+            if not length.isdigit() or int(length[:20]) > MAX_BODY_BYTES:
+                await error_of(413, f"a request may have {MAX_BODY_BYTES} bytes")(scope, receive, send)
+                return
+            receive = limited(receive)
+        await self._app(scope, receive, send)
+
+
+def error_of(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """An error as clients of the protocols read it: one line, without secrets."""
+    kind = KINDS.get(status, "rate_limit_error" if status == 429 else "server_error")
+    body = {"message": redacted(" ".join(message.split())), "type": kind, "param": None, "code": None}
+    return JSONResponse({"error": body}, status, headers)
+
+
+async def refused(_: Request, error: Exception) -> JSONResponse:
+    """The answer where the client cannot do what is asked."""
+    match as_failure(error):
+        case NoSuchRun():
+            return error_of(404, line_of(error))
+        case BadInput():
+            return error_of(400, line_of(error))
+        case Unreachable():
+            return error_of(503, line_of(error), {"Retry-After": RETRY_SECONDS})
+    return error_of(500, line_of(error))
+
+
+async def http_error(_: Request, error: Exception) -> JSONResponse:
+    """The answer to a request that a route refuses."""
+    assert isinstance(error, HTTPException)
+    return error_of(error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+async def invalid(_: Request, error: Exception) -> JSONResponse:
+    """The answer to a body that is not what its route takes; values are not repeated."""
+    assert isinstance(error, RequestValidationError)
+    faults = [f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}" for fault in error.errors()]
+    return error_of(400, "; ".join(faults))

@@ -1,0 +1,142 @@
+"""What every route does: check a caller's token, start a run, find one of the caller's."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import HTTPException, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
+
+from activities.types import Gate, Length
+from client.access import Access, RateLimit
+from client.api import Determinator
+from client.failures import BadInput
+from client.http.tokens import Scope, Token, TokenFile
+from client.run import Run
+from client.runs.folders import Folders
+from client.runs.request import AskOptions
+from workflows.types import QUESTION_CHARS, BudgetStatus
+
+BEARER = HTTPBearer(auto_error=False)
+HOUR = 3600.0
+MINUTE = 60.0
+Years = Annotated[int, Field(ge=1000, le=3000)]
+Name = Annotated[str, Field(max_length=200)]
+Names = Annotated[list[Name], Field(max_length=50)]
+
+
+class Options(BaseModel):
+    """What a question may be asked with. The names are those of `determinator ask`; null stands for the
+    setting of this server."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mode: Name | None = None
+    profile: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)] | None = None
+    sources: Names = []
+    library: (
+        Annotated[str, Field(max_length=1000, description="Below a folder that --allow names")] | None
+    ) = None
+    columns: Names | None = None
+    length: Length | None = None
+    since: Years | None = None
+    until: Years | None = None
+    types: Names = []
+    free_full_text: bool = False
+    model: (
+        Annotated[str, Field(max_length=200, description="One that the server is configured with")] | None
+    ) = None
+    max_iterations: Annotated[int, Field(ge=1)] | None = None
+    max_sections: Annotated[int, Field(ge=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=0)] | None = None
+    max_cost: Annotated[float, Field(ge=0, description="US dollars")] | None = None
+    max_time: Annotated[float, Field(gt=0, description="Seconds of work")] | None = None
+    approve: Annotated[list[Gate], Field(description="Gates that wait for a person")] | None = None
+    approval_timeout: Annotated[float, Field(gt=0, description="Seconds")] | None = None
+
+
+class Question(Options):
+    """The body of `POST /runs`."""
+
+    question: Annotated[str, Field(min_length=3, max_length=QUESTION_CHARS)]
+    follow_up: Annotated[str, Field(max_length=200, description="A finished run to build on")] | None = None
+
+
+class Desk:
+    """The client with its callers: rules that hold for every route."""
+
+    def __init__(self, client: Determinator, tokens: TokenFile, folders: Folders) -> None:
+        self.client = client
+        self.access = Access(client, shared=tokens.shared)
+        self._tokens = tokens
+        self._folders = folders
+        self._rates: dict[tuple[int, float], RateLimit] = {}
+        self._extending = asyncio.Lock()
+
+    def needs(self, scope: Scope) -> Callable[..., Awaitable[Token]]:
+        """A dependency of a route: the caller's token, which has this scope."""
+
+        async def token(
+            given: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
+        ) -> Token:
+            token = self._tokens.token(given.credentials) if given else None
+            if token is None:
+                raise HTTPException(
+                    401, "a token is needed: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}
+                )
+            if scope not in token.scopes:
+                raise HTTPException(403, f"this token may not {scope}; it may {', '.join(token.scopes)}")
+            self._admit(token, token.requests_a_minute, MINUTE, "requests a minute")
+            return token
+
+        return token
+
+    async def run(self, name: str, token: Token) -> Run:
+        """A run of the caller. Raises NoSuchRun."""
+        return await self.access.run(name, token.user)
+
+    async def ask(
+        self, token: Token, question: str, options: Options | None = None, follow_up: str | None = None
+    ) -> Run:
+        """Start a run within the limits of the token. Raises what `Determinator.ask` raises."""
+        asked = self._checked(options or Options(), token)
+        if follow_up is not None:
+            follow_up = (await self.run(follow_up, token)).id
+        self._admit(token, token.runs_an_hour, HOUR, "runs an hour")
+        return await self.client.ask(question, follow_up=follow_up, user=token.user, **asked)
+
+    async def extend(
+        self, run: Run, token: Token, *, tokens: int, cost: float, seconds: float, iterations: int
+    ) -> BudgetStatus:
+        """Add to the budget of a run, its cost up to what the token allows. Raises BadInput."""
+        async with self._extending:
+            if token.max_cost is not None and cost:
+                seen = await run.progress()
+                limit = seen.budget.limits.max_cost_microusd if seen else None
+                if limit is None or limit / 1e6 + cost > token.max_cost:
+                    raise BadInput(f"a run of this token may cost {token.max_cost:g} US dollars")
+            return await run.extend(tokens=tokens, cost=cost, seconds=seconds, iterations=iterations)
+
+    def _checked(self, options: Options, token: Token) -> AskOptions:
+        """Raises BadInput for what this server does not offer to a caller."""
+        settings = self.client.settings
+        offered = {"extractive", settings.model, *settings.roles.values(), *settings.fallback}
+        if options.model is not None and options.model not in offered:
+            raise BadInput(f"the model {options.model!r} is not offered here")
+        asked: AskOptions = {**options.model_dump(include=set(Options.model_fields))}  # type: ignore[typeddict-item]
+        if options.library is not None:
+            asked["library"] = self._folders.check(options.library)
+        if token.max_cost is not None:
+            asked["max_cost"] = min(
+                token.max_cost, token.max_cost if options.max_cost is None else options.max_cost
+            )
+        return asked
+
+    def _admit(self, token: Token, most: int, seconds: float, what: str) -> None:
+        """Raises HTTPException when the token has had as many."""
+        rate = self._rates.setdefault((most, seconds), RateLimit(most, seconds))
+        if wait := rate.admit(token.sha256):
+            after = {"Retry-After": str(math.ceil(wait))}
+            raise HTTPException(429, f"{most} {what} are allowed; wait {math.ceil(wait)} seconds", after)

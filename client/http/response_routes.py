@@ -1,0 +1,213 @@
+"""`/v1/models` and `/v1/responses`: ask, stream, read, cancel and approve with a client of the protocol."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Query
+from fastapi.responses import JSONResponse
+from openai.types import Model
+from openai.types.responses import ResponseErrorEvent, ResponseStreamEvent
+from pydantic import BaseModel, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from client.access import line_of
+from client.api import EXPECTED
+from client.failures import BadInput
+from client.http.desk import Desk, Options
+from client.http.protocol import (
+    APPROVAL,
+    MODELS,
+    pending_approval,
+    response_of,
+    run_id_of,
+    stream,
+)
+from client.http.rest import by
+from client.http.tokens import Token
+from client.run import Run
+from client.runs.display import Display
+from workflows.modes import AUTO, MODES
+
+CANCEL_SECONDS = 20.0
+"""How long a cancel waits for the report of what was found."""
+
+
+class Part(BaseModel):
+    """A part of a message."""
+
+    type: str = ""
+    text: str = ""
+
+
+class Item(BaseModel):
+    """A message, or an answer to a request for approval."""
+
+    type: str = "message"
+    role: str = "user"
+    content: str | list[Part] | None = None
+    approval_request_id: str = ""
+    approve: bool = False
+    reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        parts = self.content or ""
+        return parts if isinstance(parts, str) else "\n".join(part.text for part in parts if part.text)
+
+
+class Asked(BaseModel):
+    """The body of `POST /v1/responses`: of the protocol's fields those that mean something here. What tunes a
+    model (temperature, instructions) is ignored: prompts and models are those of the server."""
+
+    model: str = f"{MODELS}{AUTO}"
+    input: str | Annotated[list[Item], Field(max_length=500)]
+    stream: bool | None = False
+    background: bool | None = False
+    previous_response_id: str | None = None
+    tools: list[Any] | None = None
+    text: dict[str, Any] | None = None
+    determinator: Options = Options()
+    """`extra_body={"determinator": {...}}`: limits, sources, gates."""
+
+    @property
+    def items(self) -> list[Item]:
+        """The input as items."""
+        return [Item(content=self.input)] if isinstance(self.input, str) else self.input
+
+
+def responses(desk: Desk) -> APIRouter:
+    """The routes."""
+    router = APIRouter(prefix="/v1", tags=["responses"])
+    ask, read = (Depends(desk.needs(scope)) for scope in ("ask", "read"))
+
+    @router.get("/models")
+    async def models(token: Token = read) -> dict[str, Any]:
+        """A model for each mode."""
+        return {"object": "list", "data": [model_of(mode) for mode in (AUTO, *MODES)]}
+
+    @router.get("/models/{name:path}")
+    async def model(name: str, token: Token = read) -> Model:
+        """One of them."""
+        return model_of(mode_of(name))
+
+    @router.post("/responses", response_model=None)
+    async def create(body: Asked, token: Token = ask) -> JSONResponse | EventSourceResponse:
+        """Start a run, build on one, or answer the request for approval of one. Without `background` and
+        `stream` the answer comes when the run has ended or waits at a gate."""
+        run = await begin(desk, body, token)
+        if body.stream:
+            return EventSourceResponse(sent(run))
+        if not body.background:
+            await until_gate(run)
+        return await answer(run)
+
+    @router.get("/responses/{name}", response_model=None)
+    async def retrieve(
+        name: str,
+        token: Token = read,
+        stream: bool = False,
+        starting_after: Annotated[int, Query(ge=-1)] = -1,
+    ) -> JSONResponse | EventSourceResponse:
+        """A response as it is, or its stream behind a number."""
+        run = await desk.run(run_id_of(name), token)
+        return EventSourceResponse(sent(run, starting_after)) if stream else await answer(run)
+
+    @router.post("/responses/{name}/cancel", response_model=None)
+    async def cancel(name: str, token: Token = ask) -> JSONResponse:
+        """Cancel it; a report of what was found is still written, which a later look has."""
+        run = await desk.run(run_id_of(name), token)
+        if (await run.row()).status == "running":
+            await run.cancel()
+            try:
+                await asyncio.wait_for(run.follow(Display()), CANCEL_SECONDS)
+            except TimeoutError:
+                made = await response_of(run)
+                return JSONResponse(made.model_copy(update={"status": "cancelled"}).model_dump(mode="json"))
+        return await answer(run)
+
+    return router
+
+
+def model_of(mode: str) -> Model:
+    """A mode as a model."""
+    return Model(id=f"{MODELS}{mode}", object="model", created=0, owned_by="determinator")
+
+
+def mode_of(name: str) -> str:
+    """The mode that a model is named by. Raises HTTPException."""
+    mode = name.removeprefix(MODELS)
+    if mode not in (AUTO, *MODES):
+        offered = ", ".join(f"{MODELS}{one}" for one in (AUTO, *MODES))
+        raise HTTPException(404, f"there is no model {name[:100]}; there are {offered}")
+    return mode
+
+
+async def begin(desk: Desk, body: Asked, token: Token) -> Run:
+    """The run that a request is about. Raises BadInput for what cannot be done here."""
+    if body.tools:
+        raise BadInput("this server runs no tools of its callers; leave out `tools`")
+    form = (body.text or {}).get("format", {}).get("type", "text")
+    if form != "text":
+        raise BadInput(f"a report is Markdown, not {form}; GET /runs/ID/report has other formats")
+    before = run_id_of(body.previous_response_id) if body.previous_response_id else None
+    decisions = [item for item in body.items if item.type == "mcp_approval_response"]
+    if decisions:
+        return await decided(desk, before, decisions[-1], token)
+    texts = [item.text for item in body.items if item.type == "message" and item.role == "user"]
+    if not texts or not texts[-1].strip():
+        raise BadInput("`input` has no message of a user")
+    mode = mode_of(body.model)
+    options = body.determinator.model_copy(update={"mode": body.determinator.mode or mode})
+    return await desk.ask(token, texts[-1], options, before)
+
+
+async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> Run:
+    """The run whose gate was decided. Raises BadInput for a request that does not wait."""
+    if "decide" not in token.scopes:
+        raise HTTPException(403, f"this token may not decide; it may {', '.join(token.scopes)}")
+    request = APPROVAL.fullmatch(decision.approval_request_id)
+    if run_id is None or request is None:
+        raise BadInput("an approval needs `previous_response_id` and an `approval_request_id` of its output")
+    run = await desk.run(run_id, token)
+    waiting = pending_approval([event async for event in run.events(follow=False)])
+    if waiting != request[0]:
+        raise BadInput(f"{request[0]} does not wait for a decision; what waits is {waiting or 'nothing'}")
+    decide = run.approve if decision.approve else run.reject
+    gate: Literal["plan", "candidates", "report"] = request[2]  # type: ignore[assignment]
+    await decide(gate, by=by(token), note=decision.reason or "")
+    return run
+
+
+async def until_gate(run: Run) -> None:
+    """Wait for the end of a run, or until it waits at a gate."""
+    async with aclosing(run.events()) as events:
+        async for event in events:
+            if event.type == "awaiting_approval":
+                seen = await run.progress()
+                if seen is not None and seen.waiting_for is not None:
+                    return
+
+
+async def answer(run: Run) -> JSONResponse:
+    """A run as a response."""
+    return JSONResponse((await response_of(run)).model_dump(mode="json"))
+
+
+async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, None]:
+    """The stream of a response; an error ends it with the protocol's event of that name."""
+    number = max(after, 0)
+    try:
+        async with aclosing(stream(run, after)) as events:
+            async for event in events:
+                number = event.sequence_number
+                yield as_sent(event)
+    except EXPECTED as error:
+        yield as_sent(ResponseErrorEvent(type="error", message=line_of(error), sequence_number=number))
+
+
+def as_sent(event: ResponseStreamEvent) -> ServerSentEvent:
+    """An event of the protocol as a server-sent event; its id is its number."""
+    return ServerSentEvent(event.model_dump_json(), event=event.type, id=str(event.sequence_number))

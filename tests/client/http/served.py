@@ -1,0 +1,70 @@
+"""`determinator serve` as a person starts it: a process of its own, on a port of its own."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from client.embedded.binary import free_port
+from tests.client.cli.test_ask import DOCUMENTS
+from tests.client.harness import begin, wait_until
+
+
+@dataclass
+class Served:
+    """A server, and the token it printed."""
+
+    url: str
+    token: str
+    process: "subprocess.Popen[str]"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+def papers(folder: Path) -> Path:
+    """A folder of documents."""
+    made = folder / "papers"
+    made.mkdir(exist_ok=True)
+    for name, text in DOCUMENTS.items():
+        (made / name).write_text(text)
+    return made
+
+
+@contextmanager
+def serving(*options: str, port: int | None = None, env: dict[str, str] | None = None) -> Iterator[Served]:
+    """A server that is stopped at the end, unless it was killed meanwhile."""
+    port = port or free_port()
+    process = begin("serve", "--listen", f"127.0.0.1:{port}", *options, env=env)
+    try:
+        wait_until(lambda: is_up(port) or process.poll() is not None, what="the HTTP server")
+        token = ""
+        if "--tokens" not in options:
+            assert process.stderr
+            line = process.stderr.readline()
+            found = re.search(r"token: (\S+)", line)
+            assert found, line
+            token = found[1]
+        yield Served(f"http://127.0.0.1:{port}", token, process)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+def is_up(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/v1/models").status_code == 401
+    except httpx.HTTPError:
+        return False
+
+
+def ids(lines: Sequence[str]) -> list[int]:
+    """The ids of server-sent events, in the order they came."""
+    return [int(line.removeprefix("id: ")) for line in lines if line.startswith("id: ")]
