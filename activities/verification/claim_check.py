@@ -78,7 +78,7 @@ _TOKEN = re.compile(
 _RANGE_TO_PERCENT = re.compile(
     r"(?<!\d)(\d+(?:\.\d+)?)(\s?(?:-|to|and|or|vs\.?|versus|,)\s?)(?=-?\d+(?:\.\d+)?\s?(?:%|per\s?cent))"
 )
-_PEOPLE = re.compile(r"\s+(?:patients?|participants?|adults?|children|women|men|subjects?|people|cases?)\b")
+_PEOPLE = re.compile(r"\s(?:patients?|participants?|adults?|children|women|men|subjects?|people|cases?)\b")
 
 
 @dataclass(frozen=True, slots=True)
