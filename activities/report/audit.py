@@ -130,10 +130,12 @@ def verify(report: Report, lines: Iterable[Mapping[str, object]]) -> list[str]:
 def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examination:
     """Check every quote against the text of the very item it is attributed to, the numbering of the
     references, and that the text says what the claims say and no more."""
-    items = {str(line.get("evidence_id")): line for line in lines}
+    pairs = [(str(line.get("evidence_id")), line) for line in lines]
+    items = dict(pairs)
     texts = {name: normalise(str(line.get("text") or "")) for name, line in items.items()}
     numbers = {reference.evidence_id: reference.number for reference in report.references}
-    standings = {reference.evidence_id: reference.standing for reference in report.references}
+    retracted = {name for name, line in pairs if line.get("standing") == "retracted"}
+    retracted |= {r.evidence_id for r in report.references if r.standing == "retracted"}
 
     def checked(bearer: str, support: Support, *, cited: bool = True) -> CheckedQuote:
         name, problem = support.evidence_id, ""
@@ -141,7 +143,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             problem = f"{bearer} cites {name}, which is not among the evidence"
         elif not verbatim(support.quote, texts[name]):
             problem = f'{bearer}: not in the text of {name}: "{support.quote}"{_why(support, texts)}'
-        elif "retracted" in (items[name].get("standing"), standings.get(name)):
+        elif name in retracted:
             problem = f"{bearer} rests on {name}, which is retracted"
         elif cited and name not in numbers:
             problem = f"{bearer} cites {name}, which is not among the references"
@@ -232,21 +234,22 @@ def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, o
     if not candidate.support:
         return (f"candidate {candidate.name} has no support",)
     cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
-    known = [_as_evidence(items[name]) for name in cited if name in items]
+    known = [as_evidence(items[name]) for name in cited if name in items]
     return tuple(
         f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
         for name in fields_not_said(candidate, known)
     )
 
 
-def _as_evidence(line: Mapping[str, object]) -> Evidence:
-    """What a line says, as far as a candidate's fields may be said by it."""
+def as_evidence(line: Mapping[str, object]) -> Evidence:
+    """What a line says, as far as a candidate's fields or a bibliography are made of it."""
     facts = line.get("facts")
     return Evidence(
         evidence_id=str(line.get("evidence_id")),
         source=str(line.get("source") or ""),
         title=str(line.get("title") or ""),
         text=str(line.get("text") or ""),
+        full_text=bool(line.get("full_text")),
         facts={str(k): str(v) for k, v in facts.items()} if isinstance(facts, Mapping) else {},
     )
 

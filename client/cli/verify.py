@@ -50,6 +50,8 @@ async def verify(client: "Determinator", target: str, evidence: Path | None, as_
     checked = await client.verify(target, evidence)
     if checked.parcel.foreign_script:
         say("its check.py is not the one that this version writes: do not run it unless you trust its origin")
+    for note in checked.parcel.uncompared:
+        say(note)
     if as_json:
         print_json(_as_data(checked.found, checked.parcel, checked.items, holds=checked.holds))
     else:
@@ -129,5 +131,6 @@ def _as_data(found: "Examination", parcel: "Parcel", items: int, *, holds: bool)
         "candidates": [bearer_data(b) for b in found.bearers if b.kind == "candidate"],
         "others": [bearer_data(b) for b in found.bearers if b.kind not in ("claim", "candidate")],
         "problems": [*found.problems, *parcel.damaged],
+        "not_compared": list(parcel.uncompared),
         "foreign_check_script": parcel.foreign_script,
     }

@@ -54,6 +54,9 @@ TEST_SECONDS = 0.2
 needed does not wait for the end of the one that is."""
 MAX_EARLY_DEATHS = 2
 """Deaths of a server that never accepted a connection: its database or its disk is at fault."""
+MAX_TAKEN = 10
+"""Starts at which another process had taken the port. Without a network of its own the server cannot
+be handed a port that is held: between finding one and listening there, a neighbour may listen first."""
 CONNECT_SECONDS = 30.0
 """How long a connection waits for a server that is being restarted."""
 LINGER_SECONDS = 2.0
@@ -64,6 +67,8 @@ MAX_PROCESSES = 4
 """Of one worker at most; each takes 250 MB."""
 ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_HEALTH")
 """What only one process of a worker can have: an address to listen at."""
+IN_USE = "address already in use"
+"""How the server says, as its last error, that it may not listen at its port."""
 SPARE_SOCKETS = 8
 """Sockets that are fetched from the server's network at once, which takes 3 ms."""
 
@@ -88,6 +93,8 @@ class Supervisor:
         self._reached = asyncio.Event()
         """Set while the server accepts connections."""
         self._was_reached = False
+        self._taken = 0
+        """Starts of the server at which its port was taken."""
         self._tasks: set[asyncio.Future[None]] = set()
         self._sessions: set[Session] = set()
         """Connections through the private socket. One that holds keeps a worker as it is."""
@@ -271,18 +278,29 @@ class Supervisor:
 
     def _server_died(self, code: int) -> None:
         report("server", code)
+        if not self._private and code > 0 and IN_USE in last_error(self._server.log):
+            self._taken += 1
+            if self._taken < MAX_TAKEN:
+                self._later(0.0, partial(self._restart_server, elsewhere=True))
+            else:
+                self._give_up(f"other processes took each of {MAX_TAKEN} ports before it could listen there")
+            return
         early = not self._was_reached and len(self._server.deaths) + 1 >= MAX_EARLY_DEATHS
         if self._server.died_too_often() or early:
-            failure = last_error(self._server.log) or f"it ended with the exit code {code}"
-            with contextlib.suppress(OSError):
-                self._write("server.json", self._server_note | {"ready": False, "failure": failure})
-            self._end(1)
-            return
-        self._later(self._server.back_off(), self._restart_server)
+            self._give_up(last_error(self._server.log) or f"it ended with the exit code {code}")
+        else:
+            self._later(self._server.back_off(), self._restart_server)
 
-    def _restart_server(self) -> None:
-        if not self._private and not self._was_reached:
-            self._choose_ports({})  # another process may have been given the port
+    def _give_up(self, failure: str) -> None:
+        """End, with the reason in the server's note."""
+        with contextlib.suppress(OSError):
+            self._write("server.json", self._server_note | {"ready": False, "failure": failure})
+        self._end(1)
+
+    def _restart_server(self, *, elsewhere: bool = False) -> None:
+        """Start the server again, at other ports where another process has one of its own. Raises OSError."""
+        if elsewhere:
+            self._choose_ports({})
         self._start_server()
 
     # the workers

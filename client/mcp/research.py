@@ -194,7 +194,8 @@ class Research:
             target = run
         checked = await self._client.verify(target)
         quotes = sum(len(bearer.quotes) for bearer in checked.found.bearers)
-        return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=checked.found.faults())
+        faults = [*checked.found.faults(), *checked.parcel.damaged]
+        return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=faults)
 
     async def analyze_hypothesis(
         self,

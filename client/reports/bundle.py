@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from activities.iterations import IterationRecord
-from activities.report.audit import EvidenceLine, examine
+from activities.report.audit import EvidenceLine, as_evidence, examine
 from activities.report.formats import FORMATS, Format, MissingExtra, words
 from activities.report.formats.page import REFUSED_NOTE
 from activities.report.formats.text import escape_markdown, spreadsheet_cell
@@ -26,7 +26,8 @@ from activities.types import Evidence
 from client.reports.finished import Finished
 from client.secrets import without
 
-REPORT, EVIDENCE, SUMS, CHECK = "report.json", "evidence.jsonl", "SHA256SUMS", "check.py"
+README, REPORT, EVIDENCE, SEARCHES = "README.md", "report.json", "evidence.jsonl", "searches.csv"
+SUMS, CHECK = "SHA256SUMS", "check.py"
 SEARCH_HEAD = (
     *(
         "source",
@@ -95,7 +96,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
             absent.append(f"{form.file} is missing: {error}")
     lines = run.lines()
     made[EVIDENCE] = clean(_json_lines(lines))
-    made["searches.csv"] = clean(_searches(report))
+    made[SEARCHES] = clean(_searches(report))
     if run.events:
         made["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     if run.iterations:
@@ -107,7 +108,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     if run.versions:
         made["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
     readme = clean(_readme(run, report, sorted(made), [*run.gaps, *absent], lines))
-    made = {"README.md": readme, **made}
+    made = {README: readme, **made}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in made.items())
     return {**made, SUMS: sums.encode()}
 
@@ -123,6 +124,45 @@ def check_script() -> bytes:
     imports, _, body = rules.partition("import unicodedata\n")
     assert '"""' in imports, "the rules import more than `unicodedata`"
     return f"{before.rstrip()}\nimport unicodedata\n{body.rstrip()}\n{after}".encode()
+
+
+def compare(
+    report: Report, lines: Iterable[Mapping[str, object]], read: Callable[[str], bytes | None]
+) -> tuple[list[str], list[str]]:
+    """Hold the files of a bundle that are made of its report to what this version makes of it: those that say
+    something else, and those that could not be compared, a sentence each.
+
+    A Word file and a PDF are other bytes each time they are written.
+    """
+    bodies = {item.evidence_id: item for item in map(as_evidence, lines)}
+    differing, uncompared = [], []
+    readme = read(README)
+    if readme is not None and not readme.decode(errors="replace").startswith(f"{_head(report)}\n\n"):
+        differing.append(f"{README} does not begin with title and question of {REPORT}")
+    table = read(SEARCHES)
+    if table is not None and table != _searches(report).encode():
+        differing.append(_differs(SEARCHES))
+    for form in FORMATS.values():
+        data = read(form.file)
+        if data is None or form.file == REPORT:  # what the report's own file adds to the report is no report
+            continue
+        if not form.is_text:
+            uncompared.append(f"{form.file} was not compared with {REPORT}; only its sum was")
+            continue
+        try:
+            again = form.renderer(report, bodies)
+        except MissingExtra as error:
+            uncompared.append(f"{form.file} was not compared with {REPORT}: {error}")
+        except Exception as error:  # noqa: BLE001 - a stranger's data in many formats, each with its library
+            differing.append(f"{form.file} cannot be made again of {REPORT}: {type(error).__name__}")
+        else:
+            if data != again:
+                differing.append(_differs(form.file))
+    return differing, uncompared
+
+
+def _differs(name: str) -> str:
+    return f"{name} is not what this version makes of {REPORT}: it was changed, or another version made it"
 
 
 def write_folder(folder: Path, bundle: Mapping[str, bytes]) -> None:
@@ -258,6 +298,10 @@ def _list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {escape_markdown(text)}" for text in texts)
 
 
+def _head(report: Report) -> str:
+    return f"# {escape_markdown(report.title)}\n\n**Question:** {escape_markdown(report.question)}"
+
+
 def _readme(
     run: Finished, report: Report, names: list[str], gaps: list[str], lines: list[EvidenceLine]
 ) -> str:
@@ -270,8 +314,7 @@ def _readme(
     )
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
     blocks = [
-        f"# {escape_markdown(report.title)}",
-        f"**Question:** {escape_markdown(report.question)}",
+        _head(report),
         f"{HOLDS} Run `{run.run_id}`, {escape_markdown(report.generated_at)}.",
         "\n".join(
             [

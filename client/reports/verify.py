@@ -4,11 +4,13 @@ came from elsewhere, as a JSON file or as what `determinator export` made.
 What is read of a file is not trusted: an archive is read in place, never unpacked, and only so much of it.
 """
 
+import asyncio
 import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -20,7 +22,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Say
 from client.failures import BadInput
-from client.reports.bundle import CHECK, EVIDENCE, REPORT, SUMS, check_script
+from client.reports.bundle import CHECK, EVIDENCE, REPORT, SUMS, check_script, compare
 from client.reports.finished import find_finished
 
 MAX_BYTES = 512 * 1024 * 1024
@@ -35,6 +37,15 @@ Read = Callable[[str], bytes | None]
 """A file of a bundle by its name; None when it is not there."""
 
 
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a bundle has, whether it is a folder or an archive."""
+
+    read: Read
+    names: list[str]
+    """Of all its files, at most one more than a list of sums may name."""
+
+
 class BadParcel(BadInput):
     """It is no report, or no evidence; the message says what is wrong with it."""
 
@@ -47,7 +58,9 @@ class Parcel:
     lines: list[Mapping[str, object]] | None = None
     """None when no texts came with it."""
     damaged: tuple[str, ...] = ()
-    """Files that are not as they were exported: a sentence each."""
+    """Files that are not as they were exported, or do not say what the report says: a sentence each."""
+    uncompared: tuple[str, ...] = ()
+    """Files that could not be compared with the report: a sentence each."""
     foreign_script: bool = False
     """It has a `check.py` that this version did not write."""
 
@@ -126,34 +139,39 @@ def read_lines(data: bytes, name: str) -> list[Mapping[str, object]]:
     return found
 
 
-def _bundle(path: Path, read: Read) -> Parcel:
-    report, lines = read(REPORT), read(EVIDENCE)
-    if report is None:
+def _bundle(path: Path, files: Files) -> Parcel:
+    report_file, evidence_file = files.read(REPORT), files.read(EVIDENCE)
+    if report_file is None:
         raise BadParcel(f"{path} has no {REPORT}; give what `determinator export` made, or a report in JSON")
-    return Parcel(
-        read_report(report, f"{path}/{REPORT}"),
-        None if lines is None else read_lines(lines, f"{path}/{EVIDENCE}"),
-        _damaged(read),
-        _foreign_script(read),
-    )
+    if evidence_file is None:
+        raise BadParcel(f"{path} has no {EVIDENCE}, whose texts its quotes are from")
+    report = read_report(report_file, f"{path}/{REPORT}")
+    lines = read_lines(evidence_file, f"{path}/{EVIDENCE}")
+    differing, uncompared = compare(report, lines, files.read)
+    damaged = (*_damaged(files), *differing)
+    return Parcel(report, lines, damaged, tuple(uncompared), _foreign_script(files.read))
 
 
-def _damaged(read: Read) -> tuple[str, ...]:
+def _damaged(files: Files) -> list[str]:
+    """What is wrong with files and sums, by the rules of `check_bundle.check_sums`."""
+    sums = files.read(SUMS)
+    if sums is None:
+        return [f"{SUMS} is missing"]
     wrong = []
-    named: dict[str, str] = {}
-    for line in (read(SUMS) or b"").decode(errors="replace").splitlines():
+    listed = {SUMS: ""}
+    for line in sums.decode(errors="replace").splitlines():
         digest, _, name = line.partition("  ")
-        if named.setdefault(name, digest) != digest:
+        if listed.setdefault(name, digest) != digest:
             wrong.append(f"{name} is listed twice with different sums")
-    if len(named) > MAX_NAMES:
-        raise BadParcel(f"{SUMS} names more than {MAX_NAMES} files")
-    for name, digest in named.items():
-        data = read(name)
+    if len(listed) > MAX_NAMES or len(files.names) > MAX_NAMES:
+        raise BadParcel(f"a bundle with more than {MAX_NAMES} files is not read")
+    for name, digest in listed.items():
+        data = files.read(name)
         if data is None:
             wrong.append(f"{name} is missing")
-        elif hashlib.sha256(data).hexdigest() != digest:
+        elif name != SUMS and hashlib.sha256(data).hexdigest() != digest:
             wrong.append(f"{name} is not the file that was exported")
-    return tuple(wrong)
+    return wrong + [f"{name} is not listed in {SUMS}" for name in sorted(files.names) if name not in listed]
 
 
 def _foreign_script(read: Read) -> bool:
@@ -177,7 +195,7 @@ class _Budget:
         return data
 
 
-def _from_folder(folder: Path) -> Read:
+def _from_folder(folder: Path) -> Files:
     budget = _Budget()
     known: dict[Path, bytes] = {}
 
@@ -190,10 +208,11 @@ def _from_folder(folder: Path) -> Read:
                 known[path] = budget.read(stream, str(path))
         return known[path]
 
-    return read
+    present = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return Files(read, list(islice(present, MAX_NAMES + 1)))
 
 
-def _from_zip(archive: zipfile.ZipFile) -> Read:
+def _from_zip(archive: zipfile.ZipFile) -> Files:
     """Files below the archive's one folder, or at its top."""
     entries = {entry.filename: entry for entry in archive.infolist()}
     top = next((name.removesuffix(REPORT) for name in entries if name.rsplit("/", 1)[-1] == REPORT), "")
@@ -210,7 +229,8 @@ def _from_zip(archive: zipfile.ZipFile) -> Read:
                 known[entry.filename] = budget.read(stream, entry.filename)
         return known[entry.filename]
 
-    return read
+    present = (name.removeprefix(top) for name, entry in entries.items() if not entry.is_dir())
+    return Files(read, list(islice(present, MAX_NAMES + 1)))
 
 
 def _whole(path: Path) -> bytes:
@@ -240,7 +260,7 @@ async def verify_report(
     JSON lines of the file `path`, else against `evidence.jsonl` beside it, else against this machine's store.
     Raises BadInput, and what `find_finished` raises."""
     if is_file_name(target):
-        parcel = open_parcel(Path(target))
+        parcel = await asyncio.to_thread(open_parcel, Path(target))
     else:
         run = await find_finished(settings, address, target, say, whole=False)
         wrong = tuple(f"the stored text of {name} is damaged" for name in run.damaged)

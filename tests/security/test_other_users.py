@@ -22,7 +22,8 @@ from client.embedded.forwarder import names_this_machine, publish
 from client.embedded.home import Places, look
 from client.embedded.locks import holder, is_held
 from client.embedded.network import Address, Sockets, has_own_network
-from client.embedded.server import start_embedded, supervisor_input
+from client.embedded.server import start_embedded, supervisor_input, why_no_server
+from client.embedded.supervisor import MAX_TAKEN
 from tests.client.harness import determinator, living, processes_of, wait_until
 from tests.security.test_home import listening
 
@@ -220,6 +221,39 @@ def test_where_the_system_allows_no_network_the_server_runs_without_one(home: Pa
         assert determinator("list").code == 0
         (found,) = [c for c in determinator("doctor", "--json").json() if c["name"] == "other users"]
         assert found["state"] == "warn"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.mark.parametrize("times", [4, 100])
+def test_a_neighbour_that_takes_the_port_first_does_not_prevent_the_server(home: Path, times: int) -> None:
+    """The server starts at another port, more often than it may die, and gives up with a line at last."""
+    program = (
+        "import socket\n"
+        "from client.embedded import network, supervisor\n"
+        "def refuse(): raise PermissionError\n"
+        "network.enter_own_network = refuse\n"
+        "free, neighbours = supervisor.free_port, []\n"
+        "def taken(preferred, ip):\n"
+        "    port = free(preferred, ip)\n"
+        f"    if len(neighbours) < {times}:\n"
+        "        neighbours.append(socket.create_server((ip, port)))\n"
+        "    return port\n"
+        "supervisor.free_port = taken\n"
+        "supervisor.main()\n"
+    )
+    places = Places(home)
+    places.make()
+    given = json.dumps({**supervisor_input(Settings(), places), "web_ui": False})
+    process = subprocess.Popen([sys.executable, "-c", program, given], stderr=subprocess.DEVNULL)
+    try:
+        if times > MAX_TAKEN:
+            assert process.wait(60) == 1
+            assert f"other processes took each of {MAX_TAKEN} ports" in why_no_server(places)
+        else:
+            wait_until(lambda: (server := look(home).server) is not None and server.ready)
+            assert determinator("list").code == 0
     finally:
         process.terminate()
         process.wait()
