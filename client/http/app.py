@@ -18,6 +18,7 @@ from activities.credentials import redacted
 from client.access import line_of
 from client.api import EXPECTED, Determinator
 from client.failures import BadInput, NoSuchRun, Unreachable, as_failure
+from client.http.chat import chat
 from client.http.desk import Desk
 from client.http.response_routes import responses
 from client.http.rest import rest
@@ -34,6 +35,7 @@ def build_app(client: Determinator, tokens: TokenFile, allowed: Sequence[Path] =
     app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
     desk = Desk(client, tokens, Folders(allowed))
     app.include_router(responses(desk))
+    app.include_router(chat(desk))
     app.include_router(rest(desk))
     for kind in EXPECTED:
         app.add_exception_handler(kind, refused)

@@ -41,21 +41,26 @@ class Part(BaseModel):
     text: str = ""
 
 
-class Item(BaseModel):
-    """A message, or an answer to a request for approval."""
+class Turn(BaseModel):
+    """A message of a conversation."""
 
-    type: str = "message"
     role: str = "user"
     content: str | list[Part] | None = None
-    approval_request_id: str = ""
-    approve: bool = False
-    reason: str | None = None
 
     @property
     def text(self) -> str:
         """What it says."""
         parts = self.content or ""
         return parts if isinstance(parts, str) else "\n".join(part.text for part in parts if part.text)
+
+
+class Item(Turn):
+    """A message, or an answer to a request for approval."""
+
+    type: str = "message"
+    approval_request_id: str = ""
+    approve: bool = False
+    reason: str | None = None
 
 
 class Asked(BaseModel):
@@ -97,11 +102,11 @@ def responses(desk: Desk) -> APIRouter:
     async def create(body: Asked, token: Token = ask) -> JSONResponse | EventSourceResponse:
         """Start a run, build on one, or answer the request for approval of one. Without `background` and
         `stream` the answer comes when the run has ended or waits at a gate."""
-        run = await begin(desk, body, token)
+        run, after = await begin(desk, body, token)
         if body.stream:
             return EventSourceResponse(sent(run))
         if not body.background:
-            await until_gate(run)
+            await until_gate(run, after)
         return await answer(run)
 
     @router.get("/responses/{name}", response_model=None)
@@ -145,8 +150,9 @@ def mode_of(name: str) -> str:
     return mode
 
 
-async def begin(desk: Desk, body: Asked, token: Token) -> Run:
-    """The run that a request is about. Raises BadInput for what cannot be done here."""
+async def begin(desk: Desk, body: Asked, token: Token) -> tuple[Run, int]:
+    """The run that a request is about, and the event after which it is new. Raises
+    BadInput for what cannot be done here."""
     if body.tools:
         raise BadInput("this server runs no tools of its callers; leave out `tools`")
     form = (body.text or {}).get("format", {}).get("type", "text")
@@ -161,29 +167,31 @@ async def begin(desk: Desk, body: Asked, token: Token) -> Run:
         raise BadInput("`input` has no message of a user")
     mode = mode_of(body.model)
     options = body.determinator.model_copy(update={"mode": body.determinator.mode or mode})
-    return await desk.ask(token, texts[-1], options, before)
+    return await desk.ask(token, texts[-1], options, before), 0
 
 
-async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> Run:
-    """The run whose gate was decided. Raises BadInput for a request that does not wait."""
+async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:
+    """The run whose gate was decided, and its last event before that. Raises BadInput for a
+    request that does not wait."""
     if "decide" not in token.scopes:
         raise HTTPException(403, f"this token may not decide; it may {', '.join(token.scopes)}")
     request = APPROVAL.fullmatch(decision.approval_request_id)
     if run_id is None or request is None:
         raise BadInput("an approval needs `previous_response_id` and an `approval_request_id` of its output")
     run = await desk.run(run_id, token)
-    waiting = pending_approval([event async for event in run.events(follow=False)])
+    events = [event async for event in run.events(follow=False)]
+    waiting = pending_approval(events)
     if waiting != request[0]:
         raise BadInput(f"{request[0]} does not wait for a decision; what waits is {waiting or 'nothing'}")
     decide = run.approve if decision.approve else run.reject
     gate: Literal["plan", "candidates", "report"] = request[2]  # type: ignore[assignment]
     await decide(gate, by=by(token), note=decision.reason or "")
-    return run
+    return run, events[-1].seq
 
 
-async def until_gate(run: Run) -> None:
-    """Wait for the end of a run, or until it waits at a gate."""
-    async with aclosing(run.events()) as events:
+async def until_gate(run: Run, after: int) -> None:
+    """Wait for the end of a run, or until it waits at a gate that it reached after this event."""
+    async with aclosing(run.events(after)) as events:
         async for event in events:
             if event.type == "awaiting_approval":
                 seen = await run.progress()

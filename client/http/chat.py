@@ -1,0 +1,208 @@
+"""`/v1/chat/completions`: a conversation about runs.
+
+The interface keeps nothing of a conversation: the last line of each answer names its run, and the next
+message of the conversation is about that run. It decides at the gate that waits (`approve`, `reject: why`),
+tells a run under way what to do (`continue` only follows it), and builds on one that has ended.
+"""
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Depends, HTTPException
+from fastapi.responses import JSONResponse
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from pydantic import BaseModel, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from activities.types import Usage
+from client.access import line_of
+from client.api import EXPECTED
+from client.failures import BadInput, Failure
+from client.http.desk import Desk, Options
+from client.http.protocol import CHUNK_CHARS, MODELS, ending
+from client.http.response_routes import Turn, mode_of
+from client.http.rest import Action, Message, by, send
+from client.http.tokens import Token
+from client.run import Run
+from workflows.modes import AUTO
+
+RUN_LINE = re.compile(r"^Run: `([\w.-]{1,200})`", re.MULTILINE)
+"""The last line of an answer."""
+TASK = "### Task:"
+"""What Open WebUI begins its own requests with (titles, tags, follow-ups), which it sends to the model of the
+conversation unless another one is set for them."""
+
+
+class StreamOptions(BaseModel):
+    """What a stream holds beside the answer."""
+
+    include_usage: bool = False
+
+
+class Conversation(BaseModel):
+    """The body of `POST /v1/chat/completions`: of the protocol's fields those that mean something here."""
+
+    model: str = f"{MODELS}{AUTO}"
+    messages: list[Turn] = Field(max_length=500)
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    tools: list[Any] | None = None
+    determinator: Options = Options()
+
+
+def chat(desk: Desk) -> APIRouter:
+    """The route."""
+    router = APIRouter(prefix="/v1", tags=["chat"])
+    ask = Depends(desk.needs("ask"))
+
+    @router.post("/chat/completions", response_model=None)
+    async def create(body: Conversation, token: Token = ask) -> JSONResponse | EventSourceResponse:
+        """Answer the last message of a conversation."""
+        reply = Reply(*await subject(desk, body, token), body.model)
+        if body.stream:
+            usage = body.stream_options is not None and body.stream_options.include_usage
+            return EventSourceResponse(sent(reply, usage=usage))
+        return JSONResponse(await reply.whole())
+
+    return router
+
+
+async def subject(desk: Desk, body: Conversation, token: Token) -> tuple[Run, int]:
+    """The run that the last message is about, and the event after which it is new. Raises
+    BadInput for what cannot be done."""
+    mode = mode_of(body.model)
+    if body.tools:
+        raise BadInput("this server runs no tools of its callers; leave out `tools`")
+    if not body.messages or body.messages[-1].role != "user" or not body.messages[-1].text.strip():
+        raise BadInput("the last message must be a question of the user")
+    text = body.messages[-1].text.strip()
+    if text.startswith(TASK):
+        raise BadInput("this model answers research questions only; set another one for tasks such as titles")
+    options = body.determinator.model_copy(update={"mode": body.determinator.mode or mode})
+    answers = [turn.text for turn in body.messages if turn.role == "assistant"]
+    named = RUN_LINE.findall(answers[-1]) if answers else []
+    if not named:
+        return await desk.ask(token, text, options), 0
+    run = await desk.run(named[-1], token)
+    seen = await run.progress() if (await run.row()).status == "running" else None
+    if seen is None:
+        return await desk.ask(token, text, options, run.id), 0
+    await tell(run, text, token, gate=seen.waiting_for)
+    return run, seen.last_seq if seen.waiting_for else 0
+
+
+async def tell(run: Run, text: str, token: Token, *, gate: str | None) -> None:
+    """Send a run what a message says. Raises BadInput for what does not decide at its gate."""
+    word, _, note = text.partition(":")
+    word = word.strip().casefold()
+    if gate is None and word == "continue":
+        return
+    if "decide" not in token.scopes:
+        raise HTTPException(403, f"this token may not decide; it may {', '.join(token.scopes)}")
+    if gate is None:
+        await send(run, "steer", Message(text=text[:2000]), by(token))
+        return
+    decisions: dict[str, Action] = {"approve": "approve", "reject": "reject"}
+    if word not in decisions:
+        raise BadInput(f"the {gate} waits: answer `approve`, or `reject: why`")
+    await send(run, decisions[word], Message(note=note.strip()[:2000]), by(token))
+
+
+class Reply:
+    """The answer about a run."""
+
+    def __init__(self, run: Run, after: int, model: str) -> None:
+        self.run = run
+        self._after = after  # a gate that was decided just now may still seem to wait
+        self._model = model
+        self.used = Usage()
+
+    async def parts(self) -> AsyncGenerator[dict[str, Any], None]:
+        """The parts of its message: progress as reasoning, then the report, or the gate that waits. Raises
+        Failure for a run that left no report."""
+        async with aclosing(self.run.events(self._after)) as events:
+            async for event in events:
+                if event.type == "streaming":
+                    continue
+                yield {"reasoning_content": f"{event.message}\n"}
+                if event.type == "awaiting_approval":
+                    seen = await self.run.progress()
+                    if seen is not None and seen.waiting_for is not None:
+                        wanted = f"**The {seen.waiting_for} waits for your decision.** {seen.message}\n\n"
+                        yield {"content": f"{wanted}Answer `approve`, or `reject: why`.\n{self._line}"}
+                        return
+        text, _, error = await ending(self.run, (await self.run.row()).status)
+        if (over := await self.run.progress()) is not None:
+            self.used = over.budget.used
+        if text is None:
+            raise Failure(error.message if error else f"{self.run.id} left no report")
+        for start in range(0, len(text.text), CHUNK_CHARS):
+            yield {"content": text.text[start : start + CHUNK_CHARS]}
+        links = [
+            {"type": "url_citation", "url_citation": one.model_dump(exclude={"type"})}
+            for one in text.annotations
+            if one.type == "url_citation"
+        ]
+        yield {"content": self._line, **({"annotations": links} if links else {})}
+
+    async def whole(self) -> dict[str, Any]:
+        """The answer at once."""
+        message: dict[str, Any] = {"role": "assistant", "content": "", "reasoning_content": ""}
+        async with aclosing(self.parts()) as parts:
+            async for part in parts:
+                message |= {name: message.get(name, type(value)()) + value for name, value in part.items()}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        made = ChatCompletion.model_validate(
+            {**await self.head("chat.completion"), "choices": [choice], "usage": self.usage()}
+        )
+        return made.model_dump(mode="json", exclude_none=True)
+
+    async def head(self, kind: str) -> dict[str, Any]:
+        """The fields that every part of the answer has."""
+        created = int((await self.run.row()).started.timestamp())
+        return {"id": f"chatcmpl-{self.run.id}", "object": kind, "created": created, "model": self._model}
+
+    def usage(self) -> dict[str, int]:
+        """What its models used."""
+        used = self.used
+        return {
+            "prompt_tokens": used.input_tokens,
+            "completion_tokens": used.output_tokens,
+            "total_tokens": used.tokens,
+        }
+
+    @property
+    def _line(self) -> str:
+        return f"\n---\n\nRun: `{self.run.id}`\n"
+
+
+async def sent(reply: Reply, *, usage: bool) -> AsyncGenerator[ServerSentEvent, None]:
+    """The answer as a stream of the protocol. An error is sent as one of its errors."""
+    try:
+        head = await reply.head("chat.completion.chunk")
+        yield chunk(head, {"role": "assistant", "content": ""})
+        async with aclosing(reply.parts()) as parts:
+            async for part in parts:
+                yield chunk(head, part)
+        yield chunk(head, {}, finish="stop")
+        if usage:
+            yield _event({**head, "choices": [], "usage": reply.usage()})
+    except EXPECTED as error:
+        yield ServerSentEvent(_error(error))
+    yield ServerSentEvent("[DONE]")
+
+
+def chunk(head: dict[str, Any], delta: dict[str, Any], finish: str | None = None) -> ServerSentEvent:
+    """A part of the answer."""
+    return _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+
+def _event(body: dict[str, Any]) -> ServerSentEvent:
+    return ServerSentEvent(ChatCompletionChunk.model_validate(body).model_dump_json(exclude_unset=True))
+
+
+def _error(error: Exception) -> str:
+    return json.dumps({"error": {"message": line_of(error), "type": "server_error"}})

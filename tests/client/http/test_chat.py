@@ -1,0 +1,118 @@
+"""Chat completions with the unmodified `openai` client, and with requests as Open WebUI sends them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from openai import BadRequestError, NotFoundError, OpenAI
+
+from tests.client.http.served import Served, papers, serving
+
+pytestmark = pytest.mark.timeout(300)
+
+ASKED = "Does metformin lower the risk of colorectal cancer"
+OPEN_WEBUI = {
+    "stream": True,
+    "model": "determinator/simple",
+    "messages": [
+        {"role": "system", "content": "User Context:\n\nBe brief."},
+        {"role": "user", "content": f"{ASKED} in cohorts?"},
+    ],
+    "stream_options": {"include_usage": True},
+    "params": {},
+    "features": {"web_search": False},
+}
+"""The body that Open WebUI sends to a connection of the kind OpenAI when a person asks."""
+TITLE = {
+    "model": "determinator/simple",
+    "messages": [{"role": "user", "content": "### Task:\nGenerate a concise, 3-5 word title."}],
+    "stream": False,
+    "max_completion_tokens": 1000,
+}
+
+
+@pytest.fixture
+def served(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(file_home.parent)))
+    with serving() as server:
+        yield server
+
+
+def client_of(served: Served) -> OpenAI:
+    return OpenAI(base_url=f"{served.url}/v1", api_key=served.token, timeout=180, max_retries=0)
+
+
+def test_a_conversation_asks_streams_and_builds_on_its_answer(served: Served) -> None:
+    client = client_of(served)
+    first: Any = {"role": "user", "content": f"{ASKED}?"}
+    answer = client.chat.completions.create(model="determinator/simple", messages=[first])
+    text = answer.choices[0].message.content
+    assert text is not None
+    assert text.startswith("# ")
+    assert answer.choices[0].finish_reason == "stop"
+    next_turn: Any = [
+        first,
+        {"role": "assistant", "content": text},
+        {"role": "user", "content": "And in adults with diabetes?"},
+    ]
+    chunks = [*client.chat.completions.create(model="determinator/simple", messages=next_turn, stream=True)]
+    deltas = [chunk.choices[0].delta for chunk in chunks]
+    assert any("reasoning_content" in (delta.model_extra or {}) for delta in deltas)
+    said = "".join(delta.content or "" for delta in deltas)
+    assert "# " in said
+    assert said.splitlines()[-1].startswith("Run: `ask-")
+    assert said.splitlines()[-1] != text.splitlines()[-1]
+    assert chunks[-1].choices[0].finish_reason == "stop"
+    progress = "".join((delta.model_extra or {}).get("reasoning_content", "") for delta in deltas)
+    earlier = text.splitlines()[-1].split("`")[1]
+    assert earlier in progress, "it began with what the first run had"
+
+
+def test_a_gate_is_approved_in_the_conversation(served: Served) -> None:
+    client = client_of(served)
+    turns: Any = [{"role": "user", "content": f"{ASKED}, by dose?"}]
+    gate: Any = {"determinator": {"approve": ["plan"]}}
+    model = "determinator/deep"
+    waiting = client.chat.completions.create(model=model, messages=turns, extra_body=gate)
+    text = waiting.choices[0].message.content
+    assert text is not None
+    assert "plan waits" in text
+    turns += [{"role": "assistant", "content": text}, {"role": "user", "content": "Looks nice"}]
+    with pytest.raises(BadRequestError, match="approve"):
+        client.chat.completions.create(model=model, messages=turns)
+    turns[-1] = {"role": "user", "content": "Approve"}
+    done = client.chat.completions.create(model=model, messages=turns)
+    assert done.id == waiting.id
+    assert (done.choices[0].message.content or "").startswith("# ")
+
+
+def test_open_webui_lists_asks_and_is_refused_a_title(served: Served) -> None:
+    with httpx.Client(base_url=served.url, headers=served.headers, timeout=180) as http:
+        models = http.get("/v1/models").json()
+        assert all(model["object"] == "model" for model in models["data"])
+        with http.stream("POST", "/v1/chat/completions", json=OPEN_WEBUI) as stream:
+            assert stream.headers["content-type"].startswith("text/event-stream")
+            data = [line.removeprefix("data: ") for line in stream.iter_lines() if line.startswith("data: ")]
+        assert data[-1] == "[DONE]"
+        parts = [json.loads(line) for line in data[:-1]]
+        assert {part["object"] for part in parts} == {"chat.completion.chunk"}
+        assert "usage" in parts[-1]
+        assert parts[-2]["choices"][0]["finish_reason"] == "stop"
+        before = len(http.get("/runs").json())
+        title = http.post("/v1/chat/completions", json=TITLE)
+        assert (title.status_code, "tasks" in title.json()["error"]["message"]) == (400, True)
+        assert len(http.get("/runs").json()) == before, "no run was started for it"
+
+
+def test_a_run_of_another_conversation_is_found_by_its_own_user_only(served: Served) -> None:
+    foreign: Any = [
+        {"role": "user", "content": f"{ASKED}?"},
+        {"role": "assistant", "content": "Run: `ask-nothing-of-mine-00000000`"},
+        {"role": "user", "content": "And now?"},
+    ]
+    with pytest.raises(NotFoundError):
+        client_of(served).chat.completions.create(model="determinator/simple", messages=foreign)

@@ -1,0 +1,58 @@
+"""Clients of others, unmodified: `openai` for JavaScript, and LiteLLM. They are installed by the test."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.http.served import Served, papers, serving
+
+pytestmark = [pytest.mark.npm, pytest.mark.timeout(500)]
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def served(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(file_home.parent)))
+    with serving() as server:
+        yield server
+
+
+def answers_of(command: list[str], served: Served) -> Any:
+    ran = subprocess.run(
+        [*command, f"{served.url}/v1", served.token], capture_output=True, text=True, timeout=300
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def test_the_client_of_javascript_asks_streams_reconnects_approves_and_cancels(
+    served: Served, tmp_path: Path
+) -> None:
+    subprocess.run(
+        ["npm", "install", "--prefix", str(tmp_path), "--silent", "openai@6"], check=True, timeout=170
+    )
+    script = shutil.copy(HERE / "foreign.mjs", tmp_path)
+    seen = answers_of(["node", str(script)], served)
+    assert "determinator/auto" in seen["models"]
+    assert seen["numbers"] == [*range(len(seen["numbers"]))]
+    assert seen["end"] == "response.completed"
+    assert seen["text"].startswith("# ")
+    assert (seen["request"], seen["approved"]) == ("mcp_approval_request", "completed")
+    assert seen["cancelled"] == "cancelled"
+    assert "# " in seen["chat"]
+
+
+def test_litellm_asks_by_both_protocols(served: Served, tmp_path: Path) -> None:
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=120)
+    subprocess.run([str(python), "-m", "pip", "install", "-q", "litellm"], check=True, timeout=300)
+    seen = answers_of([str(python), str(HERE / "foreign.py")], served)
+    assert seen["status"] == "completed"
+    assert all("# " in seen[name] for name in ("chat", "stream", "response"))
