@@ -1,0 +1,90 @@
+"""The code of `docs/integrations.md` runs as it is shown."""
+
+import re
+import subprocess
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from determinator import Determinator
+from tests.client.http.served import papers, serving
+
+pytestmark = pytest.mark.timeout(300)
+
+TEXT = (Path(__file__).parents[3] / "docs/integrations.md").read_text()
+QUESTIONS = [f"Does metformin lower the risk of colorectal cancer in {who}?" for who in ("men", "women")]
+TOKENS = 10_000
+
+
+def blocks(title: str, language: str) -> list[str]:
+    """The code of a chapter."""
+    chapter = TEXT.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    found = re.findall(rf"^```{language}\n(.*?)^```", chapter, re.DOTALL | re.MULTILINE)
+    assert found, title
+    return found
+
+
+def executed(*code: str) -> dict[str, Any]:
+    module = types.ModuleType("integrations")
+    for block in code:
+        exec(compile(block, "integrations.md", "exec"), module.__dict__)  # what a reader would copy
+    return module.__dict__
+
+
+@pytest.fixture
+def library(file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The configured library, and a folder `papers` here."""
+    folder = papers(file_home.parent)
+    (tmp_path / "papers").symlink_to(folder)
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(folder))
+    return folder
+
+
+def test_the_code_for_python_and_a_notebook_runs(library: Path) -> None:
+    names = executed(*blocks("Python", "python"), *blocks("A notebook", "python"))
+    assert names["works"]
+    assert names["quotes"]
+
+
+def test_the_code_for_http_runs(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as served:
+        monkeypatch.setenv("SERVED", served.url)
+        monkeypatch.setenv("TOKEN", served.token)
+        names = executed(*blocks("HTTP", "python"))
+        assert names["event"].type == "response.completed"
+        assert names["event"].response.output_text
+        (script,) = blocks("HTTP", "bash")
+        ran = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=120)
+        assert ran.returncode == 0, ran.stderr
+        assert "event: complete" in ran.stdout
+        assert "# " in ran.stdout
+
+
+async def test_the_workflow_of_the_documents_hires_runs_under_one_budget(library: Path) -> None:
+    survey = executed(*blocks("Temporal", "python"))["Survey"]
+    async with Determinator() as client:
+        connection = await client.connect(for_run=True)
+        mine = Worker(
+            connection.client,
+            task_queue="theirs",
+            workflows=[survey],
+            workflow_runner=UnsandboxedWorkflowRunner(),
+        )
+        async with mine:
+            reports = await connection.client.execute_workflow(
+                survey.run, args=[QUESTIONS, TOKENS, ["library"]], id="survey-1", task_queue="theirs"
+            )
+        connection.release()
+        assert [report["run"] for report in reports] == ["survey-1-0", "survey-1-1"]
+        budgets = []
+        for report in reports:
+            run = await client.run(report["run"])
+            assert (await run.report()).references
+            seen = await run.progress()
+            assert seen is not None
+            budgets.append(seen.budget.limits.max_tokens)
+        assert budgets == [TOKENS // 2, TOKENS // 2]
