@@ -259,6 +259,8 @@ def ask_many(
     async def body() -> "list[Result]":
         from client.api import Determinator
 
+        if not (settings.model or all(question.options.get("model") for question in questions)):
+            await offer_model(settings, options, at_terminal=False)
         async with Determinator(settings, address=address, say=say) as client:
             batch = Batch(client, folder, at_once=at_once, say=say, start_only=detach)
             return await batch.run(questions)

@@ -1,5 +1,6 @@
 """`determinator up`, `down` and `doctor`: the embedded server, and what works on this machine."""
 
+import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
@@ -156,8 +157,8 @@ def check_home(settings: "Settings") -> Check:
 async def check_server(settings: "Settings", address: str | None) -> Check:
     """Whether the configured server answers; for the embedded one, whether there is one to start."""
     from client.connection import configured, open_client
-    from client.embedded.binary import NoServerBinary, find_temporal, server_version
-    from client.embedded.home import look
+    from client.embedded.binary import NoServerBinary, check_binary, find_temporal, server_version
+    from client.embedded.home import Places, look
     from client.failures import BadConnectionSettings, NoConnection
 
     try:
@@ -166,6 +167,8 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
             await open_client(config)
             return Check("server", "ok", f"answers at {config['target_host']}")
         binary = find_temporal()
+        with contextlib.suppress(OSError):  # the home that cannot be written has a line of its own
+            check_binary(binary, Places(settings.home).binary_digest)
         version = server_version(binary)
     except (BadConnectionSettings, NoConnection, NoServerBinary) as error:
         return Check("server", "fail", str(error))

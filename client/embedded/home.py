@@ -80,6 +80,8 @@ class Places:
         """Where the supervisor listens for the owner's commands and worker."""
         self.server_note = self.state / "server.json"
         self.worker_note = self.state / MAIN_NOTE
+        self.binary_digest = self.state / "temporal.json"
+        """The digest of the server's program, by its size and times."""
         self.fingerprint_key = self.state / "fingerprint.key"
         self.logs = self.home / "logs"
         self.server_log = self.logs / "server.log"

@@ -26,7 +26,7 @@ from temporalio.service import RPCError
 
 from activities.settings import Settings
 from client.connection import Connection, Say, open_client, quiet
-from client.embedded.binary import NoServerBinary, find_temporal, server_version
+from client.embedded.binary import NoServerBinary, check_binary, find_temporal, server_version
 from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, state_of
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import holder, is_held
@@ -193,6 +193,7 @@ def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
 def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
     """What a supervisor is told: its folders, and how the server is started. Raises NoServerBinary."""
     binary = find_temporal()
+    check_binary(binary, places.binary_digest)
     version = server_version(binary)
     database = places.database(version)
     command = [str(binary), "server", "start-dev", "--db-filename", str(database)]
