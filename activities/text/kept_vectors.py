@@ -1,4 +1,5 @@
-"""Vectors of sentences by their content, in a file that all runs of a home share."""
+"""Vectors of sentences by their content, in a file that all runs of a home share. A new file begins with
+those of the bundled sample library (`python -m benchmarks.sample_vectors`)."""
 
 import hashlib
 import sqlite3
@@ -9,13 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import structlog
+from numpy.typing import NDArray
 
 from activities.text.minilm import SIZE, Vectors
 
+MODEL = "all-MiniLM-L6-v2-int8"
+"""The encoder: vectors of another one have other keys."""
+KEY_BYTES = 16
 MAX_KEPT = 200_000
 """Texts whose vectors a home keeps: 150 MB. The oldest tenth goes when there are more."""
 AT_ONCE = 500
 """Vectors that are asked for with one statement."""
+BUNDLED = Path(__file__).parents[1] / "sources" / "sample" / "vectors.npz"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, key BLOB UNIQUE, row BLOB);
 """
@@ -28,15 +34,17 @@ class KeptVectors:
     """Vectors by the content of their texts. Safe to use from several threads and processes. A file that
     cannot be read or written keeps nothing, which costs time only."""
 
-    def __init__(self, place: Path, model: str) -> None:
-        self._model = model
+    def __init__(self, place: Path) -> None:
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
+            new = not place.exists()
             self._database = sqlite3.connect(place, timeout=5, isolation_level=None, check_same_thread=False)
             # It can be computed again: it need not survive a power failure.
             self._database.executescript(f"PRAGMA synchronous = OFF; {_SCHEMA}")
+            if new:
+                self._add(_bundled())
         except (OSError, sqlite3.Error) as error:
             log.warning("vectors_not_kept", path=str(place), error=str(error))
             self._database = None
@@ -47,7 +55,7 @@ class KeptVectors:
         """The vectors of those texts that have one."""
         if self._database is None:
             return {}
-        keys = {self._key(text): text for text in texts}
+        keys = {key_of(text): text for text in texts}
         named = list(keys)
         rows: list[tuple[bytes, bytes]] = []
         with self._lock, suppress(sqlite3.Error):
@@ -66,7 +74,11 @@ class KeptVectors:
         """Add vectors, and forget the oldest ones where there are too many."""
         if self._database is None:
             return
-        rows = [(self._key(text), row.astype(np.float16).tobytes()) for text, row in computed.items()]
+        self._add([(key_of(text), row.astype(np.float16).tobytes()) for text, row in computed.items()])
+
+    def _add(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        if self._database is None or not rows:
+            return
         with self._lock, suppress(sqlite3.Error):
             self._database.execute("BEGIN IMMEDIATE")
             self._database.executemany("INSERT OR IGNORE INTO vectors (key, row) VALUES (?, ?)", rows)
@@ -75,7 +87,27 @@ class KeptVectors:
                 self._database.execute("DELETE FROM vectors WHERE number < ?", (last - MAX_KEPT * 9 // 10,))
             self._database.execute("COMMIT")
 
-    def _key(self, text: str) -> bytes:
-        return hashlib.blake2b(
-            f"{self._model}\n{text}".encode(errors="surrogatepass"), digest_size=16
-        ).digest()
+
+def key_of(text: str) -> bytes:
+    """By which the vector of a text is kept."""
+    return hashlib.blake2b(f"{MODEL}\n{text}".encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
+
+
+def bundled_rows(
+    texts: Sequence[str], vectors: Vectors
+) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.float16]]:
+    """Keys, vectors in eight bits a number, and the scale of each vector."""
+    keys = np.frombuffer(b"".join(map(key_of, texts)), np.uint8).reshape(-1, KEY_BYTES)
+    scales = np.abs(vectors).max(axis=1, keepdims=True) / 127
+    return keys, np.rint(vectors / scales).astype(np.int8), scales.astype(np.float16)
+
+
+def _bundled() -> list[tuple[bytes, bytes]]:
+    """The vectors of the sample library; none where the file cannot be read, which costs time only."""
+    try:
+        with np.load(BUNDLED) as file:
+            rows = file["rows"].astype(np.float16) * file["scales"]
+            return [(key.tobytes(), row.tobytes()) for key, row in zip(file["keys"], rows, strict=True)]
+    except (OSError, ValueError, KeyError) as error:
+        log.warning("bundled_vectors_not_read", path=str(BUNDLED), error=str(error))
+        return []

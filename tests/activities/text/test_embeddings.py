@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from activities.text import embeddings, kept_vectors
 from activities.text.embeddings import BATCH, MAX_PIECES, REMEMBERED, Embedder, embedder
 from activities.text.minilm import SIZE, Vectors
+from benchmarks.sample_vectors import sample_texts
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +149,7 @@ def test_a_home_keeps_vectors_and_the_oldest_go_first(
     monkeypatch.setattr(encoder, "_batch", lambda texts: pytest.fail("it is not computed again"))
     embeddings.keep_in(tmp_path / "cache" / "vectors.sqlite")
     assert (encoder.encode(["a text that a run has read"]) * first).sum() > 0.999
-    kept = kept_vectors.KeptVectors(tmp_path / "cache" / "vectors.sqlite", embeddings.MODEL)
+    kept = kept_vectors.KeptVectors(tmp_path / "cache" / "vectors.sqlite")
     for number in range(30):
         kept.keep({str(number): first[0]})
     left = kept.recall([str(number) for number in range(30)])
@@ -167,3 +168,13 @@ def test_a_file_of_vectors_that_is_damaged_or_cannot_be_written_costs_time_only(
         embeddings.keep_in(place)
         assert encoder.encode([str(place)]).shape == (1, SIZE)
     assert not (tmp_path / "vectors.sqlite").exists()
+
+
+def test_a_new_home_has_the_vectors_of_the_bundled_sample(encoder: Embedder, tmp_path: Path) -> None:
+    """`python -m benchmarks.sample_vectors` makes them, again where sentences are divided otherwise."""
+    texts = sample_texts()
+    vectors = kept_vectors.KeptVectors(tmp_path / "vectors.sqlite").recall(texts)
+    assert len(texts) > 5_000
+    assert set(texts) - vectors.keys() == set()
+    some = texts[:: len(texts) // 5]
+    assert ((encoder.encode(some) * np.stack([vectors[text] for text in some])).sum(axis=1) > 0.999).all()
