@@ -27,6 +27,8 @@ from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed
 from workflows.steps.model import PERMANENT, ModelSteps
 
+MAX_WEAKEST = 30
+"""Works that answered, the weakest of them, with which new ones are compared."""
 MAX_ORDERED = 120
 """References that are put in order for the judge at most: the newest of those that are not judged."""
 MAX_TITLES = 20
@@ -108,13 +110,13 @@ class JudgeSteps:
         most = self.most
         if not waiting:
             return ()
-        answered = set(state.relevant)
+        answered = set(state.relevant[-MAX_WEAKEST:])
         step = OrderInput(
             **context.step_inputs(),
             evidence=tuple(waiting),
             run_question=context.run_question,
             queries=tuple(dict.fromkeys(search.asked or search.query for search in state.searches)),
-            answered=tuple(ref for ref in state.evidence if ref.evidence_id in answered),
+            answered=shown((ref for ref in state.evidence if ref.evidence_id in answered), MAX_WEAKEST),
             most=most,
         )
         try:

@@ -243,14 +243,17 @@ class WritingSteps:
         if prepared is None:
             return ()
         wanted = request.columns or prepared.profile.columns or request.analyse
-        return (*((self.extract(use_model),) if wanted else ()), self.appraise(use_model))
+        works = self._works_to_appraise() if use_model else ()
+        return (
+            *((self.extract(use_model),) if wanted else ()),
+            *((self.appraise(works),) if works else ()),
+        )
 
-    async def appraise(self, use_model: bool) -> None:
-        """Read the effects on the outcomes of the question, where works that answer compare something; once,
-        and nothing without a model."""
+    def _works_to_appraise(self) -> Sequence[EvidenceRef]:
+        """The works that answer, where one of them compares something and none was read for effects yet."""
         state = self.context.state
-        if not use_model or state.appraisal is not None or self.context.profile.candidates:
-            return
+        if state.appraisal is not None or self.context.profile.candidates:
+            return ()
         judged = state.judgements
         usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
         works = [
@@ -259,10 +262,12 @@ class WritingSteps:
             if name in usable and name in judged and judged[name].answers >= MIN_ANSWERS
         ][:MAX_APPRAISED]
         answers = [judged[ref.evidence_id] for ref in works]
-        if not any(one.comparator or one.direction != "not_asked" for one in answers):
-            return
-        if not self.models.is_paid("appraiser"):
-            return
+        compare = any(one.comparator or one.direction != "not_asked" for one in answers)
+        return works if compare and self.models.is_paid("appraiser") else ()
+
+    async def appraise(self, works: Sequence[EvidenceRef]) -> None:
+        """Read the effects of works on the outcomes of the question."""
+        state = self.context.state
         message = f"reading the effects of {len(works)} works"
         self.events.emit_event("extracting", message, items=len(works))
         step = AppraiseInput(**self.context.step_inputs(), evidence=shown(works, MAX_APPRAISED))
