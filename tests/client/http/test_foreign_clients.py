@@ -32,14 +32,28 @@ def answers_of(command: list[str], served: Served) -> Any:
     return json.loads(ran.stdout.splitlines()[-1])
 
 
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The program in JavaScript, beside its client: before the environment is emptied."""
+    folder = tmp_path_factory.mktemp("npm")
+    subprocess.run(["npm", "install", "--prefix", str(folder), "--silent", "openai"], check=True, timeout=170)
+    return ["node", str(shutil.copy(HERE / "foreign.mjs", folder))]
+
+
+@pytest.fixture(scope="session")
+def litellm(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The program in Python with LiteLLM, which imports `mcp` where it is asked for a response."""
+    folder = tmp_path_factory.mktemp("venv")
+    python = folder / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=120)
+    subprocess.run([str(python), "-m", "pip", "install", "-q", "litellm", "mcp"], check=True, timeout=300)
+    return [str(python), str(HERE / "foreign.py")]
+
+
 def test_the_client_of_javascript_asks_streams_reconnects_approves_and_cancels(
-    served: Served, tmp_path: Path
+    node: list[str], served: Served
 ) -> None:
-    subprocess.run(
-        ["npm", "install", "--prefix", str(tmp_path), "--silent", "openai@6"], check=True, timeout=170
-    )
-    script = shutil.copy(HERE / "foreign.mjs", tmp_path)
-    seen = answers_of(["node", str(script)], served)
+    seen = answers_of(node, served)
     assert "determinator/auto" in seen["models"]
     assert seen["numbers"] == [*range(len(seen["numbers"]))]
     assert seen["end"] == "response.completed"
@@ -49,10 +63,10 @@ def test_the_client_of_javascript_asks_streams_reconnects_approves_and_cancels(
     assert "# " in seen["chat"]
 
 
-def test_litellm_asks_by_both_protocols(served: Served, tmp_path: Path) -> None:
-    python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=120)
-    subprocess.run([str(python), "-m", "pip", "install", "-q", "litellm"], check=True, timeout=300)
-    seen = answers_of([str(python), str(HERE / "foreign.py")], served)
+def test_litellm_asks_by_both_protocols(
+    litellm: list[str], served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    seen = answers_of(litellm, served)
     assert seen["status"] == "completed"
     assert all("# " in seen[name] for name in ("chat", "stream", "response"))

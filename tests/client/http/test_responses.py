@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.client.http.served import Served, ids, papers, serving
 pytestmark = pytest.mark.timeout(300)
 
 ASKED = "Does metformin lower the risk of colorectal cancer"
+KILLS = int(os.environ.get("DETERMINATOR_TEST_KILLS", "50"))
 FAST = {"determinator": {"max_iterations": 1}}
 
 
@@ -121,6 +123,31 @@ def test_a_killed_interface_server_and_worker_lose_nothing_of_a_stream(
         assert seen == [*range(len(seen))]
         runs = httpx.get(f"{served.url}/runs", headers=served.headers).json()
         assert len([run for run in runs if run["question"] == f"{ASKED} over time?"]) == 1
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(1800)
+def test_fifty_kills_in_the_middle_of_streams_lose_nothing(library: Path) -> None:
+    kills, port, number = 0, free_port(), 0
+    while kills < KILLS:
+        number += 1
+        seen: list[int] = []
+        name, over = "", False
+        while not over:
+            with serving(port=port) as served, client_of(served) as client:
+                if name:
+                    events = client.responses.retrieve(name, stream=True, starting_after=seen[-1])
+                else:
+                    asked = f"{ASKED} in group {number}?"
+                    events = client.responses.create(model="determinator/deep", input=asked, stream=True)
+                for event, _ in zip(events, range(random.randint(1, 9)), strict=False):
+                    seen.append(event.sequence_number)
+                    name = event.response.id if event.type == "response.created" else name
+                    over = event.type == "response.completed"
+                if not over:
+                    served.process.kill()
+                    kills += 1
+        assert seen == [*range(len(seen))]
 
 
 def test_a_gate_is_approved_and_a_response_is_cancelled(served: Served, library: Path) -> None:
