@@ -25,6 +25,7 @@ from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from activities.errors import DeterminatorError
+from activities.plural import plural
 from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
 from client.connect import connect
@@ -250,7 +251,7 @@ class Determinator:
         blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
         searched = ", ".join(request.sources) or "the sources of its profile"
         folder = f" in {request.library}" if request.library else ""
-        self._say(f"building on {len(refs)} items of {found.run_id}; searching {searched}{folder}")
+        self._say(f"building on {plural(len(refs), 'item')} of {found.run_id}; searching {searched}{folder}")
         return request.model_copy(update={"follow_up": FollowUp(run_id=found.run_id, blob=blob)})
 
 

@@ -15,6 +15,8 @@ from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.draft_progress import DraftProgress
     from activities.publication import Decision
@@ -251,7 +253,7 @@ class ResearchHandlers:
         )
         self.research.events.emit_event(
             "planned",
-            f"the plan now has {len(context.outline)} sections",
+            f"the plan now has {plural(len(context.outline), 'section')}",
             sections=len(context.outline),
             plan_hash=context.state.plan_hash,
             by=edit.by[:NAME_CHARS] or "a reviewer",

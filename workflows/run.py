@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from temporalio import workflow
 from temporalio.exceptions import is_cancelled_exception
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.publication import PlannedSection
     from activities.stop_reasons import STOPS, StopReason
@@ -114,7 +116,9 @@ class RunParts:
         done = self.state.analysed
         if done is None or done.failed:
             return "nothing was analysed"
-        return f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed"
+        return (
+            f"{done.verdict}: {plural(done.studies, 'study')} pooled, {plural(done.listed, 'effect')} listed"
+        )
 
     async def _draft(self, section: ReportPlanSection, stop: StopReason, use_model: bool) -> None:
         if section.id not in self.state.drafts:

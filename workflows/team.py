@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from temporalio import workflow
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
     from activities.steps import JudgeAssessment, ManagerInput, Member, Role, TeamLedger, TeamTurn
@@ -147,7 +149,10 @@ class Team:
         if not run.state.tasks:
             return "no search is left that has not been made", False
         await run.steps.search(reflect=False)
-        return f"{loop.new_evidence} new items from {loop.tasks} searches", loop.new_evidence > 0
+        return (
+            f"{plural(loop.new_evidence, 'new item')} from {plural(loop.tasks, 'search')}",
+            loop.new_evidence > 0,
+        )
 
     async def _form_hypotheses(self) -> tuple[str, bool]:
         new = await self.run.candidates.form_hypotheses()

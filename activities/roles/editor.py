@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 from activities.drafts import Edited, EditedSentence, EditInput
 from activities.judgements import Refused
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
+from activities.plural import plural
 from activities.roles.prompt import compose, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -23,7 +24,6 @@ from activities.roles.validation import (
     Text,
     limits,
     line,
-    plural,
     refusal,
 )
 from activities.types import Claim, Evidence

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from activities.candidates.records import standing_of
+from activities.plural import plural
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
@@ -16,7 +17,6 @@ from activities.roles.validation import (
     line,
     lines,
     names,
-    plural,
     supports,
 )
 from activities.roles.works import compose_works

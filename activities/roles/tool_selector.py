@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from activities.plural import plural
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Score, Text, limits, line, plural
+from activities.roles.validation import Loose, Score, Text, limits, line
 from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
 from activities.types import ANSWERED, Evidence, SourceOption
 

@@ -194,9 +194,3 @@ def names(name: str, text: str) -> bool:
 def is_relevant(text: str, *about: str) -> bool:
     """Whether a text has at least one significant word of its subject."""
     return bool({word for word in words(text) if len(word) > 3} & {w for t in about for w in words(t)})
-
-
-def plural(count: int, thing: str) -> str:
-    """`1 claim`, `2 claims`."""
-    ending = "es" if thing.endswith(("ch", "s")) else "s"
-    return f"{count} {thing}{'' if count == 1 else ending}"

@@ -18,6 +18,7 @@ from activities.drafts import (
 from activities.judgements import Refused
 from activities.models.base import Review
 from activities.models.structured import read_so_far
+from activities.plural import plural
 from activities.roles.judge import best_sentences
 from activities.roles.prompt import compose, fenced, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -30,7 +31,6 @@ from activities.roles.validation import (
     cited,
     limits,
     line,
-    plural,
     supports,
 )
 from activities.roles.works import about_works, compose_works, readable_works

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from activities.plural import plural
 from client.cli.common import json_option, on_client, on_run, print_json, print_text, run_argument
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ def _lines(record: "IterationRecord", plain: Plain) -> list[str]:
         status = search.status.replace("_", " ")
         add("search", f"{search.source}: {status}, {search.kept} kept of {search.hits}; {search.query}")
     titles = "; ".join(finding.title for finding in record.findings)
-    add("new", f"{record.new_items} items{f': {titles}' if titles else ''}" if record.searches else "")
-    add("shared", f"{record.shared_items} items of other sections" if record.shared_items else "")
+    add(
+        "new",
+        f"{plural(record.new_items, 'item')}{f': {titles}' if titles else ''}" if record.searches else "",
+    )
+    add("shared", f"{plural(record.shared_items, 'item')} of other sections" if record.shared_items else "")
     add("reflected", record.reflection)
     if record.judged:
         scores = ", ".join(

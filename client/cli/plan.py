@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from activities.plural import plural
 from client.cli.common import json_option, load_settings, on_run, print_json, print_text, say
 from client.failures import BadInput
 
@@ -66,7 +67,7 @@ async def edit(run: "Run", file: Path | None) -> None:
         text = from_file(file)
     edited = await submit_plan(run, text, keep=file is None)
     sections = len(edited.plan.report_outline) if edited.plan else 0
-    print_text(f"the plan now has {sections} sections ({edited.plan_hash}); approve it to go on")
+    print_text(f"the plan now has {plural(sections, 'section')} ({edited.plan_hash}); approve it to go on")
 
 
 def plan_lines(view: "PlanView") -> list[str]:

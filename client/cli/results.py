@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from activities.plural import plural
 from activities.report.format_table import FORMATS, format_of
 from activities.types import Length
 from client.cli.common import Filled, Name, complete_run, on_client, run_argument, say
@@ -203,7 +204,7 @@ def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) ->
     if use is not None:
         items = tuple(sorted(items, key=lambda ref: use.cited.get(ref.evidence_id, len(items))))
         used = sum(ref.evidence_id in use.cited for ref in items)
-        say(f"{len(items)} items; the report cites {used} of them")
+        say(f"{plural(len(items), 'item')}; the report cites {used} of them")
     console = to_stdout()
     longest = max(len(ref.evidence_id) for ref in items)
     if console.width < longest + NEEDED_BESIDE:  # an id is useless unless it is whole

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from activities.plural import plural
 from client.cli.common import complete_run, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput, Exit
 
@@ -83,7 +84,7 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
     for problem in found.problems:
         print_text(f"FAILS  {plain(sentence(problem))}")
     verdict = "everything holds" if found.holds else "NOT everything holds"
-    print_text(f"{verdict}: {found.citations} citations, {found.references} references")
+    print_text(f"{verdict}: {plural(found.citations, 'citation')}, {plural(found.references, 'reference')}")
     return Exit.DONE if found.holds else Exit.FAILED
 
 
@@ -111,7 +112,7 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
         verdict = "nothing to check: the report makes no claim"
     print_text(
         f"{verdict}: {', '.join(counts)}, {sum(quotes)} of {len(quotes)} quotes; "
-        f"{len(parcel.report.references)} references"
+        f"{plural(len(parcel.report.references), 'reference')}"
     )
 
 

@@ -17,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from activities.iterations import IterationRecord
+from activities.plural import plural
 from activities.report.audit import EvidenceLine, as_evidence, examine
 from activities.report.formats import FORMATS, Format, MissingExtra, words
 from activities.report.formats.page import REFUSED_NOTE
@@ -248,7 +249,8 @@ def _search_summary(report: Report) -> str:
     for record in report.methodology.searches:
         counts[record.status] = counts.get(record.status, 0) + 1
     listed = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
-    return f"{len(report.methodology.searches)} searches: {listed or 'none'}; each is in `searches.csv`."
+    made = plural(len(report.methodology.searches), "search")
+    return f"{made}: {listed or 'none'}; each is in `searches.csv`."
 
 
 def _iterations(records: Sequence[IterationRecord]) -> list[str]:
@@ -272,8 +274,8 @@ def _iterations(records: Sequence[IterationRecord]) -> list[str]:
             "Known": (record.thought,),
             "Missing": record.gaps,
             "Searched": tuple(searches),
-            "Found": (f"{record.new_items} new works{f': {found}' if found else ''}",),
-            "From other sections": (f"{record.shared_items} works",) if record.shared_items else (),
+            "Found": (f"{plural(record.new_items, 'new work')}{f': {found}' if found else ''}",),
+            "From other sections": (plural(record.shared_items, "work"),) if record.shared_items else (),
             "On the searches": (record.reflection,),
             "Judged": (verdict,) if record.judged else (),
             "Shown to the judge": (shown,),
@@ -313,6 +315,7 @@ def _readme(
         else f"{len(found.faults())} things did not hold; the check names them"
     )
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
+    counts = f"{plural(quotes, 'quote')} from {plural(len(report.quoted_works()), 'work')}"
     blocks = [
         _head(report),
         f"{HOLDS} Run `{run.run_id}`, {escape_markdown(report.generated_at)}.",
@@ -324,7 +327,7 @@ def _readme(
             ]
         ),
         "## Checking it",
-        f"{quotes} quotes from {len(report.quoted_works())} works; when this was exported, {state}.",
+        f"{counts}; when this was exported, {state}.",
         CHECKING,
     ]
     if gaps:

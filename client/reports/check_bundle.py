@@ -134,7 +134,9 @@ def main() -> int:
         wrong = [f"report.json, evidence.jsonl or {SUMS} cannot be read: {error!r}"]
     for problem in wrong:
         sys.stdout.write(problem + "\n")
-    sys.stdout.write(f"{count} quotes, {len(wrong)} problems\n{UNSEEN}")
+    counts = ((count, "quote"), (len(wrong), "problem"))
+    said = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in counts)
+    sys.stdout.write(f"{said}\n{UNSEEN}")
     return 1 if wrong else 0
 
 

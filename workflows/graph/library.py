@@ -16,6 +16,8 @@ DEFAULT = "iterative"
 """The graph of a run that names none."""
 FILE_BYTES = 256 * 1024
 """A graph file is smaller."""
+MAX_DOTS = 500
+"""Of a line: prompts have some, and a key of very many parts takes a time that grows with their square."""
 
 
 def builtin_names() -> tuple[str, ...]:
@@ -62,10 +64,15 @@ def not_installed(definition: GraphDefinition, sources: Collection[str] | None =
 
 def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
     """The valid graph in a TOML text; its prompt files are in `folder`. Raises GraphError."""
+    if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
+        raise GraphError((Problem("unreadable", "", f"a line has more than {MAX_DOTS} dots"),))
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise GraphError((Problem("unreadable", "", f"not TOML: {error}"),)) from error
+    except RecursionError:
+        message = "it has values inside values to a depth that no graph needs"
+        raise GraphError((Problem("unreadable", "", message),)) from None
     _read_prompts(given, folder)
     try:
         definition = GraphDefinition.model_validate(given)

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.steps import Role
     from activities.types import StopReason
@@ -313,13 +315,13 @@ class GraphResearch(ResearchHandlers):
                 state.tasks = [task for task in state.tasks if task.agent in tools]
                 loop.tasks = len(state.tasks)
             if loop.tasks or not tools:
-                return f"{loop.tasks} searches, known before"
+                return f"{plural(loop.tasks, 'search')}, known before"
         context.tools = tools
         try:
             await self.research.steps.select_tools()
         finally:
             context.tools = ()
-        return f"{loop.tasks} searches selected"
+        return f"{plural(loop.tasks, 'search')} selected"
 
     def _hypothesizes(self) -> bool:
         """Whether the graph says itself when hypotheses are formed."""
@@ -331,7 +333,7 @@ class GraphResearch(ResearchHandlers):
         await self._loops.make_plan()
         approved = await self.research.gates.approval_gate("plan", "the plan waits for approval")
         self.research.state.loop.rejected = not approved
-        return f"{len(self.research.context.outline)} sections"
+        return plural(len(self.research.context.outline), "section")
 
     async def _execute_parallel(self, name: str, node: ParallelNode) -> str:
         state, loop = self.research.state, self.research.state.loop
@@ -340,12 +342,12 @@ class GraphResearch(ResearchHandlers):
                 if loop.iteration == 0:
                     await self._begin_iteration()
                 await self.research.steps.search()
-                return f"{loop.new_evidence} new items from {loop.tasks} searches"
+                return f"{plural(loop.new_evidence, 'new item')} from {plural(loop.tasks, 'search')}"
             case "parallel_loops":
                 await self._plan()
                 if not loop.rejected:
                     await self._loops.research_all()
-                return f"{len(state.findings)} sections researched"
+                return f"{plural(len(state.findings), 'section')} researched"
             case "branches":
                 return await self._execute_branches(name)
 

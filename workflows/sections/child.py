@@ -16,6 +16,8 @@ from typing import Any, Literal
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.iterations import IterationRecord
     from activities.stop_reasons import STOPS, StopReason
@@ -220,7 +222,7 @@ class ParentLink:
         state.loop.unjudged += len(new)
         state.memory.shared_items += len(new)
         if new:
-            message = f"{len(new)} works that other sections found"
+            message = f"{plural(len(new), 'work')} that other sections found"
             self.events.emit_event("evidence_shared", message, items=len(new))
 
     def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from temporalio import workflow
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.drafts import SectionDraft, WriteInput
     from activities.steps import Role
@@ -70,7 +72,7 @@ class SectionDrafting:
         if not missing:
             return
         await self.boundary(use_model)
-        self.run.events.set_phase("writing", f"{len(missing)} sections at once")
+        self.run.events.set_phase("writing", f"{plural(len(missing), 'section')} at once")
         slots = asyncio.Semaphore(self.context.request.limits.max_parallel_sections)
 
         async def draft(section: ReportPlanSection) -> None:

@@ -5,6 +5,8 @@ import asyncio
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.role_activities import ThinkActivities
     from activities.steps import PlanInput
@@ -67,7 +69,7 @@ class SectionResearch:
             )
         )
         run.events.emit_event(
-            "planned", f"{len(outline)} sections", sections=len(outline), plan_hash=state.plan_hash
+            "planned", plural(len(outline), "section"), sections=len(outline), plan_hash=state.plan_hash
         )
 
     async def research_all(self) -> StopReason:
@@ -76,7 +78,7 @@ class SectionResearch:
         if run.context.history_is_long():
             await run.context.continue_as_new()
         await run.gates.checkpoint()
-        run.events.set_phase("researching", f"{len(outline)} sections")
+        run.events.set_phase("researching", plural(len(outline), "section"))
         for section in outline:
             state.sections.setdefault(section.id, SectionProgress(id=section.id, title=section.title))
         waiting = [section for section in outline if section.id not in state.findings]

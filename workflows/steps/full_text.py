@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.full_text import FullTextActivities, FullTexts, ReadInFull, Way
     from activities.roles.assessment import MIN_ANSWERS
@@ -45,12 +47,12 @@ class FullTextSteps:
         if not wanted:
             return tuple(evidence)
         state.tried_in_full += [ref.evidence_id for ref in wanted]
-        self.events.set_phase("writing", f"reading {len(wanted)} works in full")
+        self.events.set_phase("writing", f"reading {plural(len(wanted), 'work')} in full")
         try:
             done: FullTexts = await workflow.execute_activity_method(
                 FullTextActivities.read_in_full,
                 ReadInFull(run_id=self.context.run_id, evidence=tuple(wanted), ways=ways),
-                **policy.full_texts(left, f"read {len(wanted)} works in full"),
+                **policy.full_texts(left, f"read {plural(len(wanted), 'work')} in full"),
             )
         except ActivityError as error:
             reason = reason_of(error)

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
     from activities.analysis.appraisal import Appraisal, AppraiseInput
     from activities.analysis.cells import EFFECT_COLUMNS
@@ -94,7 +96,7 @@ class WritingSteps:
         evidence = shown(self.citable(), MAX_WRITER_ITEMS)
         if not evidence or state.prepared is None:
             return SectionDraft(title=section.title)
-        self.events.set_phase("writing", f"writing from {len(evidence)} items")
+        self.events.set_phase("writing", f"writing from {plural(len(evidence), 'item')}")
         step = WriteInput(
             **self.context.step_inputs(),
             section_id=section.id,
@@ -113,7 +115,10 @@ class WritingSteps:
         items = len(step.evidence)
         section = step.section_id if step.section else ""
         self.events.emit_event(
-            "synthesizing", f"writing {step.title} from {items} items", items=items, section_id=section
+            "synthesizing",
+            f"writing {step.title} from {plural(items, 'item')}",
+            items=items,
+            section_id=section,
         )
         self.events.open_draft(step.section_id)
         draft = await self._ask_writer(step, SectionDraft(title=step.title), use_model)
@@ -268,7 +273,7 @@ class WritingSteps:
     async def appraise(self, works: Sequence[EvidenceRef]) -> None:
         """Read the effects of works on the outcomes of the question."""
         state = self.context.state
-        message = f"reading the effects of {len(works)} works"
+        message = f"reading the effects of {plural(len(works), 'work')}"
         self.events.emit_event("extracting", message, items=len(works))
         step = AppraiseInput(**self.context.step_inputs(), evidence=shown(works, MAX_APPRAISED))
         state.appraisal = await self.models.execute(
@@ -299,7 +304,7 @@ class WritingSteps:
         works = [usable[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_in]
         if not works:
             return
-        message = f"filling {len(columns)} columns for {len(works)} works"
+        message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
         self.events.emit_event("extracting", message, items=len(works))
         parts = [
             works[first : first + WORKS_A_TABLE_CALL] for first in range(0, len(works), WORKS_A_TABLE_CALL)
@@ -344,8 +349,8 @@ class WritingSteps:
         if size(step) > ROOM:
             self.events.add_limitation("sections_not_compared")
             return
-        self.events.set_phase("editing", f"editing {len(claims)} sections")
-        self.events.emit_event("editing", f"editing {len(claims)} sections", items=len(claims))
+        self.events.set_phase("editing", f"editing {plural(len(claims), 'section')}")
+        self.events.emit_event("editing", f"editing {plural(len(claims), 'section')}", items=len(claims))
         edited = await self.models.execute(
             "editor", ThinkActivities.edit_report, step, Edited(), writing=True
         )

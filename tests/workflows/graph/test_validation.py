@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,19 @@ def test_workflow_code_and_its_contracts_import_neither_networkx_nor_files_of_gr
     code = "import sys, workflows.graph.workflow; print([m for m in ('networkx',) if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a" + ".a" * 30_000 + " = 1", "dots"),
+        ("x = " + "[" * 60_000, "values inside values"),
+        ("".join(f"k{n} = 1\n" for n in range(7_000)), "nodes"),
+        ("[nodes." + "n" * 60_000 + "]\ntype = 'agent'", "nnn"),
+    ],
+)
+def test_a_hostile_graph_file_is_refused_at_once(text: str, message: str) -> None:
+    began = time.process_time()
+    with pytest.raises(GraphError, match=message):
+        read_definition(text)
+    assert time.process_time() - began < 1
