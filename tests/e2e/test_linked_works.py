@@ -91,6 +91,7 @@ def test_linked_works_are_searched_for_and_judged(
             "OPENAI_BASE_URL": model.base_url,
             "OPENAI_API_KEY": "sk-of-the-test",
             "DETERMINATOR_MODEL": "fake",
+            "DETERMINATOR_EMBEDDINGS": "off",  # the linked works that are recorded are of other subjects
             "DETERMINATOR_PUBMED_URL": sources.url,
         }.items():
             monkeypatch.setenv(name, value)

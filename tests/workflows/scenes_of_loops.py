@@ -14,6 +14,7 @@ from temporalio.worker import Worker
 
 from activities.drafts import SentenceVerdict, Verdicts
 from activities.searches import SearchTask
+from activities.steps import JudgeBatch, JudgeInput
 from activities.types import Evidence, ModelChoice, SourceInfo, SourceOption
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.namespace import register_attributes
@@ -65,7 +66,14 @@ async def analysed(stage: Stage) -> None:
 
 
 async def many_works(stage: Stage) -> None:
-    """More works than one call of the judge reads."""
+    """More works than one call of the judge reads; they compare, so their effects are read."""
+
+    def judge(step: JudgeInput) -> JudgeBatch:
+        batch = stage.fakes.judged(step, enough=True)
+        judged = (one.model_copy(update={"comparator": "placebo"}) for one in batch.judgements)
+        return batch.model_copy(update={"judgements": tuple(judged)})
+
+    stage.script.answers["judge"] = judge
     stage.script.search = lambda task: [
         document(task.source, task.query.text, number) for number in range(1, 31)
     ]

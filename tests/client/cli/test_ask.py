@@ -92,7 +92,7 @@ def test_json_on_stdout_is_nothing_but_json(file_home: Path, library: Path, tmp_
     ran = ask(library, "--json", "--output", str(output))
     assert ran.code == 0, ran
     answer = ran.json()
-    assert (answer["status"], answer["answered"], answer["exit_code"]) == ("completed", True, 0)
+    assert (answer["status"], answer["answered"], answer["exit_code"]) == ("completed", None, 0)
     assert answer["report"] == str(output)
     assert json.loads(output.read_text())["run_id"] == answer["run_id"]
     assert (file_home / "reports" / f"{answer['run_id']}.md").exists()
@@ -218,7 +218,7 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: P
     wait_until(lambda: determinator("approve", "last", "--gate", "report").code == 0)
     out, err = command.communicate(timeout=60)
     assert command.returncode == 0, (out, err)
-    assert json.loads(out)["answered"]
+    assert json.loads(out)["report"]
     after = living(file_home)
     assert (len(after["server"]), len(after["worker"])) == (1, 1)
     assert after != before
