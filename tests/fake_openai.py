@@ -270,11 +270,14 @@ def sensible(asked: Asked) -> Reply:
         "writer": {
             "answer": copied[:2],
             "paragraphs": [{"sentences": copied[at : at + 4]} for at in range(0, len(copied), 4)],
-            "reservations": ["Abstracts only."],
+            "reservations": ["No full text was read."],
             "sentences": [],
         },
         "verifier": {
-            "verdicts": [{"claim": label, "supported": "yes", "reason": ""} for label in claims],
+            "verdicts": [
+                {"claim": label, "supported": "yes", "words": text[:300], "reason": ""}
+                for label, text in claims.items()
+            ],
         },
         "editor": {
             "title": question,
