@@ -188,9 +188,9 @@ class WriteInput(StepContext):
     """Ids of the items that code judged to help with the question, among all that were found; None where a
     model judged, or where items were found since."""
     written: tuple[Claim, ...] = ()
-    """Claims of earlier sections, not to be repeated; contradictions to them are to be kept."""
+    """Claims of sections that are written, not to be repeated; contradictions to them are to be kept."""
     shared: tuple[str, ...] = ()
-    """Ids of items that belong to another section: to be cited only for a statement of this section's own."""
+    """Ids of items that another section quotes where no model writes; a writer is not told of them."""
     other_sections: tuple[str, ...] = ()
     """Key questions that other sections answer."""
     stop_reason: StopReason = "sufficient_evidence"

@@ -13,7 +13,7 @@ from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.prompt import fenced, one_line, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, OneClaim, Text, limits, line
-from activities.roles.works import about_works, compose_works, readable_works
+from activities.roles.works import about_works, compose_works, named_sentences, readable_works
 from activities.text.sentences import Sentence
 from activities.types import Evidence
 from activities.verification import gate
@@ -60,6 +60,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             room=room,
             given=["Sentences:\n" + fenced("claims", "\n".join(rows)), searched],
             about=about_works(judged),
+            named=named_sentences(judged),
             task=TASK,
             most=step.works_room or int(room * (1 - SHARE_OF_SENTENCES)),
         )

@@ -1,14 +1,17 @@
 """How works are shown in a prompt: whole, the title first, every quotable sentence with a label of its own.
 
 A model that names a label cannot miscopy a quote. Of a text that is longer than `MAX_WORK_CHARS` the passages
-nearest to the question are shown; each gap says the page and the heading that the text goes on at.
+nearest to the question are shown; each gap says the page and the heading that the text goes on at. Sentences
+that were named before, by a judge, come first: whole, with their neighbours, those of every work before the
+rest of any.
 """
 
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from math import log
 
 from activities.judgements import WorkJudgement
@@ -30,6 +33,8 @@ MIN_GAP_CHARS = 12
 MAX_HEADING_CHARS = 80
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
+MAX_GAP_BYTES = 110
+"""Of the line that says where a text goes on."""
 
 _SHORT = re.compile(r"[ \t]*(?:\n[ \t]*)?[A-Z0-9](?=[^:\n.!?]*[^\W\d_]{2})(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
 """A sentence right after another one, without a heading."""
@@ -56,17 +61,18 @@ def compose_works(
     task: str,
     given: Sequence[str] = (),
     about: Mapping[str, str] | None = None,
+    named: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
     most: int = 0,
 ) -> Prompt:
     """The prompt of a role that reads works; retracted ones are not shown. What did not fit is in its
-    notes. `chars`: of each work; of a longer one so many of `passages`, by default as many. `most`: tokens
-    that the works may have at most; 0 for all that are left."""
+    notes. `about`, `named`: see `show`. `chars`: of each work; of a longer one so many of `passages`, by
+    default as many. `most`: tokens that the works may have at most; 0 for all that are left."""
     sound = [document for document in documents if document.standing != "retracted"]
     left = room_for_works(role, step, room=room, task=task, given=given)
     left = min(left, most) if most else left
-    works = show(step.question, sound, left, about=about, chars=chars, passages=passages)
+    works = show(step.question, sound, left, about=about, named=named, chars=chars, passages=passages)
     prompt = compose(role, step, room=room, task=task, given=given, works=works.text)
     return replace(
         prompt,
@@ -84,33 +90,46 @@ def show(
     room: int,
     *,
     about: Mapping[str, str] | None = None,
+    named: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
     labelled: bool = True,
 ) -> Works:
     """As many of the documents as fit into `room` tokens, the first ones first. `about`: evidence id -> what
-    stands under the title of a work."""
+    stands under the title of a work. `named`: evidence id -> quotes that are shown before all else."""
     left = int(max(room, 0) * BYTES_PER_TOKEN)
+    layouts = [
+        _Layout.of(f"E{n}", one, (about or {}).get(one.evidence_id, ""), (named or {}).get(one.evidence_id))
+        for n, one in enumerate(documents, 1)
+    ]
+    reserved = _reserved(layouts, left) if named else [0] * len(layouts)
+    later = sum(reserved)
     blocks: list[str] = []
     labels: dict[str, Sentence] = {}
     items: dict[str, Evidence] = {}
-    for document in documents:
-        name = f"E{len(items) + 1}"
-        head = heading(name, document)
-        if said := (about or {}).get(document.evidence_id, ""):
-            head = f"{head}\n({one_line(said)})"
+    for layout, own_room in zip(layouts, reserved, strict=True):
+        document = layout.document
+        later -= own_room
         most = chars if len(document.text) <= chars else passages or chars
-        limit = min(most, left - len(head.encode()) - 2)
+        limit = min(most, left - later - len(layout.head.encode()) - 2)
         if items and limit < min(MIN_WORK_BYTES, len(document.text)):
             break
-        lines, own = _lines(question, document, limit, len(labels) + 1 if labelled else 0)
-        block = "\n".join([head, *lines])
+        block, own = layout.block(question, limit, len(labels) + 1 if labelled else 0)
         if (left := left - len(block.encode()) - 2) < 0:
             break
         blocks.append(block)
         labels.update(own)
-        items[name] = document
+        items[layout.label] = document
     return Works("\n\n".join(blocks), labels, items)
+
+
+def _reserved(layouts: Sequence["_Layout"], room: int) -> list[int]:
+    """Bytes that are kept for each work before any gets more: what was named of it, with its neighbours where
+    that fits for all. The last works have none where not even what was named fits."""
+    least = [layout.least(beside=True) for layout in layouts]
+    if sum(least) > room:
+        least = [layout.least(beside=False) for layout in layouts]
+    return [own if total <= room else 0 for own, total in zip(least, accumulate(least), strict=True)]
 
 
 def heading(label: str, document: Evidence) -> str:
@@ -121,47 +140,141 @@ def heading(label: str, document: Evidence) -> str:
     return f"[{label}] {clip(one_line(document.title), MAX_TITLE_CHARS)} ({shown})"
 
 
-def _lines(
-    question: str, document: Evidence, limit: int, first: int
-) -> tuple[list[str], dict[str, Sentence]]:
-    """The text of a work as lines, its quotable sentences labelled from `S<first>` on (0: without labels)."""
-    rows: list[str] = []
-    own: dict[str, Sentence] = {}
-    at = 0
-    parts: list[tuple[str, Sentence | None]] = []
-    for found in sentences(document, short=True):
-        start = document.text.find(found.quote, at)
-        if start < 0:
-            continue
-        parts.append((document.text[at:start], None))
-        parts.append((found.quote, found))
-        at = start + len(found.quote)
-    parts.append((document.text[at:], None))
-    kept = _within(question, parts, limit)
-    gap, end, heading = False, 0, ""
-    for place, (text, sentence) in enumerate(parts):
-        start, end = end, end + len(text)
-        shown = one_line(text)
-        if sentence is None:
-            heading = _heading(text) or heading
-        if sentence is None and place in kept and place:
-            sentence = _short(text, parts[place - 1][1], document)
-        if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
-            continue
-        if place not in kept:
-            gap = True
-            continue
-        if gap:
-            rows.append(_gap(document, start, heading))
-            gap = False
-        shown = shown if len(shown) <= MAX_SENTENCE_CHARS else f"{shown[:MAX_SENTENCE_CHARS]} (...)"
-        if sentence is None or not first:
-            rows.append(f"- {shown}")  # no text can begin a line that looks like a label
-        else:
-            label = f"S{first + len(own)}"
-            own[label] = sentence
-            rows.append(f"{label}: {shown}")
-    return rows, own
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """One work before it is decided how much of it is shown."""
+
+    label: str
+    document: Evidence
+    head: str
+    parts: list[tuple[str, Sentence | None]]
+    """Its text in order: sentences, and what stands between them."""
+    named: frozenset[int]
+    """Places of the parts that hold what was named."""
+
+    @classmethod
+    def of(cls, label: str, document: Evidence, about: str, quotes: Sequence[str] | None) -> "_Layout":
+        head = heading(label, document)
+        parts: list[tuple[str, Sentence | None]] = []
+        at = 0
+        for sentence in sentences(document, short=True):
+            start = document.text.find(sentence.quote, at)
+            if start < 0:
+                continue
+            parts.append((document.text[at:start], None))
+            parts.append((sentence.quote, sentence))
+            at = start + len(sentence.quote)
+        parts.append((document.text[at:], None))
+        named = frozenset(_places(document.text, parts, quotes or ()))
+        return cls(label, document, f"{head}\n({one_line(about)})" if about else head, parts, named)
+
+    def least(self, *, beside: bool) -> int:
+        """Bytes that the work needs for what was named of it, `beside`: with its neighbours."""
+        costs = self._costs()
+        wanted = [*self.named, *(self._neighbours() if beside else ())]
+        needed = sum(costs[place] for place in wanted) + MAX_GAP_BYTES * len(self.named)
+        own = min(sum(costs), needed or MIN_WORK_BYTES)
+        return len(self.head.encode()) + own + 2
+
+    def block(self, question: str, limit: int, first: int) -> tuple[str, dict[str, Sentence]]:
+        """The work as it is shown, its quotable sentences labelled from `S<first>` on (0: without labels).
+        The lines that say where a text goes on may cost more than `limit` bytes of text leave: then less of
+        it is shown."""
+        rows, own = self._lines(question, limit, first)
+        over = sum(len(row.encode()) + 1 for row in rows) - limit
+        if self.named and over > 0:
+            rows, own = self._lines(question, limit - over, first)
+        return "\n".join([self.head, *rows]), own
+
+    def _lines(self, question: str, limit: int, first: int) -> tuple[list[str], dict[str, Sentence]]:
+        rows: list[str] = []
+        own: dict[str, Sentence] = {}
+        kept = self._within(question, limit)
+        gap, end, heading = False, 0, ""
+        for place, (text, sentence) in enumerate(self.parts):
+            start, end = end, end + len(text)
+            shown = one_line(text)
+            if sentence is None:
+                heading = _heading(text) or heading
+            if sentence is None and place in kept and place:
+                sentence = _short(text, self.parts[place - 1][1], self.document)
+            if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
+                continue
+            if place not in kept:
+                gap = True
+                continue
+            if gap:
+                rows.append(_gap(self.document, start, heading))
+                gap = False
+            if len(shown) > MAX_SENTENCE_CHARS and place not in self.named:
+                shown = f"{shown[:MAX_SENTENCE_CHARS]} (...)"
+            if sentence is None or not first:
+                rows.append(f"- {shown}")  # no text can begin a line that looks like a label
+            else:
+                label = f"S{first + len(own)}"
+                own[label] = sentence
+                rows.append(f"{label}: {shown}")
+        return rows, own
+
+    def _costs(self) -> list[int]:
+        """Bytes of each part as it is shown."""
+        sizes = (len(text.encode()) for text, _ in self.parts)
+        return [
+            (size if place in self.named else min(size, MAX_SENTENCE_CHARS)) + 8
+            for place, size in enumerate(sizes)
+        ]
+
+    def _neighbours(self) -> list[int]:
+        """Places of the sentences beside what was named, those after it first."""
+        beside = [place + step for step in (2, 1, -2, -1) for place in sorted(self.named)]
+        return [
+            place
+            for place in dict.fromkeys(beside)
+            if 0 <= place < len(self.parts) and self.parts[place][1] is not None and place not in self.named
+        ]
+
+    def _within(self, question: str, limit: int) -> set[int]:
+        """Places of the parts that are shown: all where they fit, else what was named, its neighbours, and
+        passages: the quotable sentences nearest to the question, the first and the last of a text before
+        others that are as near, each with those around it."""
+        parts, costs = self.parts, self._costs()
+        if sum(costs) <= limit:
+            return set(range(len(parts)))
+        wanted = set(terms(question))
+        counts = Counter(term for _, sentence in parts if sentence for term in set(sentence.terms))
+        total = sum(sentence is not None for _, sentence in parts) or 1
+        weight = {term: log(1 + total / counts[term]) for term in wanted if counts[term]}
+        last = len(parts) - 1
+
+        def nearness(place: int) -> tuple[float, int]:
+            sentence = parts[place][1]
+            own = sum(weight.get(term, 0.0) for term in set(sentence.terms)) if sentence else -1.0
+            return (-own, min(place, last - place))
+
+        kept: set[int] = set()
+        used = 0
+        nearest_first = (
+            place
+            for nearest in sorted(range(len(parts)), key=nearness)
+            if parts[nearest][1] is not None
+            for place in (nearest, nearest + 2, nearest - 2)
+            if 0 <= place <= last and parts[place][1] is not None
+        )
+        for place in (*sorted(self.named), *self._neighbours(), *nearest_first):
+            if place not in kept and used + costs[place] <= limit:
+                kept.add(place)
+                used += costs[place]
+        return kept
+
+
+def _places(text: str, parts: Sequence[tuple[str, Sentence | None]], quotes: Sequence[str]) -> Iterator[int]:
+    """Places of the parts that hold letters of one of the quotes."""
+    starts = [(start, start + len(quote)) for quote in quotes if quote and (start := text.find(quote)) >= 0]
+    end = 0
+    for place, (part, _) in enumerate(parts):
+        begin, end = end, end + len(part)
+        if any(_LETTER.search(text[max(begin, one) : min(end, other)]) for one, other in starts):
+            yield place
 
 
 def _heading(text: str) -> str:
@@ -187,35 +300,6 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
     return replace(before, quote=quote, text=readable(quote)) if fits else None
 
 
-def _within(question: str, parts: Sequence[tuple[str, Sentence | None]], limit: int) -> set[int]:
-    """Places of the parts that are shown: all where they fit, else passages: the quotable sentences nearest
-    to the question, the first and the last of a text before others that are as near, each with those around
-    it."""
-    costs = [min(len(text.encode()), MAX_SENTENCE_CHARS) + 8 for text, _ in parts]
-    if sum(costs) <= limit:
-        return set(range(len(parts)))
-    wanted = set(terms(question))
-    counts = Counter(term for _, sentence in parts if sentence for term in set(sentence.terms))
-    total = sum(sentence is not None for _, sentence in parts) or 1
-    weight = {term: log(1 + total / counts[term]) for term in wanted if counts[term]}
-    last = len(parts) - 1
-
-    def nearness(place: int) -> tuple[float, int]:
-        sentence = parts[place][1]
-        own = sum(weight.get(term, 0.0) for term in set(sentence.terms)) if sentence else -1.0
-        return (-own, min(place, last - place))
-
-    kept: set[int] = set()
-    used = 0
-    for nearest in sorted(range(len(parts)), key=nearness):
-        for place in (nearest, nearest + 2, nearest - 2) if parts[nearest][1] is not None else ():
-            fits = 0 <= place <= last and parts[place][1] is not None and used + costs[place] <= limit
-            if fits and place not in kept:
-                kept.add(place)
-                used += costs[place]
-    return kept
-
-
 def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudgement]) -> list[Evidence]:
     """The works that a writer and its second reader read, those that answer best first. Related ones only
     where none answers, and those on another subject only where none is related."""
@@ -232,6 +316,11 @@ def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudge
 def about_works(judged: Mapping[str, WorkJudgement]) -> dict[str, str]:
     """What was judged of each work, in a few words."""
     return {name: _about(judgement) for name, judgement in judged.items()}
+
+
+def named_sentences(judged: Mapping[str, WorkJudgement]) -> dict[str, tuple[str, ...]]:
+    """The quotes by which works were judged to answer."""
+    return {name: tuple(one.quote for one in judgement.support) for name, judgement in judged.items()}
 
 
 def _about(judgement: WorkJudgement) -> str:

@@ -33,7 +33,7 @@ from activities.roles.validation import (
     line,
     supports,
 )
-from activities.roles.works import about_works, compose_works, readable_works
+from activities.roles.works import about_works, compose_works, named_sentences, readable_works
 from activities.roles.written import MAX_LABELS, Written, checked, claims_of
 from activities.types import Evidence
 from activities.verification import gate
@@ -47,8 +47,6 @@ MAX_PARAGRAPHS = 6
 MAX_SENTENCES = 8
 """Of a paragraph."""
 MAX_RESERVATIONS = 4
-MAX_EARLIER = 10
-"""Claims of earlier sections that a prompt shows, the latest ones."""
 MAX_SMALL_WORKS = 8
 SENTENCES_OF_A_WORK = 2
 """Of each work that a small model judged to answer, chosen by code."""
@@ -106,7 +104,6 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
     chains = [
         " -> ".join(part for part in (h.drug, h.target, h.pathway, h.effect) if part) for h in step.hypotheses
     ]
-    elsewhere = [document.title for document in documents if document.evidence_id in set(step.shared)]
     return compose_works(
         "writer",
         step,
@@ -115,20 +112,20 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         given=[
             f"Section: {line(step.title, 160)}" if step.title else "",
             listed("Hypotheses so far", chains, limit=6),
-            listed(
-                "Said in earlier sections", [c.text for c in step.written[-MAX_EARLIER:]], MAX_EARLIER, 160
-            ),
+            listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
-            listed("Works that another section reports", elsewhere, 12, 100),
         ],
         about=about_works(judged),
+        named=named_sentences(judged),
         task=TASK,
     )
 
 
 def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     """The prompt for the sentences that were refused: each with the reason, and the works they cite."""
-    names = {support.evidence_id for claim in step.failed for support in claim.support}
+    named: dict[str, list[str]] = {}
+    for support in (one for claim in step.failed for one in claim.support):
+        named.setdefault(support.evidence_id, []).append(support.quote)
     labels = {f"C{n}": claim.id for n, claim in enumerate(step.failed, 1)}
     rows = [
         f"{label}: {claim.text} (refused: {worded([claim.problem]) if claim.problem else 'not verified'})"
@@ -137,9 +134,10 @@ def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) ->
     prompt = compose_works(
         "writer",
         step,
-        [document for document in documents if document.evidence_id in names],
+        [document for document in documents if document.evidence_id in named],
         room=room,
         given=["Refused sentences:\n" + fenced("claims", "\n".join(rows))],
+        named=named,
         task=TASK_AGAIN,
     )
     choices = {**prompt.choices, "ClaimLabel": tuple(labels)}

@@ -89,6 +89,17 @@ async def test_sections_are_drafted_at_the_same_time_and_edited_once(stage: Stag
     assert all(section.claims for section in report.sections)
 
 
+async def test_a_writer_is_shown_what_other_sections_have_written_and_none_of_its_own(stage: Stage) -> None:
+    stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
+    await stage.play(a_request("deep"))
+    steps = {step.section_id: step for step in drafts_of(stage)}
+    sections = {planned.section.id: planned.draft for planned in stage.fakes.published[-1].sections}
+    before = [claim.id for name in ("s1", "s2") for claim in sections[name].claims]
+    assert [claim.id for claim in steps["s3"].written] == before
+    assert before
+    assert not any(claim.id.startswith(f"{name}.") for name, step in steps.items() for claim in step.written)
+
+
 async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reported_once(
     stage: Stage,
 ) -> None:

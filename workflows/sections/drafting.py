@@ -14,10 +14,11 @@ from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
     from activities.drafts import SectionDraft, WriteInput
+    from activities.report.claims import draft_claims
     from activities.steps import Role
     from activities.stop_reasons import STOPS
     from activities.text.tokens import terms
-    from activities.types import EvidenceRef, ReportPlanSection
+    from activities.types import Claim, EvidenceRef, ReportPlanSection
 
 from workflows.rules.payload_limits import shown
 from workflows.run import RunParts
@@ -27,6 +28,8 @@ from workflows.steps.writing import MAX_WRITER_ITEMS, judgements_of, run_all
 
 MAX_NEAREST = 12
 """Works that a section quotes at most without a model."""
+MAX_WRITTEN = 20
+"""Claims of sections that are written that a writer is shown, the latest ones."""
 
 
 class SectionDrafting:
@@ -106,6 +109,7 @@ class SectionDrafting:
                 evidence=evidence,
                 shared=shared,
                 other_sections=tuple(others),
+                written=self._written(section),
                 stop_reason=state.stop_reason
                 or (findings.stop_reason if findings else "sufficient_evidence"),
                 hypotheses=tuple(state.hypotheses),
@@ -114,6 +118,12 @@ class SectionDrafting:
             )
             draft = await self.run.writing.write(step, use_model)
         state.drafts[section.id] = self.results.planned(section, draft)
+
+    def _written(self, section: ReportPlanSection) -> tuple[Claim, ...]:
+        """The latest claims of the other sections that are written, without their quotes."""
+        drafts = (planned.draft for name, planned in self.context.state.drafts.items() if name != section.id)
+        claims = [claim for draft in drafts for claim in draft_claims(draft)[1]]
+        return tuple(claim.model_copy(update={"support": ()}) for claim in claims[-MAX_WRITTEN:])
 
     def _evidence(self, section: ReportPlanSection) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
         """What a section is written from, and the ids of those items that belong to another section."""

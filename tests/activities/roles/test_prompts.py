@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.judgements import WorkJudgement
 from activities.models.tokens import PER_MESSAGE, estimate, room
 from activities.roles import prompt, works
 from activities.roles.allowances import ALLOWANCES
@@ -14,9 +15,10 @@ from activities.roles.prompt import WORKS_FIRST
 from activities.roles.registry import SPECS
 from activities.roles.role import evidence_rules, prompt_file
 from activities.steps import Role
-from activities.types import Evidence, Statement
+from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import verbatim
 from tests.activities.roles.conftest import DOCUMENTS, PLANTED, QUESTION, Case
+from tests.activities.roles.test_works import abstract, answer_of
 from tests.fake_openai import evidence_of, role_of, says, sensible
 
 ROLES = list(SPECS)
@@ -95,6 +97,33 @@ async def test_what_is_left_out_is_stated(case: Case, role: Role) -> None:
     sent = estimate(*(m["content"] for m in body["messages"]))
     assert sent <= ALLOWANCES[role].input_tokens
     assert sent + body["max_tokens"] <= ALLOWANCES[role].tokens
+
+
+async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_others_wrote(case: Case) -> None:
+    """Of fourteen works that answer, none is missing; no work of the section is called another's."""
+    documents = [abstract(number) for number in range(14)]
+    refs = [await case.store.put(document) for document in documents]
+    judged = tuple(
+        WorkJudgement(
+            evidence_id=one.evidence_id,
+            answers=2,
+            support=(Support(evidence_id=one.evidence_id, quote=f"{answer_of(one)[1]}."),),
+        )
+        for one in documents
+    )
+    elsewhere = Claim(id="s2.1", text="Metformin is safe in renal failure.")
+    told = {"judgements": judged, "shared": tuple(ref.evidence_id for ref in refs), "written": (elsewhere,)}
+    small = {"allowance": ALLOWANCES["writer"].model_copy(update={"input_tokens": 8_000})}
+    write = case.step("writer", refs).model_copy(update={**told, **small})
+    prompt = SPECS["writer"].render(write, documents, room(write.allowance, 128_000))
+    assert all(f": {answer_of(one)[1]}." in prompt.user for one in documents)
+    assert "[...]" in prompt.user
+    assert elsewhere.text in prompt.user
+    assert prompt.user.count(documents[0].title) == prompt.user.count(f"[E1] {documents[0].title} ") == 1
+    read = case.step("verifier", refs).model_copy(
+        update={"judgements": judged, "works_room": prompt.works_room}
+    )
+    assert SPECS["verifier"].render(read, documents, 20_000).sentences == prompt.sentences
 
 
 async def test_all_that_fits_is_shown_without_a_limitation(case: Case) -> None:

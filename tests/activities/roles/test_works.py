@@ -1,5 +1,8 @@
 """How works are shown to a model: every sentence that can be quoted has a label."""
 
+import pytest
+
+from activities.models.tokens import PER_MESSAGE, estimate
 from activities.roles.works import show
 from activities.types import Evidence
 
@@ -33,3 +36,47 @@ def test_of_a_long_text_passages_are_shown_with_their_page_and_heading() -> None
     assert " ".join(shown) == told.strip()
     assert sum(map(len, lines[1:])) < 800
     assert all(sentence.quote in text for sentence in works.sentences.values())
+
+
+def abstract(number: int) -> Evidence:
+    """A work whose answer is far from the words of the question, between sentences that are nearer."""
+    near = " ".join(
+        f"Metformin and dementia were looked at in registry {number} of year {y}." for y in range(9)
+    )
+    said = (
+        f"Visits took place every quarter in cohort {number}. "
+        f"The hazard ratio of group {number} was 0.81 after adjustment, {'and so on ' * 20}until the end. "
+        f"This held in all strata of cohort {number}. "
+    )
+    return Evidence(evidence_id=f"pmid:{number}", source="", title=f"W{number}", text=f"{near} {said}{near}")
+
+
+def answer_of(document: Evidence) -> list[str]:
+    """What was named of a work between its neighbours."""
+    return [one for one in document.text.split(". ") if one.startswith(("Visits", "The hazard", "This held"))]
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_what_a_judge_named_is_shown_whole_of_every_work_before_the_rest_of_any(beside: bool) -> None:
+    """With its neighbours where that fits for all works; what is cut is the rest."""
+    documents = [abstract(number) for number in range(14)]
+    named = {one.evidence_id: (f"{answer_of(one)[1]}.",) for one in documents}
+    room = 4_400 if beside else 3_200
+    works = show("metformin dementia", documents, room, named=named)
+    assert estimate(works.text) <= room + PER_MESSAGE
+    assert "[...]" in works.text
+    assert len(works.items) == 14
+    for document in documents:
+        before, answer, after = (f": {one}." in works.text for one in answer_of(document))
+        assert answer
+        assert (before and after) or not beside
+    assert len(show("metformin dementia", documents, room).items) < 14
+
+
+def test_a_short_sentence_that_was_named_is_shown_of_a_long_text() -> None:
+    text = f"{'The weather was mild and the harvest was good. ' * 60}{TEXT}"
+    document = Evidence(evidence_id="pmid:1", source="", title="T", text=text)
+    quote = "The conversion rate to an open procedure was 20% overall. Mortality was 0%."
+    works = show("harvest", [document], 300, named={"pmid:1": (quote,)})
+    assert any(one.quote == quote for one in works.sentences.values())
+    assert any(line.endswith(": Mortality was 0%.") for line in works.text.splitlines())
