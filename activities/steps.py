@@ -129,6 +129,8 @@ class ParsedQuery(Frozen):
 
 class PlanInput(StepContext):
     parsed: ParsedQuery
+    sources: tuple[SourceOption, ...] = ()
+    """Those that will be searched."""
     max_sections: int = 5
 
 

@@ -13,7 +13,7 @@ from activities.errors import StoreError
 from activities.evidence_store import EvidenceStore
 from activities.iterations import Recommendation
 from activities.judgements import WorkJudgement
-from activities.roles.role import prompt_file
+from activities.roles.role import own_prompt, prompt_file
 from activities.steps import JudgeBatch, JudgeInput
 from activities.types import EvidenceRef, Frozen
 
@@ -80,15 +80,18 @@ class JudgementStore:
 
 
 def _key(step: JudgeInput, ref: EvidenceRef) -> str:
-    """A digest of everything that decides a judgement. What a reviewer said is part of it."""
+    """A digest of everything that decides a judgement: the prompt that was used is the role's file or the
+    text of a graph's node in its place; what a reviewer or the manager of a team said is part of it."""
     small = step.model.effort == "small"
+    own = own_prompt("judge", step.prompt, evidence=True) if step.prompt and not small else None
+    used = own or prompt_file("judge", evidence=True, small=small)
     parts = [
         step.question,
         ref.blob,
-        step.profile.model_dump(mode="json", include={"name", "criteria", "guidance"}),
+        step.profile.model_dump(mode="json", include={"name", "criteria", "guidance", "roles"}),
         [step.model.model, step.model.base_url or "", step.model.effort or ""],
-        prompt_file("judge", evidence=True, small=small).version,
-        list(step.steering),
+        used.version,
+        [step.instruction, *step.steering],
     ]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     return f"judgements/{digest}.json"

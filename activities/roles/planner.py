@@ -26,11 +26,13 @@ class PlanAnswer(Loose):
 
 def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     parsed = step.parsed
+    sources = [f"{option.info.title}: {option.info.covers}" for option in step.sources]
     return compose(
         "planner",
         step,
         room=room,
         given=[
+            listed("Sources that will be searched", sources),
             listed("Named in the question", parsed.key_entities),
             listed("Smaller questions", parsed.research_questions),
             listed("Usual sections of this profile", tuple(aspect.title for aspect in step.profile.aspects)),

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from temporalio.client import WorkflowUpdateFailedError
 
+from activities.roles import planner
+from activities.steps import PlanInput
 from activities.types import ReportPlan
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import DAY, a_plan, a_section, at_the_plan
@@ -103,3 +105,12 @@ async def test_an_edited_plan_is_the_one_that_runs(stage: Stage) -> None:
 def test_ids_that_are_given_stay() -> None:
     plan = a_plan(a_section(1), a_section(2, id="s1"), a_section(3), a_section(4, id="s3"))
     assert [s.id for s in number_sections(plan).report_outline] == ["s2", "s1", "s4", "s3"]
+
+
+async def test_the_planner_is_told_what_will_be_searched(stage: Stage) -> None:
+    await stage.play(a_request("deep", sources=("alpha",)))
+    (step,) = (call.step for call in stage.fakes.of("planner"))
+    assert isinstance(step, PlanInput)
+    assert [option.info.name for option in step.sources] == ["alpha"]
+    prompt = planner.SPEC.render(step, (), 4_000)
+    assert f"{step.sources[0].info.title}: {step.sources[0].info.covers}" in prompt.user

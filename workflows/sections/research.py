@@ -51,7 +51,12 @@ class SectionResearch:
         run.events.set_phase("planning", "outlining the report")
         assert state.parsed is not None
         question, most = run.context.whole_question, run.request.limits.max_sections
-        step = PlanInput(**run.context.step_inputs(), parsed=state.parsed, max_sections=most)
+        step = PlanInput(
+            **run.context.step_inputs(),
+            parsed=state.parsed,
+            sources=run.searches.sources(),
+            max_sections=most,
+        )
         empty = ReportPlan(report_title=question)
         planner = ThinkActivities.plan_report
         try:

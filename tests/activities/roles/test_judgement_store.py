@@ -1,12 +1,16 @@
 """Judgements that were made before: what their advice is worth in another run."""
 
+from pathlib import Path
+
 import pytest
 
+from activities.evidence_store import EvidenceStore
 from activities.iterations import Recommendation
 from activities.judgements import WorkJudgement
 from activities.profiles.loader import load_profile
-from activities.roles.judgement_store import StoredJudgement, with_known
+from activities.roles.judgement_store import JudgementStore, StoredJudgement, with_known
 from activities.steps import JudgeBatch, JudgeInput
+from activities.types import Evidence, ModelChoice
 
 STEP = JudgeInput(
     run_id="r", question="Does it work?", profile=load_profile("general"), iteration=1, evidence=()
@@ -43,3 +47,29 @@ def test_a_work_that_is_judged_anew_names_its_own_gaps() -> None:
     batch = with_known(STEP, stored("continue", "a"), new, "m")
     assert batch.gaps == ("doses",)
     assert {judgement.evidence_id for judgement in batch.judgements} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"prompt": "Judge as a regulator would."},
+        {"instruction": "Look at harms."},
+        {"question": "Is it safe?"},
+        {"model": ModelChoice(backend="openai", model="other")},
+    ],
+)
+async def test_a_judgement_belongs_to_the_prompt_that_it_was_asked_with(
+    other: dict[str, object], tmp_path: Path
+) -> None:
+    """A node of a graph has a prompt of its own: neither uses what the other was told."""
+    files = EvidenceStore.at(str(tmp_path))
+    ref = await files.put(Evidence(evidence_id="a", source="library", title="T", text="It works."))
+    step = STEP.model_copy(update={"evidence": (ref,)})
+    another = step.model_copy(update=other)
+    store = JudgementStore(files)
+    for asked, grade in ((step, 3), (another, 1)):
+        assert not await store.known(asked)
+        batch = JudgeBatch(judgements=(WorkJudgement(evidence_id="a", answers=grade),))
+        await store.keep(asked, batch)
+    known = [await store.known(asked) for asked in (step, another)]
+    assert [one["a"].judgement.answers for one in known] == [3, 1]
