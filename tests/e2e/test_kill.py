@@ -112,6 +112,8 @@ class Play:
             "OPENAI_BASE_URL": model.base_url,
             "OPENAI_API_KEY": "sk-of-the-test",
             "DETERMINATOR_MODEL": "fake",
+            # the recorded works are of several subjects: the encoder would keep most of them from the judge
+            "DETERMINATOR_EMBEDDINGS": "off",
             # a local server that does not say how many calls it serves at once is asked one at a time, and a
             # call that is held back would hold back those of every other run
             "DETERMINATOR_MODEL_CONCURRENCY": "8",

@@ -71,6 +71,7 @@ def test_the_latest_texts_are_not_computed_again(encoder: Embedder, monkeypatch:
         computed.extend(texts)
         return compute(texts)
 
+    monkeypatch.setattr(embeddings, "_kept", None)  # which a worker of an earlier test has opened
     monkeypatch.setattr(encoder, "_batch", note)
     monkeypatch.setattr(encoder, "_remembered", type(encoder._remembered)())
     monkeypatch.setattr(embeddings, "REMEMBERED", 3)
