@@ -14,6 +14,7 @@ COPY activities activities
 COPY workflows workflows
 COPY worker worker
 COPY client client
+COPY examples/codec_server.py examples/
 # the commit that `determinator --version` names: docker build --build-arg SOURCE_COMMIT=$(git rev-parse HEAD)
 ARG SOURCE_COMMIT=""
 RUN SOURCE_COMMIT="$SOURCE_COMMIT" pip install --no-cache-dir --no-deps --no-build-isolation .

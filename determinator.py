@@ -13,24 +13,34 @@ import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from activities.errors import Malformed as Malformed
-    from activities.errors import RateLimited as RateLimited
-    from activities.errors import Refused as Refused
-    from activities.errors import Unavailable as Unavailable
+    from activities.codec import CodecError as CodecError
+    from activities.codec import codec_of as codec_of
+    from activities.contracts.errors import Malformed as Malformed
+    from activities.contracts.errors import RateLimited as RateLimited
+    from activities.contracts.errors import Refused as Refused
+    from activities.contracts.errors import Unavailable as Unavailable
+    from activities.contracts.evidence import Evidence as Evidence
+    from activities.contracts.evidence import Identifiers as Identifiers
+    from activities.contracts.evidence import Query as Query
+    from activities.contracts.evidence import SourceInfo as SourceInfo
+    from activities.contracts.evidence import StopReason as StopReason
+    from activities.contracts.identifiers import evidence_id as evidence_id
+    from activities.contracts.identifiers import normal_doi as normal_doi
+    from activities.contracts.profile import Profile as Profile
+    from activities.contracts.search import SearchTask as SearchTask
     from activities.hooks import Call as Call
     from activities.hooks import CallOutcome as CallOutcome
     from activities.hooks import Veto as Veto
-    from activities.own_steps import CodeStep as CodeStep
-    from activities.own_steps import OwnStepInput as OwnStepInput
-    from activities.own_steps import OwnStepOutput as OwnStepOutput
-    from activities.profiles.types import Profile as Profile
+    from activities.own_step_activity import OwnStepInput as OwnStepInput
+    from activities.own_step_activity import OwnStepOutput as OwnStepOutput
+    from activities.own_step_activity import step as step
     from activities.report.format_table import Format as Format
     from activities.report.schema import Report as Report
-    from activities.roles.own import OwnRole as OwnRole
-    from activities.searches import SearchTask as SearchTask
+    from activities.roles.own import role as role
     from activities.settings import Settings as Settings
     from activities.sources.base import Exchange as Exchange
     from activities.sources.base import Source as Source
@@ -38,13 +48,6 @@ if TYPE_CHECKING:
     from activities.sources.declared import source as source
     from activities.sources.http.client import Http as Http
     from activities.sources.library.records import read_record as read_record
-    from activities.types import Evidence as Evidence
-    from activities.types import Identifiers as Identifiers
-    from activities.types import Query as Query
-    from activities.types import SourceInfo as SourceInfo
-    from activities.types import StopReason as StopReason
-    from activities.verification.identifiers import evidence_id as evidence_id
-    from activities.verification.identifiers import normal_doi as normal_doi
     from client.api import BlockingDeterminator as BlockingDeterminator
     from client.api import Determinator as Determinator
     from client.exit import leave as leave
@@ -55,9 +58,10 @@ if TYPE_CHECKING:
     from client.run import BlockingRun as BlockingRun
     from client.run import Run as Run
     from client.run import RunStatus as RunStatus
+    from workflows import temporal as temporal
     from workflows.context import ModeTraits as ModeTraits
     from workflows.handlers import ResearchHandlers as ResearchHandlers
-    from workflows.modes import ModeInfo as ModeInfo
+    from workflows.modes import mode as mode
     from workflows.run import RunParts as RunParts
     from workflows.state import RunState as RunState
     from workflows.steps.failures import OutOfBudget as OutOfBudget
@@ -116,7 +120,19 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if problem := collision():
         raise ImportError(problem)
+    if name == "temporal":  # a module
+        return importlib.import_module("workflows.temporal")
     return getattr(importlib.import_module(public_names()[name]), name)
+
+
+class Temporal(ModuleType):
+    """`from determinator.temporal import ...`, although this is a file: imported when it is used."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(importlib.import_module("workflows.temporal"), name)
+
+
+sys.modules[f"{__name__}.temporal"] = Temporal(f"{__name__}.temporal")
 
 
 def main() -> NoReturn:

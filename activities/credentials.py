@@ -2,7 +2,7 @@
 
 Besides the keys that are settings of their own, addresses carry them: as user and password, and in queries
 (signed addresses). What is registered here is replaced in the message of each of our errors when it is made
-(`activities.errors`), in every record of a log, and in what the command line prints.
+(`activities.contracts.errors`), in every record of a log, and in what the command line prints.
 """
 
 import re

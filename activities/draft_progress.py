@@ -15,8 +15,8 @@ import structlog
 from temporalio import activity
 from temporalio.service import RPCError
 
+from activities.contracts.evidence import Frozen
 from activities.models.progress import Progress
-from activities.types import Frozen
 
 log = structlog.get_logger()
 

@@ -16,9 +16,9 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
+from activities.contracts.errors import DamagedEvidence, StoreError
+from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.credentials import without_credentials
-from activities.errors import DamagedEvidence, StoreError
-from activities.types import Evidence, EvidenceRef
 
 TITLE_CHARS = 300
 MAX_REMEMBERED_BYTES = 8 * 2**20
@@ -242,7 +242,7 @@ class EvidenceStore:
 
 def make_ref(evidence: Evidence, blob: str) -> EvidenceRef:
     """The small pointer to a stored document."""
-    from activities.verification.identifiers import fingerprint
+    from activities.contracts.identifiers import fingerprint
 
     return EvidenceRef(
         evidence_id=evidence.evidence_id,

@@ -1,6 +1,6 @@
 """Parts of the system whose libraries are extras of the package."""
 
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
 
 
 class NotInstalled(DeterminatorError):

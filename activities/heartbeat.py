@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import structlog
 from temporalio import activity
 
-from activities.errors import DeterminatorError, to_application_error
+from activities.contracts.errors import DeterminatorError, to_application_error
 
 log = structlog.get_logger()
 

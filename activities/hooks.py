@@ -26,12 +26,12 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from activities.errors import DeterminatorError, SourceError, to_application_error
-from activities.search import activity_name
-from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.contracts.errors import DeterminatorError, SourceError, to_application_error
+from activities.contracts.evidence import ANSWERED, SearchStatus, Usage
+from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.contracts.step import Charged, StepContext
+from activities.search_activity import activity_name
 from activities.settings import Settings
-from activities.steps import Charged, StepContext
-from activities.types import ANSWERED, SearchStatus, Usage
 
 log = structlog.get_logger()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
-from temporalio.contrib.pydantic import PydanticPayloadConverter
+from temporalio.contrib.pydantic import PydanticJSONPlainPayloadConverter, PydanticPayloadConverter
 from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
@@ -21,7 +21,8 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from activities.errors import PayloadTooLarge, to_application_error
+from activities.contracts.errors import PayloadTooLarge, to_application_error
+from activities.contracts.evidence import Compact
 
 PAYLOAD_LIMIT = 256 * 1024
 """Bytes of one encoded value. The server warns at 512 KiB and refuses at 2 MiB."""
@@ -45,7 +46,20 @@ def type_name(value: object) -> str:
     return name
 
 
-CONVERTERS = tuple(PydanticPayloadConverter().converters.values())
+class CompactConverter(PydanticJSONPlainPayloadConverter):
+    """Pydantic JSON, without the defaults of a `Compact`."""
+
+    def to_payload(self, value: object) -> Payload | None:
+        if not isinstance(value, Compact):
+            return super().to_payload(value)
+        data = value.model_dump_json(exclude_defaults=True).encode()
+        return Payload(metadata={"encoding": self.encoding.encode()}, data=data)
+
+
+CONVERTERS = (
+    *(one for one in PydanticPayloadConverter().converters.values() if one.encoding != "json/plain"),
+    CompactConverter(),
+)
 """Shared, because they have no state but the validators of the types they have met: the SDK makes a converter
 for each workflow and two for each workflow task."""
 

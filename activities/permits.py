@@ -24,8 +24,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from activities.contracts.errors import DeterminatorError
 from activities.credentials import without_credentials
-from activities.errors import DeterminatorError
 from activities.private_files import random_key
 from activities.settings import Settings
 

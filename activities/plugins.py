@@ -5,11 +5,11 @@
 
 determinator.sources    for `--source`: an async function `(query: str, ...) -> list[Evidence]` declared with
                         `@source`, a `Source`, or a function `(Settings, Http) -> Source`
-determinator.modes      for `--mode`: a `ModeInfo`, whose `location` says where the workflow class is
-determinator.roles      for a node of a graph: an `OwnRole`: a prompt, the model's answer as a pydantic
-                        model, and a function `(OwnStepInput, answer) -> OwnStepOutput`
-determinator.steps      for a node of a graph: a `CodeStep`, an async function
-                        `(OwnStepInput, Sequence[Evidence]) -> OwnStepOutput` without a model
+determinator.modes      for `--mode`: a function declared with `@mode`, which imports the workflow class
+determinator.roles      for a node of a graph: a function `(OwnStepInput, answer) -> OwnStepOutput` declared
+                        with `@role`: a prompt, and the model's answer as a pydantic model
+determinator.steps      for a node of a graph: an async function
+                        `(OwnStepInput, Sequence[Evidence]) -> OwnStepOutput` declared with `@step`
 determinator.formats    for `--format`: a `Format`, that is a function
                         `(Report, Mapping[str, Evidence]) -> bytes` with its file name and media type
 

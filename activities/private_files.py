@@ -13,11 +13,11 @@ import stat
 import tempfile
 from pathlib import Path
 
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
 
 OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 KEY_BYTES = 32
-OWNED = ("state", "logs", "reports", "evidence", "cache", "profiles")
+OWNED = ("state", "logs", "reports", "runs", "evidence", "cache", "profiles")
 """The folders under a home whose mode is restricted; other files in a home keep their modes."""
 
 

@@ -26,7 +26,7 @@ from activities.configuration.mcp import McpSource
 from activities.configuration.question import QuestionSettings, Seconds, SourceSettings
 from activities.configuration.trust import is_trusted, user_home
 from activities.configuration.values import Part
-from activities.types import (
+from activities.contracts.evidence import (
     Effort,
     ModelChoice,
 )
@@ -76,7 +76,7 @@ class Settings(QuestionSettings):
     roles: Annotated[
         dict[str, str],
         Key(
-            "Role -> model, where a role is to use another one than `name`.",
+            "Role, or member of a team, -> model, where it is to use another one than `name`.",
             at="model",
             example='{ judge = "a-smaller-model" }',
         ),
@@ -303,9 +303,11 @@ class Settings(QuestionSettings):
     @classmethod
     def _known_roles(cls, roles: dict[str, str]) -> dict[str, str]:
         if roles:
-            from activities.steps import Role  # only where roles are set: every command reads the settings
+            # only where roles are set: every command reads the settings
+            from activities.contracts.step import ROLE_OF_MEMBER, Role
 
             known = get_args(Role)
+            roles = {ROLE_OF_MEMBER.get(name, name): model for name, model in roles.items()}
             for name in roles:
                 if name not in known:
                     near = difflib.get_close_matches(name, known, n=1)

@@ -1,7 +1,7 @@
 """Measure any model: does it judge works rightly, and does what it writes stand and answer?
 
     python -m benchmarks.answers --model NAME [--base-url URL] [--set pubmedqa|bioasq|FILE] [--corpus FILE]
-        [--questions 30] [--seed 1] [--effort small|normal|large] [--skip-writing | --pairs]
+        [--questions 30] [--seed 1] [--effort small|normal|large] [--skip-writing | --pairs [--write FILE]]
 
 Each question has works of four kinds, shuffled:
 
@@ -16,9 +16,11 @@ works for which a direction is given and how often it is the label's, what becam
 the share of questions whose answer cites the work that answers, the exact answers of the experts that the
 answer contains, and tokens, money and seconds.
 
-`--pairs` measures judging alone, one work a call: each work is asked about its own question (answers), about
-that question with a drug or disease exchanged, and about the question of another work (absent), one after
-the other, so that a server with a prompt cache reads each work once.
+`--pairs` measures a small model as the product asks it, one word of one work a call: each work is asked about
+its own question (answers, by the answer that it gives: yes, no, maybe), about that question with a drug or
+disease exchanged, and about the question of another work (absent), one after the other, so that a server with
+a prompt cache reads each work once. It prints a table, and with `--write FILE` puts it between the two marks
+`<!-- pairs -->` of a document.
 
 FILE holds one JSON object a line: `{"question", "works": [{"title", "text", "answers": true}], "label"?,
 "exact"?: [["synonym", ...], ...]}`. BioASQ's golden files and PubMedQA's `ori_pqal.json` are read with
@@ -39,10 +41,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from activities.drafts import SectionDraft, Verdicts, VerifyInput, WriteInput, named
-from activities.errors import ModelError
+from activities.contracts.errors import ModelError
+from activities.contracts.evidence import Evidence, EvidenceRef, ModelChoice, Usage
+from activities.contracts.judge import JudgeInput, WeighInput, WorkJudgement
+from activities.contracts.step import Charged, Role, StepContext
+from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
 from activities.evidence_store import EvidenceStore
-from activities.judgements import WorkJudgement
 from activities.models.client import OpenAIModel
 from activities.models.sizing import effort_of
 from activities.profiles.loader import load_profile
@@ -50,12 +54,12 @@ from activities.roles.allowances import allowance_of, asks_model, judge_batches
 from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
-from activities.steps import Charged, JudgeInput, Role, StepContext
 from activities.text.entities import link
 from activities.text.ranking import rank
-from activities.types import Evidence, EvidenceRef, ModelChoice, Usage
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
+from workflows.steps.ordering import BESIDE
 
+MARK = "<!-- pairs -->"
 Kind = Literal["answers", "exchanged", "near", "absent"]
 SAMPLE = Path(__file__).parents[1] / "activities" / "sources" / "sample" / "documents" / "pubmedqa.jsonl.gz"
 PROFILE = load_profile("biomedical")
@@ -77,6 +81,8 @@ class Tally:
     """What was counted."""
 
     judged: dict[Kind, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
+    chances: dict[str, list[float | None]] = field(default_factory=lambda: defaultdict(list))
+    """Kind -> probabilities of a small model that a work answers."""
     failed: Counter[str] = field(default_factory=Counter)
     directions: Counter[str] = field(default_factory=Counter)
     sentences: Counter[str] = field(default_factory=Counter)
@@ -194,7 +200,7 @@ class Measure:
             await self._write(entry, tuple(refs.values()), judged, kinds)
 
     async def pairs(self, asked: Sequence[Entry]) -> None:
-        """Judge each work for its own question, for that question with a thing exchanged, and for the
+        """Ask of each work whether it answers its own question, that question with a thing exchanged, and the
         question of another work."""
         for place, entry in enumerate(asked):
             own = entry.works[0][0]
@@ -208,11 +214,14 @@ class Measure:
             )
             for question, kind in questions:
                 if question:
-                    judged = (await self._judge(question, [ref])).get(own.evidence_id)
-                    self._count(kind, judged)
-                    said = "failed" if judged is None else f"answers {judged.answers}"
-                    print(f"{kind:10} {said:10} {question}", file=sys.stderr, flush=True)
-            self.say(place + 1)
+                    done = await self._ask(
+                        "orderer", self._step(WeighInput, "orderer", question, evidence=(ref,))
+                    )
+                    yes = done.output.yes if done else None
+                    name = f"{kind}, {entry.label or 'no label'}" if kind == "answers" else kind
+                    self.tally.chances[name].append(yes)
+                    said = "-" if yes is None else f"{yes:.2f}"
+                    print(f"{place + 1:3} {name:14} {said:5} {question}", file=sys.stderr, flush=True)
 
     def say(self, number: int) -> None:
         """Print how far it is."""
@@ -313,7 +322,7 @@ def share(counter: Counter[bool]) -> str:
 def report(tally: Tally, questions: int) -> str:
     """The table."""
     every: Counter[bool] = sum(tally.judged.values(), Counter())
-    lines = [f"works judged right      {share(every)}"]
+    lines = [f"works judged right      {share(every)}"] if every else []
     lines += [f"   {kind:20} {share(tally.judged[kind])}" for kind in sorted(tally.judged)]
     spoken = tally.directions["right"] + tally.directions["wrong"]
     total = spoken + tally.directions["silent"]
@@ -335,12 +344,33 @@ def report(tally: Tally, questions: int) -> str:
     return "\n".join(lines)
 
 
+def table(tally: Tally, model: str) -> str:
+    """What a small model calls near and beside the question, by kind of pair."""
+    rows = [f"| {model} | pairs | called near | mean probability of yes |", "|---|---|---|---|"]
+    for kind in sorted(tally.chances):
+        said = [yes for yes in tally.chances[kind] if yes is not None]
+        mean = f"{sum(said) / len(said):.2f}" if said else "-"
+        near = sum(yes >= BESIDE for yes in said)
+        rows.append(f"| {kind} | {len(tally.chances[kind])} | {near} | {mean} |")
+    return "\n".join(rows)
+
+
+def write_table(file: Path, text: str) -> None:
+    """Put a table between the two marks of a document."""
+    before, _, rest = file.read_text("utf-8").partition(f"{MARK}\n")
+    _, mark, after = rest.partition(MARK)
+    if not mark:
+        raise SystemExit(f"{file} has no two lines {MARK}")
+    file.write_text(f"{before}{MARK}\n{text}\n{MARK}{after}", "utf-8")
+
+
 async def measure(options: argparse.Namespace, home: Path) -> None:
     settings = Settings(home=home, openai_base_url=options.base_url)
     store = EvidenceStore.at(str(home / "evidence"))
     model = OpenAIModel(settings, store)
     choice = ModelChoice(backend="openai", model=options.model, effort=options.effort)
-    choice = choice.model_copy(update={"effort": await effort_of(settings, choice)})
+    effort = "small" if options.pairs else await effort_of(settings, choice)
+    choice = choice.model_copy(update={"effort": effort})
     asked = entries(
         options.set, options.corpus, options.questions, options.seed, with_others=not options.pairs
     )
@@ -353,6 +383,10 @@ async def measure(options: argparse.Namespace, home: Path) -> None:
             await run.entry(entry, writing=not options.skip_writing)
             run.say(number)
     await model.aclose()
+    if options.pairs:
+        print(pairs := table(run.tally, choice.model))
+        if options.write:
+            write_table(options.write, pairs)
     print(report(run.tally, len(asked)))
 
 
@@ -366,7 +400,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--effort", choices=("small", "normal", "large"), default=None)
     parser.add_argument("--skip-writing", action="store_true")
-    parser.add_argument("--pairs", action="store_true", help="measure judging alone, one work a call")
+    parser.add_argument("--pairs", action="store_true", help="measure a small model, one word a work")
+    parser.add_argument("--write", type=Path, help="the document whose table of pairs is replaced")
     with tempfile.TemporaryDirectory() as home:
         asyncio.run(measure(parser.parse_args(), Path(home)))
 

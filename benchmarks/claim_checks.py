@@ -42,8 +42,9 @@ from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
-from activities.drafts import DraftClaim, SentenceKind, VerifyInput
-from activities.errors import ModelError
+from activities.contracts.errors import ModelError
+from activities.contracts.evidence import Evidence, ModelChoice, Support
+from activities.contracts.write import DraftClaim, SentenceKind, VerifyInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.models.sizing import effort_of
@@ -54,7 +55,6 @@ from activities.roles.validation import supports
 from activities.settings import Settings
 from activities.text import thesaurus
 from activities.text.sentences import sentences, split
-from activities.types import Evidence, ModelChoice, Support
 from activities.verification import gate
 from benchmarks.corpus import SAMPLE, Item, half, load, number, respelled, words
 from benchmarks.labelled_claims import Labelled, people, written

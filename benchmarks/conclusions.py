@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from activities.analysis.appraisal import Conclusion
+from activities.contracts.appraisal import Conclusion
 from activities.report.schema import Report
 
 COMMAND = (sys.executable, "-m", "client.cli.main")

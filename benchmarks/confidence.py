@@ -19,9 +19,9 @@ import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from activities.judgements import Direction, WorkJudgement
+from activities.contracts.evidence import EvidenceRef
+from activities.contracts.judge import Direction, WorkJudgement
 from activities.roles.assessment import DEFINITE, READ, confidence
-from activities.types import EvidenceRef
 
 BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 1.0)
 DRAWS = 20

@@ -31,13 +31,13 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.contracts.evidence import Evidence, Support, Usage
+from activities.contracts.search import SearchTask
+from activities.contracts.step import Role, StepContext
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.roles.allowances import ALLOWANCES
-from activities.searches import SearchTask
-from activities.steps import Role, StepContext
-from activities.types import Evidence, Support, Usage
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.server import PACE
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request

@@ -37,7 +37,7 @@ from activities.settings import Settings
 from benchmarks.pages import Web
 from client.connect import connect
 from client.embedded.home import Places, ServerNote, read_note
-from client.runs.listing import RESEARCH
+from client.listing import RESEARCH
 from client.runs.request import AskOptions, build_request
 from client.runs.start import signing_key, start
 from tests.client.harness import COMMAND, processes_of
@@ -384,10 +384,10 @@ def row(*cells: str) -> None:
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def papers(folder: Path) -> Path:
-    """A small library with something to quote."""
+def papers(folder: Path, count: int = 24) -> Path:
+    """A library with something to quote."""
     folder.mkdir()
-    for number in range(24):
+    for number in range(count):
         (folder / f"paper{number}.txt").write_text(
             f"Metformin and colorectal cancer, cohort {number}\n\n"
             f"In cohort {number} metformin was associated with a lower risk of colorectal cancer in "

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from activities.types import Evidence, Support
+from activities.contracts.evidence import Evidence, Support
 from benchmarks.corpus import number
 
 _TITLE = re.compile(r"^(?:\(meta data\) )?title:\s*(.+)$", re.IGNORECASE | re.MULTILINE)

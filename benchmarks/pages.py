@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -41,7 +42,11 @@ class Web:
     @property
     def pages_read(self) -> int:
         """Requests for pages so far."""
-        return sum(len(site.asked) for site in self._sites)
+        return self.addresses().total()
+
+    def addresses(self) -> Counter[str]:
+        """How often each page was requested."""
+        return Counter(f"{site.url}{asked.path}" for site in self._sites for asked in list(site.asked))
 
     @property
     def searches_made(self) -> int:

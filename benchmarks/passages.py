@@ -40,7 +40,8 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
-from activities.drafts import Passage, SectionDraft, WriteInput
+from activities.contracts.evidence import Evidence
+from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive import write
 from activities.profiles.loader import load_profile
 from activities.sources.library import SAMPLE
@@ -48,7 +49,6 @@ from activities.sources.library.index import Found, Libraries, LibraryIndex
 from activities.text import ranking, thesaurus
 from activities.text.embeddings import keep_in
 from activities.text.entities import abbreviations, of_kind, resolve, same
-from activities.types import Evidence
 
 FOUND = 20
 """Works that a search gives the writer."""

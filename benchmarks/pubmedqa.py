@@ -29,16 +29,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import httpx
 
 from activities import extractive
-from activities.drafts import WriteInput
+from activities.contracts.evidence import Evidence, Filters, Query, SourceOption
+from activities.contracts.judge import JudgeInput
+from activities.contracts.plan import GapsInput, SelectInput
+from activities.contracts.profile import Criterion, Profile
+from activities.contracts.write import WriteInput
 from activities.evidence_store import make_ref
-from activities.profiles.types import Criterion, Profile
 from activities.settings import Settings
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http
 from activities.sources.library import LibrarySource
-from activities.steps import GapsInput, JudgeInput, SelectInput
 from activities.text.sentences import sentences
-from activities.types import Evidence, Filters, Query, SourceOption
 
 SAMPLE = Path(__file__).parents[1] / "activities" / "sources" / "sample" / "documents" / "pubmedqa.jsonl.gz"
 SPLIT_SEED = 7

@@ -14,9 +14,9 @@ import json
 
 import numpy as np
 
+from activities.contracts.evidence import Evidence
 from activities.report.same_study import MIN_COSINE, opening
 from activities.text.embeddings import embedder
-from activities.types import Evidence
 from benchmarks.corpus import SAMPLE
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from activities.contracts.evidence import Evidence
 from activities.sources.library.reading import read_file
 from activities.sources.library.source import SAMPLE
 from activities.text.embeddings import embedder
 from activities.text.kept_vectors import BUNDLED, bundled_rows
 from activities.text.ranking import encoded_texts
-from activities.types import Evidence
 
 
 def sample_texts() -> list[str]:

@@ -3,7 +3,8 @@
 A Temporal development server with the options of the embedded one, two `determinator worker` processes with
 one evidence store, and a language model over HTTP that takes a fixed time for each call. First many short
 runs (mode simple) at once, then one deep run, then many deep runs at once: the last row's wall time against
-the one before it says how far the machine is from its limit. One row of a Markdown table for each: wall time,
+the one before it says how far the machine is from its limit; then one deep run whose judge is never content,
+until its limits end it after a thousand calls. One row of a Markdown table for each: wall time,
 runs a minute, model calls, steps (activities), processor milliseconds a step of the workers and of the
 server, history events and KiB a run, and the peak memory of a worker and of the server.
 """
@@ -19,17 +20,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from temporalio.client import Client
 
-from activities.types import Mode
-from benchmarks.end_to_end import Model, cpu_of, papers, peak_of, row
+from activities.contracts.evidence import Mode
+from benchmarks.end_to_end import Call, Model, cpu_of, papers, peak_of, row
 from client.embedded.binary import find_temporal
 from client.embedded.server import PACE
 from client.runs.start import start
 from tests.client.harness import COMMAND
 from tests.conftest import client_of, dev_server_of
-from tests.fake_openai import PATH, FakeOpenAI
+from tests.fake_openai import PATH, FakeOpenAI, labels_by_work, says
+from tests.replay import Asked, Reply
 from workflows.types import Limits, ResearchRequest
 
 WORKERS = 2
@@ -37,6 +40,10 @@ SHORT_SECONDS = 0.5
 DEEP_SECONDS = 2.0
 """Of a model call."""
 SECTIONS = 3
+LONG_SECTIONS, LONG_ITERATIONS = 10, 25
+LONG_MB = 10.0
+"""All the histories of a run of a thousand model calls, its sections' too, at most."""
+PAPERS = 400
 QUEUE = "scale"
 TOPIC = "Does metformin lower the risk of colorectal cancer after {years} years of treatment?"
 TITLES = (
@@ -53,6 +60,33 @@ TITLES = (
 )
 
 
+class Row(NamedTuple):
+    """What a measurement found."""
+
+    wall: float
+    calls: int
+    size: int
+    """Bytes of the histories."""
+
+
+class Insatiable(Model):
+    """Its gaps are new each time, and no judgement suffices."""
+
+    def _reply(self, call: Call, asked: Asked) -> Reply:
+        if call.role == "gap_evaluator":
+            gap = f"metformin cohort {len(self.calls) % PAPERS}"
+            return says({"research_complete": False, "outstanding_gaps": [gap]})(asked)
+        if call.role == "judge":  # names no search, so that every role of an iteration is asked
+            related = [
+                {"work": work, "answers": 1, "sentences": [], "reason": "Related."}
+                for work in labels_by_work(asked)
+            ]
+            return says(
+                {"works": related, "scores": [], "recommendation": "continue", "gaps": [], "searches": []}
+            )(asked)
+        return super()._reply(call, asked)
+
+
 @dataclass
 class Scale:
     """The fleet that is measured."""
@@ -67,16 +101,33 @@ class Scale:
     async def measure(self, mode: Mode, runs: int, seconds: float) -> float:
         """So many runs at once; the wall time in seconds. Prints one row. Raises SystemExit for a run that
         did not complete."""
-        model = Model(seconds, SECTIONS, 1)
+        requests = [self._request(mode) for _ in range(runs)]
+        return (await self._measure(Model(seconds, SECTIONS, 1), requests, "sufficient_evidence")).wall
+
+    async def measure_long(self) -> Row:
+        """One run until its limits end it. Prints one row."""
+        limits = Limits(
+            max_tokens=None,
+            max_seconds=None,
+            max_iterations=LONG_ITERATIONS,
+            max_sections=LONG_SECTIONS,
+            max_parallel_sections=LONG_SECTIONS,
+            results_per_search=2,
+        )
+        request = self._request("deep").model_copy(update={"limits": limits})
+        return await self._measure(Insatiable(0.0, LONG_SECTIONS, LONG_ITERATIONS), [request], "")
+
+    async def _measure(self, model: Model, requests: Sequence[ResearchRequest], stop: str) -> Row:
+        """Prints one row. `stop` is how each must end; empty for any."""
+        mode, runs = requests[0].mode, len(requests)
         self.model.on(PATH, model)
         before = self._used()
         began = time.monotonic()
-        requests = [self._request(mode) for _ in range(runs)]
         started = await asyncio.gather(*(start(self.client, one, QUEUE) for one in requests))
         handles = [self.client.get_workflow_handle(one.run_id) for one in started]
         outcomes = await asyncio.gather(*(handle.result() for handle in handles))
         wall = time.monotonic() - began
-        if bad := [one["stop_reason"] for one in outcomes if one["stop_reason"] != "sufficient_evidence"]:
+        if stop and (bad := [one["stop_reason"] for one in outcomes if one["stop_reason"] != stop]):
             raise SystemExit(f"{len(bad)} of {runs} runs ended with {bad[0]}")
         after = self._used()
         steps, events, size = await self._histories([one.run_id for one in started])
@@ -92,7 +143,7 @@ class Scale:
             f"{max(map(peak_of, self.workers)):.0f}",
             f"{max(map(peak_of, self.server)):.0f}",
         )
-        return wall
+        return Row(wall, len(model.calls), size)
 
     def _request(self, mode: Mode) -> ResearchRequest:
         self.asked += 1
@@ -130,7 +181,7 @@ def fleet(folder: Path, address: str, model: FakeOpenAI) -> Iterator[list[int]]:
         "TEMPORAL_ADDRESS": address,
         "DETERMINATOR_TASK_QUEUE": QUEUE,
         "DETERMINATOR_STORE_URL": str(folder / "evidence"),
-        "DETERMINATOR_LIBRARY": str(papers(folder / "papers")),
+        "DETERMINATOR_LIBRARY": str(papers(folder / "papers", PAPERS)),
         "DETERMINATOR_MODEL": "scripted",
         "OPENAI_API_KEY": "none",
         "OPENAI_BASE_URL": model.base_url,
@@ -169,7 +220,9 @@ async def measure(folder: Path, short: int, deep: int) -> None:
             await scale.measure("simple", short, SHORT_SECONDS)
             one = await scale.measure("deep", 1, DEEP_SECONDS)
             many = await scale.measure("deep", deep, DEEP_SECONDS)
+            long = await scale.measure_long()
     print(f"\n{deep} deep runs at once take {many / one:.1f} times one, {DEEP_SECONDS:g} s a call")
+    print(f"histories of a run of {long.calls} model calls: {long.size / 1e6:.1f} MB (at most {LONG_MB:g})")
 
 
 def _pids() -> list[int]:

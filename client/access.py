@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from client.api import Determinator
 from client.failures import NoSuchRun, SeveralRuns, as_failure
+from client.listing import Filter, Row, matching
 from client.run import Run
-from client.runs.listing import Filter, Row, matching
 
 LOCAL_USER = "local"
 """The one user of a page without sign-in."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
 from activities.plural import plural
 from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
@@ -32,20 +32,23 @@ from client.connect import connect
 from client.connection import Connection, Say, configured, quiet
 from client.embedded.server import keep_alive
 from client.failures import BadInput, Failure
-from client.runs.listing import Filter, Row, list_runs
+from client.listing import Filter, Row, list_runs
 
 # what a method needs is imported by it: a command calls one of them
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
+    from activities.contracts.evidence import Evidence, Filters, SourceOption
+    from activities.refresh_activity import RefreshOutcome
     from activities.settings import Settings
     from activities.sources.base import SearchResult
     from activities.sources.http.client import Http
-    from activities.types import Filters, SourceOption
     from client.reports.finished import Finished
     from client.reports.verify import Verification
     from client.run import BlockingRun, Run
+    from client.runs.planning import Planned
     from client.runs.request import AskOptions
+    from client.runs.revising import Answered
     from workflows.types import ResearchRequest
 
 EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
@@ -68,12 +71,14 @@ class Determinator:
         self.address = address
         if settings is None and (line := ignored_keys()):
             say(line)
-        self._say = say
+        self.say = say
         self._connection: Connection | None = None
         self._blocking: BlockingDeterminator | None = None
         self._open: AsyncExitStack | None = None
         self._http: Http | None = None
         self._opening = asyncio.Lock()
+        self._expected = ""
+        """Kind of the run whose estimate was said last."""
 
     async def __aenter__(self) -> Self:
         self._open = AsyncExitStack()
@@ -102,16 +107,45 @@ class Determinator:
         return configured(self.address, self.settings) is None
 
     async def ask(
-        self, question: str, *, follow_up: str | None = None, user: str = "", **options: "Unpack[AskOptions]"
+        self,
+        question: str,
+        *,
+        follow_up: str | None = None,
+        user: str = "",
+        once: str = "",
+        **options: "Unpack[AskOptions]",
     ) -> "Run":
         """Start the research of a question, or join it where the same question with the same settings is
         being researched. `follow_up` names a finished run that it begins with, and whose folder, sources,
         filters, models and limits it takes where `options` say nothing else; `user`, whom it is for, where
-        that is another one than the user of this process: only a run of the same user is joined then.
+        that is another one than the user of this process: only a run of the same user is joined then;
+        `once`, a key with which the same question and settings are the same run, also after it has ended.
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
+        return await self.start(await self._request(question, follow_up, options), user, once)
+
+    async def plan(self, question: str, **options: "Unpack[AskOptions]") -> "Planned":
+        """How a question would be researched: read and outlined, and nothing searched; no run is made of it.
+
+        Raises BadInput, Failure, NoConnection, RPCError.
+        """
+        from client.runs.planning import plan_question
+
+        request = await self._request(question, None, options)
+        connection = await self.connect(for_run=True)
+        planning = plan_question(connection.client, request, connection.task_queue)
+        try:
+            return await (keep_alive(self.settings, planning) if connection.embedded else planning)
+        finally:
+            connection.release()
+
+    async def _request(
+        self, question: str, follow_up: str | None, options: "AskOptions"
+    ) -> "ResearchRequest":
+        """The request of a question, which the embedded worker can run where that one serves."""
         from client.runs.destinations import destinations
+        from client.runs.estimating import estimate_lines, estimated
         from client.runs.request import build_request, checked
 
         if follow_up is None:
@@ -120,13 +154,19 @@ class Determinator:
             request = await self._follow_up(follow_up, question, options)
         if self.embedded:
             named = bool(options.get("sources"))
-            request = await checked(self.settings, request, named=named, say=self._say)
+            request = await checked(self.settings, request, named=named, say=self.say)
+            expected = await estimated(self.settings, request)
+            request = request.model_copy(update={"estimate": expected})
+            if expected is not None and expected.kind != self._expected:  # of many questions, said once
+                self._expected = expected.kind
+                for line in estimate_lines(expected, request):
+                    self.say(line)
             if self._connection is None or follow_up is not None:
-                self._say(await destinations(self.settings, request))
-        return await self.start(request, user)
+                self.say(await destinations(self.settings, request))
+        return request
 
-    async def start(self, request: "ResearchRequest", user: str = "") -> "Run":
-        """Start the run of a request that was built by other means; see `ask` for `user`."""
+    async def start(self, request: "ResearchRequest", user: str = "", once: str = "") -> "Run":
+        """Start the run of a request that was built by other means; see `ask` for `user` and `once`."""
         from client.reports.report_files import has_report
         from client.run import Run
         from client.runs.start import signing_key, start
@@ -141,6 +181,7 @@ class Determinator:
             indexed=connection.embedded,
             key=signing_key(self.settings),
             user=user,
+            once=once,
         )
         started = await (keep_alive(self.settings, starting) if connection.embedded else starting)
         connection.release()
@@ -148,20 +189,54 @@ class Determinator:
             self.settings,
             connection,
             started.run_id,
-            say=self._say,
+            say=self.say,
             attached=started.attached,
             earlier=started.earlier,
         )
 
+    async def tell(
+        self, name: str, question: str, *, by: str | None = None, model: str | None = None
+    ) -> "Answered":
+        """Ask the finished report of a run a question, which the evidence of the run answers or does not:
+        `report` of the answer is a report of one section. Raises as `client.runs.revising.revise`."""
+        from client.runs.revising import revise
+
+        return await revise(self, name, "tell", question, by=by, model=model)
+
+    async def change(
+        self, name: str, instruction: str, *, by: str | None = None, model: str | None = None
+    ) -> "Answered":
+        """Have the finished report of a run changed: a version beside it, in which only what the instruction
+        touches is other. Raises as `tell`."""
+        from client.runs.revising import revise
+
+        return await revise(self, name, "change", instruction, by=by, model=model)
+
+    async def dispute(self, name: str, sentence: str, reason: str, *, by: str | None = None) -> "Answered":
+        """Dispute a sentence of the finished report of a run, by its id: its works are read again, and the
+        report shows both until somebody decides. Raises as `tell`."""
+        from client.runs.revising import revise
+
+        return await revise(self, name, "dispute", reason, by=by, sentence=sentence)
+
+    async def decide(
+        self, name: str, sentence: str, *, upheld: bool, by: str | None = None, note: str = ""
+    ) -> "Answered":
+        """Decide the disputes of a sentence: upheld, it goes and its quote stands in its place. Raises as
+        `tell`."""
+        from client.runs.revising import revise
+
+        return await revise(self, name, "decide", note, by=by, sentence=sentence, upheld=upheld)
+
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
         """A connection to the server; see `client.connect.connect`. Raises NoConnection."""
-        return await connect(self.settings, self.address, worker=worker, for_run=for_run, say=self._say)
+        return await connect(self.settings, self.address, worker=worker, for_run=for_run, say=self.say)
 
     async def run(self, name: str = "last", *, worker: bool = True) -> "Run":
         """The run with an id, an unambiguous part of one, or `last`. Raises NoSuchRun, NoConnection."""
         from client.run import Run
 
-        return await Run.find(self.settings, self.address, name, say=self._say, worker=worker)
+        return await Run.find(self.settings, self.address, name, say=self.say, worker=worker)
 
     async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
         """Runs, the newest first. Raises NoConnection."""
@@ -173,7 +248,15 @@ class Determinator:
         evidence store. Raises NoReport, NoSuchRun, NoConnection, StoreError."""
         from client.reports.finished import find_finished
 
-        return await find_finished(self.settings, self.address, name, self._say, whole=whole)
+        return await find_finished(self.settings, self.address, name, self.say, whole=whole)
+
+    async def refresh(self, name: str = "last", *, search: bool = False) -> "RefreshOutcome":
+        """Ask the authorities again about what a finished report cites and, with `search`, its sources for
+        new works; where anything changed, a version is kept beside the report. Raises BadInput, Failure,
+        NoReport, NoSuchRun, NoConnection, StoreError."""
+        from client.runs.refreshing import refreshed
+
+        return await refreshed(self, await self.finished(name, whole=False), search=search)
 
     async def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
         """Check every quote of a report: of a run, a JSON file, or what `export` made. A file is checked
@@ -181,7 +264,7 @@ class Determinator:
         from client.reports.verify import verify_report
 
         given = await asyncio.to_thread(evidence.read_bytes) if evidence else None
-        return await verify_report(self.settings, self.address, target, evidence, given, self._say)
+        return await verify_report(self.settings, self.address, target, evidence, given, self.say)
 
     async def search(
         self,
@@ -193,7 +276,7 @@ class Determinator:
         library: str | None = None,
     ) -> "SearchResult":
         """Search one source, outside of any run. Raises BadInput, and Failure for an outage."""
-        from activities.types import Filters, Query
+        from activities.contracts.evidence import Filters, Query
         from client.runs.checks import check_library, check_sources
         from client.runs.fleet import search_source
 
@@ -206,7 +289,19 @@ class Determinator:
             narrowed = narrowed.model_copy(update={"options": {"library": folder}})
         asked = Query(text=query.strip(), filters=narrowed)
         http = await self._shared_http()
-        return await search_source(self.settings, self.address, source, asked, limit, self._say, http)
+        return await search_source(self.settings, self.address, source, asked, limit, self.say, http)
+
+    async def collected(
+        self, query: str, limit: int = 10, *, only: "Collection[str] | None" = None
+    ) -> "list[tuple[Evidence, float]]":
+        """Works that the runs of this home have collected, the nearest by words and meaning first, each with
+        its score. `only`: ids of the works to look among. Raises StoreError."""
+        from activities.sources.evidence import index_of
+
+        found, missing = await index_of(self.settings).search(query, limit, only=only)
+        if missing:
+            self.say(missing)
+        return [(one.work, one.score) for one in found]
 
     async def _shared_http(self) -> "Http | None":
         """One HTTP client for all searches within `async with`, so that they keep the rate of an API between
@@ -230,15 +325,15 @@ class Determinator:
         self, name: str, question: str, options: "Mapping[str, object]"
     ) -> "ResearchRequest":
         """The request of a question that builds on a finished run: what its report cites comes first."""
+        from activities.contracts.prepare import FollowUp
         from activities.evidence_store import EvidenceStore
-        from activities.preparation import FollowUp
         from activities.report.archive import standings
         from client.runs.following_up import request_of_follow_up
         from client.runs.refreshing import known_items
 
         found = await self.finished(name, whole=False)
         request = await request_of_follow_up(
-            self.settings, self.address, found.report, question, options, self._say
+            self.settings, self.address, found.report, question, options, self.say
         )
         if not found.items:
             raise BadInput(f"{found.run_id} has no evidence that another run could build on")
@@ -251,7 +346,7 @@ class Determinator:
         blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
         searched = ", ".join(request.sources) or "the sources of its profile"
         folder = f" in {request.library}" if request.library else ""
-        self._say(f"building on {plural(len(refs), 'item')} of {found.run_id}; searching {searched}{folder}")
+        self.say(f"building on {plural(len(refs), 'item')} of {found.run_id}; searching {searched}{folder}")
         return request.model_copy(update={"follow_up": FollowUp(run_id=found.run_id, blob=blob)})
 
 
@@ -259,7 +354,13 @@ class BlockingDeterminator(Blocking[Determinator]):
     """The methods of `Determinator`, each of which blocks until it is done."""
 
     runs = Blocks(Determinator.runs)
+    plan = Blocks(Determinator.plan)
+    refresh = Blocks(Determinator.refresh)
     verify = Blocks(Determinator.verify)
+    tell = Blocks(Determinator.tell)
+    change = Blocks(Determinator.change)
+    dispute = Blocks(Determinator.dispute)
+    decide = Blocks(Determinator.decide)
     search = Blocks(Determinator.search)
     sources = Blocks(Determinator.sources)
 

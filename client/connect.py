@@ -5,7 +5,7 @@ from temporalio.client import WorkflowExecutionStatus
 from activities.settings import Settings
 from client.connection import Connection, Say, configured, open_client, quiet
 from client.embedded.server import serve, start_embedded
-from client.runs.listing import description, find_run
+from client.listing import description, find_run
 
 
 async def connect(

@@ -93,7 +93,7 @@ def as_failure(error: Exception) -> Failure | None:
     from temporalio.client import WorkflowUpdateFailedError
     from temporalio.service import RPCError, RPCStatusCode
 
-    from activities.errors import DeterminatorError
+    from activities.contracts.errors import DeterminatorError
 
     match error:
         case Failure():

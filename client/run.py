@@ -8,29 +8,31 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.contracts.evidence import EvidenceRef, Gate, ReportPlan
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.step import Reading
 from activities.evidence_store import EvidenceStore
-from activities.iterations import IterationRecord
-from activities.report.audit import EvidenceLine, evidence_line
+from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.settings import Settings
-from activities.types import EvidenceRef, Gate, ReportPlan
 from client.blocking import Blocking, Blocks
 from client.connect import connect_to_run
 from client.connection import Connection, Say
 from client.failures import BadInput, NoAnswer
-from client.reports.load import load_report
+from client.listing import Row, describe
+from client.reports.load import latest_report
 from client.reports.run_report import RunReport
 from client.reports.use import Use, use_in_report
 from client.runs.calls import ModelCall, calls_under_way
 from client.runs.checks import check_addition, check_instruction, check_sources
 from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
-from client.runs.listing import Row, describe
 from client.runs.query import all_iterations, evidence_index, graph_of, progress, query, read_events
 from client.runs.start import refuse_older, user_name
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
 from workflows.types import (
     AddSource,
+    Answers,
     Approval,
     BudgetStatus,
     ChooseCandidates,
@@ -164,16 +166,15 @@ class Run:
     # its results
 
     async def report(self) -> RunReport:
-        """Its report, after waiting for its end. Raises NoReport."""
+        """Its report, after waiting for its end; of several versions the latest. Raises NoReport."""
         ended = await self.follow(Display())
         if ended.outcome is None and ended.reason:
             self._say(f"the run {self.id} ended without an outcome: {ended.reason}")
-        report, _ = await load_report(self.settings, self.connection, self.id)
-        return RunReport.of(report)
+        return await self.draft()
 
     async def draft(self) -> RunReport:
         """The report as it stands now. Raises NoReport."""
-        return RunReport.of((await load_report(self.settings, self.connection, self.id))[0])
+        return RunReport.of(await latest_report(self.settings, self.connection, self.id))
 
     async def found(self) -> tuple[EvidenceRef, ...]:
         """References to the items it has found."""
@@ -193,8 +194,8 @@ class Run:
             part = refs[start : start + AT_ONCE]
             for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
                 name = ref.evidence_id
-                cited = use.cited.get(name) if use else None
-                yield evidence_line(ref, item, cited, use.unused.get(name) if use else None)
+                known = (use.cited.get(name), use.unused.get(name), use.relevance.get(name)) if use else ()
+                yield evidence_line(ref, item, *known)
 
     async def evidence(self) -> list[EvidenceLine]:
         """The same as a list of rows, for `pandas.DataFrame`."""
@@ -260,6 +261,13 @@ class Run:
         chosen = ChooseCandidates(names=tuple(names), by=named(by))
         kept: list[str] = await self._update("choose_candidates", chosen, list[str])
         return kept
+
+    async def answer(self, answers: Sequence[str], *, by: str | None = None) -> tuple[Reading, ...]:
+        """Answer what it asks back before it searches, in order (an empty text leaves what it assumes);
+        return how the question is meant now."""
+        await self.running()
+        given = Answers(answers=tuple(answers), by=named(by))
+        return await self._update("answer", given, tuple[Reading, ...])
 
     async def edit_plan(self, plan: ReportPlan, *, by: str | None = None) -> PlanView:
         """Replace the plan while it waits for approval; the gate goes on waiting."""
@@ -345,6 +353,7 @@ class BlockingRun(Blocking[Run]):
     finish = Blocks(Run.finish)
     steer = Blocks(Run.steer)
     extend = Blocks(Run.extend)
+    answer = Blocks(Run.answer)
     choose_candidates = Blocks(Run.choose_candidates)
     cancel = Blocks(Run.cancel)
 

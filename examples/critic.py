@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from determinator import CodeStep, Evidence, OwnRole, OwnStepInput, OwnStepOutput
+from determinator import Evidence, OwnStepInput, OwnStepOutput, role, step
 
 PROMPT = """# Critic
 
@@ -18,7 +18,8 @@ class Doubts(BaseModel):
     doubt: str = ""
 
 
-def accept(_step: OwnStepInput, answer: Doubts) -> OwnStepOutput:
+@role(name="critic", prompt=PROMPT)
+def critic(_step: OwnStepInput, answer: Doubts) -> OwnStepOutput:
     """The searches become the gaps of the next round; the doubt is told to the writer."""
     return OwnStepOutput(
         said=f"{len(answer.searches)} objections",
@@ -27,14 +28,9 @@ def accept(_step: OwnStepInput, answer: Doubts) -> OwnStepOutput:
     )
 
 
-CRITIC = OwnRole("critic", PROMPT, Doubts, accept)
-
-
+@step(name="count_trials")
 async def count_trials(_step: OwnStepInput, works: Sequence[Evidence]) -> OwnStepOutput:
     """How many of the works are randomized trials, by their texts."""
     trials = sum("randomized trial" in work.text.casefold() for work in works)
     said = f"{trials} of {len(works)} works report a randomized trial"
     return OwnStepOutput(said=said, facts=(said,))
-
-
-COUNT_TRIALS = CodeStep("count_trials", count_trials)

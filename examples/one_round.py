@@ -1,11 +1,15 @@
-"""A mode of one's own (entry point `one_round`). Every command reads this table, so the workflow is in a
+"""A mode of one's own (entry point `one_round`). Every command reads its declaration, so the workflow is in a
 file of its own, which only a worker imports."""
 
-from determinator import ModeInfo
+from determinator import mode
 
-ONE_ROUND = ModeInfo(
+
+@mode(
     name="one_round",
     workflow="OneRound",
-    location="one_round_workflow:OneRound",
     good_for="a first look: one round of searches, judged once",
 )
+def one_round() -> type:
+    from one_round_workflow import OneRound
+
+    return OneRound

@@ -3,12 +3,15 @@
 import asyncio
 import os
 import socket
+import ssl
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
+import httpcore2
 import pytest
 import structlog
 from hypothesis import settings
@@ -21,6 +24,7 @@ from client.embedded.binary import find_temporal, free_port
 from client.failures import NoConnection
 from tests.flaky import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
+from tests.papers import papers
 
 with one_blas_thread():
     import numpy  # noqa: F401 - as in a worker
@@ -50,6 +54,15 @@ def logs_for_the_next_test() -> Iterator[None]:
     """A command that a test runs in its own process turns structlog off."""
     yield
     structlog.reset_defaults()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """Share the default TLS contexts: to read the certificates takes each of thousands of clients 25 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -161,6 +174,12 @@ def file_home(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """The shared home as the only setting in the environment."""
     move_in(shared_home, tmp_path, monkeypatch)
     return shared_home
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> str:
+    """A folder of documents that answer a question (`tests.papers`)."""
+    return str(papers(tmp_path))
 
 
 @pytest.fixture

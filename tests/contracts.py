@@ -17,10 +17,10 @@ from pydantic import BaseModel
 from temporalio import workflow
 
 from activities.configuration.keys import sections
-from activities.report.audit import EvidenceLine
+from activities.contracts.evidence import SearchStatus, StopReason
+from activities.report.evidence_lines import EvidenceLine
 from activities.report.schema import Report
 from activities.settings import Settings
-from activities.types import SearchStatus, StopReason
 from client.cli.ask import ask
 from client.cli.main import VERBS
 from client.failures import Exit
@@ -40,6 +40,7 @@ SENT_BY_PEOPLE: Mapping[str, type[BaseModel]] = {
     "steer": types.Steer,
     "add_source": types.AddSource,
     "edit_plan": types.EditPlan,
+    "answer": types.Answers,
     "extend_budget": types.ExtendBudget,
     "choose_candidates": types.ChooseCandidates,
     "events": types.EventsAfter,

@@ -28,10 +28,9 @@ from typing import Any
 from unittest.mock import patch
 
 from activities.analysis import stated
+from activities.contracts.evidence import SourceInfo
 from activities.extractive import planning
-from activities.models import response
 from activities.text import coverage, drugs
-from activities.types import SourceInfo
 from activities.verification import claim_check
 
 ROOT = Path(__file__).parent.parent
@@ -119,7 +118,6 @@ BUILT: dict[str, Callable[[], object]] = {
     "activities/extractive/planning.py _names": lambda: planning._names(
         "What does PubMed say?", SourceInfo(name="pubmed", title="PubMed (NLM)", covers="")
     ),
-    "activities/models/response.py shares": lambda: response.shares([], "answers", ["yes"]),
     "activities/text/coverage.py _number": lambda: coverage.names.__wrapped__("hepatitis B, type 2 diabetes"),
     "activities/text/coverage.py _designated": lambda: coverage.names.__wrapped__(
         "vitamin E, phase III, grade 2, stage X"

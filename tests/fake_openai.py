@@ -206,6 +206,8 @@ def question_of(asked: Asked) -> str:
 
 def sensible(asked: Asked) -> Reply:
     """Every role, answered as a good model would: from what is in the prompt."""
+    if "response_format" not in asked.json() and "Answer yes or no." in _text(asked):
+        return says("yes")(asked)
     items = evidence_of(asked)
     text = _text(asked)
     question = question_of(asked)
@@ -218,6 +220,7 @@ def sensible(asked: Asked) -> Reply:
     copied = [{"text": sentences[label], "rests_on": [label]} for label in chosen]
     claims = claims_of(asked)
     answers: dict[str, dict[str, Any]] = {
+        "clarifier": {"questions": []},
         "query_parser": {
             "improved_query": question,
             "research_mode": "iterative",
@@ -265,6 +268,7 @@ def sensible(asked: Asked) -> Reply:
             "searches": [],
             "answers": "yes",
         },
+        "reviser": {"cannot": "Nothing of it is asked for."},
         "reflector": {"served": bool(items), "reason": "New items.", "better_searches": []},
         "hypothesis_generator": {"hypotheses": []},
         "writer": {

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from activities.contracts.evidence import Evidence
 from activities.sources.library.files import Listing, list_folder
 from activities.sources.library.reading import SetAside
 from activities.sources.library.store import Store
-from activities.types import Evidence
 
 
 @dataclass(frozen=True)

@@ -13,22 +13,27 @@ from typing import Any, get_args
 import click
 import pytest
 
-from activities.errors import Malformed
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Query, Usage
+from activities.contracts.search import SearchTask
 from activities.hooks import Call, CallOutcome, Veto
+from activities.own_step_activity import OwnStepInput
+from activities.plugins import Group
 from activities.profiles.loader import load_profile
+from activities.report.formats.words import UNUSED
 from activities.report.schema import UnusedReason
-from activities.searches import SearchTask
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.http.client import open_http
 from activities.sources.library import records
-from activities.types import Query, Usage
 from client.cli.main import determinator
-from client.reports.use import UNUSED
+from determinator import record
 from tests.replay import ReplayServer, Reply
+from workflows.modes import workflow_classes
 
 ROOT = Path(__file__).parent.parent
 EXTENDING = ROOT / "docs/extending.md"
+LIBRARY = ROOT / "docs/library.md"
 
 
 def test_every_test_that_a_guarantee_names_exists() -> None:
@@ -48,15 +53,23 @@ def test_links_between_documents_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
-def test_every_file_that_the_architecture_names_exists() -> None:
+def test_every_file_that_architecture_and_concept_name_exists() -> None:
     tree = [
         path.relative_to(ROOT).as_posix() + "/" * path.is_dir()
-        for package in ("activities", "workflows", "worker", "client", "tests", "examples", "benchmarks")
+        for package in (
+            "activities",
+            "workflows",
+            "worker",
+            "client",
+            "tests",
+            "examples",
+            "benchmarks",
+            "deploy",
+        )
         for path in (ROOT / package, *(ROOT / package).rglob("*"))
     ]
-    named = re.findall(
-        r"`([\w./*-]+(?:\.(?:py|toml|css|jinja)|/))`", (ROOT / "docs/architecture.md").read_text()
-    )
+    text = "".join((ROOT / f"docs/{name}.md").read_text() for name in ("architecture", "concept"))
+    named = re.findall(r"`([\w./*-]+(?:\.(?:py|toml|css|jinja)|/))`", text)
     assert len(named) > 80
     assert [
         name for name in named if not fnmatch.filter(tree, name) + fnmatch.filter(tree, f"*/{name}")
@@ -65,9 +78,10 @@ def test_every_file_that_the_architecture_names_exists() -> None:
 
 @pytest.fixture
 def names() -> dict[str, Any]:
-    """What the Python blocks of `docs/extending.md` define, executed in their order as one module."""
+    """What the Python blocks of the two pages define, executed in their order as one module."""
     module = types.ModuleType("extending")
-    for block in re.findall(r"^```python\n(.*?)^```", EXTENDING.read_text(), re.DOTALL | re.MULTILINE):
+    text = EXTENDING.read_text() + LIBRARY.read_text()
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         exec(compile(block, str(EXTENDING), "exec"), module.__dict__)  # what a reader would copy
     return module.__dict__
 
@@ -79,6 +93,20 @@ async def test_the_declared_source_of_the_documents_answers(names: dict[str, Any
         found = await search(built, Query(text="compound", limit=5))
     assert [record.source for record in found.records] == ["notes"]
     assert found.records[0].text in names["NOTES"].values()
+
+
+async def test_the_role_the_step_and_the_mode_of_the_documents_are_what_a_worker_loads(
+    names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = load_profile("auto")
+    given = OwnStepInput(run_id="ask-1", question="Does it work?", profile=profile, name="critic")
+    critic, step, mode = names["critic"], names["count_trials"], names["one_round"]
+    assert (critic.name, critic.answer) == ("critic", names["Doubts"])
+    assert critic.accept(given, names["Doubts"](searches=["a trial"])).gaps == ("a trial",)
+    works = [record(title="A", text="A randomized trial."), record(title="B", text="A cohort.")]
+    assert (await step.run(given, works)).said == "1 trials"
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    assert [cls.__name__ for cls in workflow_classes([mode])][-1] == mode.workflow
 
 
 async def test_the_source_class_of_the_documents_reads_all_pages_and_names_a_failure(
@@ -115,10 +143,16 @@ async def test_the_hook_of_the_documents_stops_a_call_at_its_limit(names: dict[s
         await hook.before(call)
 
 
-def test_the_toml_blocks_of_the_documents_are_a_package_and_a_profile(tmp_path: Path) -> None:
+def test_the_toml_blocks_of_the_documents_are_a_package_and_a_profile(
+    names: dict[str, Any], tmp_path: Path
+) -> None:
     package, profile = re.findall(r"^```toml\n(.*?)^```", EXTENDING.read_text(), re.DOTALL | re.MULTILINE)
     points = tomllib.loads(package)["project"]["entry-points"]
-    assert points == {"determinator.sources": {"notes": "notes:search_notes"}}
+    groups = [f"determinator.{name}" for name in ("sources", "roles", "steps", "modes")]
+    assert list(points) == groups
+    assert set(groups) < set(get_args(Group))
+    declared = [place.partition(":")[2] for group in groups for place in points[group].values()]
+    assert set(declared) <= names.keys()
     (tmp_path / "profile.toml").write_text(profile)
     assert load_profile("auto", path=tmp_path / "profile.toml").name == "toxicology"
 
@@ -129,11 +163,11 @@ def test_the_documents_list_every_field_that_a_record_may_have() -> None:
     assert described
     fields = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", described.group(1))) - {"full_text"}
     assert len(fields) > 10
-    assert fields <= set(re.findall(r"`(\w+)`", EXTENDING.read_text()))
+    assert fields <= set(re.findall(r"`(\w+)`", LIBRARY.read_text()))
 
 
 def test_the_documents_say_what_each_reason_for_not_citing_a_work_means() -> None:
-    named = set(re.findall(r"^\| `(\w+)` \|", EXTENDING.read_text(), re.MULTILINE))
+    named = set(re.findall(r"^\| `(\w+)` \|", LIBRARY.read_text(), re.MULTILINE))
     assert {*get_args(UnusedReason), "not_found"} <= named
     assert UNUSED.keys() == {*get_args(UnusedReason)}
 
@@ -151,7 +185,8 @@ def commands_of(page: Path) -> Iterator[list[str]]:
 
 def test_every_command_in_the_documents_has_a_verb_and_flags_that_exist() -> None:
     checked, wrong = 0, []
-    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "examples/README.md"):
+    pages = {*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "examples/README.md"}
+    for page in sorted(pages - {ROOT / "CHANGELOG.md"}):  # which names commands that are gone
         for verb, *words in commands_of(page):
             if verb == "--version":
                 continue

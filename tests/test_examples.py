@@ -38,9 +38,9 @@ def lab(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (site / "lab-1.0.dist-info/entry_points.txt").write_text(
         "[determinator.sources]\nnotes = notes:search_notes\n"
         "[determinator.formats]\nplain = plain_text:PLAIN\n"
-        "[determinator.modes]\nmissing = no_such_module:MODE\none_round = one_round:ONE_ROUND\n"
-        "[determinator.roles]\ncritic = critic:CRITIC\n"
-        "[determinator.steps]\ncount_trials = critic:COUNT_TRIALS\n"
+        "[determinator.modes]\nmissing = no_such_module:MODE\none_round = one_round:one_round\n"
+        "[determinator.roles]\ncritic = critic:critic\n"
+        "[determinator.steps]\ncount_trials = critic:count_trials\n"
     )
     (folder / "notes").mkdir(exist_ok=True)
     (folder / "notes/compound-17.md").write_text(NOTE)

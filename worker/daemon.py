@@ -26,7 +26,7 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from activities.blas import one_blas_thread
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import IDLE, leave

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
 
 CHECK_SECONDS = 3.0
 """How long the Temporal server may take to answer a check."""

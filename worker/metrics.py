@@ -14,10 +14,10 @@ from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.runtime import PrometheusConfig, Runtime
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from activities.contracts.evidence import Usage
+from activities.contracts.search import HitsOfAll, SearchTasks
+from activities.contracts.step import Charged
 from activities.report.schema import Published
-from activities.searches import HitsOfAll, SearchTasks
-from activities.steps import Charged
-from activities.types import Usage
 from worker.health import CannotListen
 from worker.logs import logging_runtime
 

@@ -27,7 +27,7 @@ from temporalio.worker import (
 )
 
 from activities.configuration.values import Part
-from activities.role_activities import ThinkActivities
+from activities.role_activity import ThinkActivities
 from workflows.rate_gate import HOLD_GATE
 
 DEFINITION = "__temporal_activity_definition"

@@ -24,7 +24,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Interceptor, Worker
 
-from activities.search import SearchActivities
+from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.http.client import Http

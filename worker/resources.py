@@ -5,32 +5,34 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from activities.analyse import AnalysisActivities
-from activities.check_pubmed import PubMedStanding, ReleaseStanding
-from activities.event_store import EventActivities
+from activities.analysis_activity import AnalysisActivities
+from activities.candidate_activity import CandidateActivities
+from activities.contracts.evidence import Allowance, ModelChoice
+from activities.event_store_activity import EventActivities
 from activities.evidence_store import EvidenceStore
-from activities.follow_up import FollowUpActivities
-from activities.full_text import FullTextActivities
+from activities.follow_up_activity import FollowUpActivities
+from activities.full_text_activity import FullTextActivities
 from activities.heartbeat import on_last_attempt
-from activities.look_up_candidate import CandidateActivities
-from activities.models.base import Answer, Completion, Review
-from activities.own_steps import OwnStepActivities
+from activities.models.base import Answer, Completion, Review, YesOrNo
+from activities.own_step_activity import OwnStepActivities
 from activities.permits import Permits
-from activities.prepare import PrepareActivities
+from activities.prepare_activity import PrepareActivities
 from activities.private_files import private_home
-from activities.publish import PublishActivities
-from activities.refresh import RefreshActivities
-from activities.retractions.lookup import StandingLookup
-from activities.role_activities import ThinkActivities
+from activities.publish_activity import PublishActivities
+from activities.pubmed_notices_activity import PubMedStanding, ReleaseStanding
+from activities.refresh_activity import RefreshActivities
+from activities.revision_activity import RevisionActivities
+from activities.role_activity import ThinkActivities
 from activities.roles.runner import RoleThinker
-from activities.search import SearchActivities
+from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources import ncbi
 from activities.sources.base import Source
 from activities.sources.http.client import Http, open_http
 from activities.sources.http.pages import SafePages
 from activities.sources.registry import build_sources
-from activities.types import Allowance, ModelChoice
+from activities.sources.standing_lookup import StandingLookup
+from worker.run_folder import RunFolders
 
 if TYPE_CHECKING:
     from activities.models.client import OpenAIModel
@@ -83,7 +85,13 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 ThinkActivities(RoleThinker(model, store, settings, on_last_attempt)),
                 PrepareActivities(settings, sources),
                 PublishActivities(
-                    store, ReleaseStanding(lookup), copies=settings.reports_dir, form=settings.output_format
+                    store,
+                    ReleaseStanding(lookup),
+                    copies=settings.reports_dir,
+                    form=settings.output_format,
+                    leave=RunFolders(settings.home / "runs", settings.output_format, store).leave
+                    if settings.reports_dir
+                    else None,
                 ),
                 CandidateActivities(sources, store),
                 AnalysisActivities(store),
@@ -92,6 +100,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 OwnStepActivities(store),
                 FullTextActivities(settings, http, SafePages.of(settings, http.cache), store),
                 RefreshActivities(settings, sources, ReleaseStanding(lookup)),
+                RevisionActivities(settings, sources),
             ),
         )
 
@@ -127,7 +136,6 @@ class LateModel:
         choices: Mapping[str, Sequence[str]] | None = None,
         review: Callable[[Answer], Review] | None = None,
         seconds: float | None = None,
-        weigh: bool = False,
     ) -> tuple[Answer, Completion]:
         """See `activities.models.base.LanguageModel.ask`. Raises NotPermitted for another model server."""
         self._permits.check_address(choice.base_url)
@@ -141,7 +149,23 @@ class LateModel:
             choices=choices,
             review=review,
             seconds=seconds,
-            weigh=weigh,
+        )
+
+    async def ask_yes_or_no(
+        self,
+        choice: ModelChoice,
+        *,
+        system: str,
+        user: str,
+        allowance: Allowance,
+        scope: str,
+        seconds: float | None = None,
+    ) -> tuple[YesOrNo, Completion]:
+        """See `activities.models.base.LanguageModel.ask_yes_or_no`. Raises NotPermitted for another model
+        server."""
+        self._permits.check_address(choice.base_url)
+        return await self.opened.ask_yes_or_no(
+            choice, system=system, user=user, allowance=allowance, scope=scope, seconds=seconds
         )
 
     async def context(self, choice: ModelChoice) -> int:

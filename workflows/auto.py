@@ -9,7 +9,7 @@ from typing import NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import Mode, StopReason
+    from activities.contracts.evidence import Mode, StopReason
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -23,7 +23,7 @@ TRAITS = ModeTraits(None)
 REASON_GRAPH = "a graph was given"
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class AutoResearch(ResearchHandlers):
     """The default mode: chooses between the other modes and states the reason."""
 

@@ -10,10 +10,11 @@ from typing import Any, NoReturn
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.preparation import Prepared
-    from activities.profiles.types import Profile
-    from activities.steps import Role
-    from activities.types import Mode, ReportPlan, ReportPlanSection
+    from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
+    from activities.contracts.prepare import Prepared
+    from activities.contracts.profile import Profile, Specialist
+    from activities.contracts.step import Role
+    from activities.profiles.specialists import specialists_of
     from workflows.types import ResearchRequest
 
 from workflows.rules.budget import Budget
@@ -59,6 +60,8 @@ class RunContext:
         """Texts of a graph's nodes that stand in place of the prompt files of their roles."""
         self.tools: tuple[str, ...] = ()
         """The only sources that the node of a graph which chooses searches may name; empty for all."""
+        self.member = ""
+        """The specialist of a team whose turn it is."""
         self._reset = self._renumber = False
         self._seen = 0.0
         """What `now` returned last."""
@@ -172,6 +175,20 @@ class RunContext:
     def max_sections(self) -> int:
         """How many sections a plan of this run may have."""
         return 1 if self.traits.single_section else self.request.limits.max_sections
+
+    @property
+    def specialist(self) -> Specialist | None:
+        """Who searches now: the member of a team whose turn it is, or whom mode `auto` handed the question
+        over to. A section of a longer report has its own question."""
+        name = self.member
+        if (
+            not name
+            and self.state.parsed
+            and self.traits.mode in ("simple", "iterative")
+            and not self.state.job
+        ):
+            name = self.state.parsed.specialist
+        return specialists_of(self.profile).get(name)
 
     def step_inputs(self) -> dict[str, Any]:
         """The fields that the input of every model step has in common."""

@@ -12,7 +12,7 @@ Invariants:
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Role
+    from activities.contracts.step import Role
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -22,7 +22,7 @@ from workflows.sections.research import SectionResearch
 from workflows.state import RunState
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class DeepResearch(ResearchHandlers):
     """Plan, approve, research the sections in parallel, write one report."""
 

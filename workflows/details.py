@@ -27,7 +27,7 @@ def progress_of(context: RunContext) -> Progress:
         message=control.message,
         iteration=state.loop.iteration,
         max_iterations=state.loop.max_iterations,
-        evidence=len(state.evidence) + sum(section.evidence for section in state.running),
+        evidence=state.items,
         searches=rows(state.searches[-SEARCHES_SHOWN:]),
         searches_total=len(state.searches) + sum(section.searches for section in state.running),
         sections=tuple(state.sections.values()),
@@ -37,8 +37,10 @@ def progress_of(context: RunContext) -> Progress:
         confidence=judged.confidence if judged else None,
         scores=judged.scores if judged else {},
         steering=tuple(control.steering),
+        readings=state.clarified.readings if state.clarified else (),
         candidates=tuple(state.candidates),
         chosen_because=state.chosen_because,
+        continues=state.continues,
         stop_reason=state.stop_reason,
         started_at=_iso(budget.started_at),
         updated_at=control.events[-1].timestamp if control.events else "",
@@ -54,10 +56,10 @@ def details_of(context: RunContext) -> str:
     """The rows of the progress, the sections of a deep run, and what waits for approval with how to decide
     it."""
     seen, state = progress_of(context), context.state
-    lines = [f"- **{row.name}**: {_plain(row.text)}" for row in progress_rows(seen)]
+    lines = [f"- **{row.name}**: {escaped(row.text)}" for row in progress_rows(seen)]
     if seen.sections:
         lines += ["", f"| {' | '.join(SECTION_HEAD)} |", "| --- " * len(SECTION_HEAD) + "|"]
-        lines += [f"| {' | '.join(map(_plain, cells))} |" for cells in section_rows(seen)[:MAX_ROWS]]
+        lines += [f"| {' | '.join(map(escaped, cells))} |" for cells in section_rows(seen)[:MAX_ROWS]]
     if gate := seen.waiting_for:
         lines += ["", f"**The {gate} waits for approval**: signal `approve` or `reject` with"]
         lines += [f'`{{"gate": "{gate}"}}`', "", *_waiting(state)]
@@ -70,14 +72,18 @@ def _waiting(state: RunState) -> Iterator[str]:
     """What a reviewer decides on."""
     if state.control.waiting_for == "plan" and state.plan:
         for number, section in enumerate(state.plan.report_outline[:MAX_ROWS], start=1):
-            yield f"{number}. **{_plain(section.title)}**: {_plain(section.key_question)}"
+            yield f"{number}. **{escaped(section.title)}**: {escaped(section.key_question)}"
+    elif state.control.waiting_for == "clarification" and state.clarified:
+        yield 'or update `answer` with `{"answers": ["..."]}`; an empty answer leaves what is assumed:'
+        for one in state.clarified.readings:
+            yield f"1. {escaped(one.question)} ({escaped(one.assumed)})"
     elif state.control.waiting_for == "candidates":
         for candidate in state.candidates[:MAX_ROWS]:
-            why = _plain(candidate.proposed_mechanism or candidate.mechanism)
-            yield f"- **{_plain(candidate.name)}**: {why}"
+            why = escaped(candidate.proposed_mechanism or candidate.mechanism)
+            yield f"- **{escaped(candidate.name)}**: {why}"
 
 
-def _plain(text: str) -> str:
+def escaped(text: str, limit: int = TEXT_CHARS) -> str:
     """Text of others on one line that starts no other element of Markdown."""
-    short = " ".join(text.split())[:TEXT_CHARS]
+    short = " ".join(text.split())[:limit]
     return "".join(f"\\{c}" if c in "\\`*_[]<>|#!~" else c for c in short)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from activities.types import Frozen
+from activities.contracts.evidence import Frozen
 
 EventType = Literal[
     "started",
@@ -25,6 +25,7 @@ EventType = Literal[
     "complete",
     "error",
     "reading",
+    "clarification_needed",
     "read",
     "verifying",
     "extracting",
@@ -90,6 +91,13 @@ class Read(EventData):
     """Names of those that are searched, separated by commas."""
     question: str = ""
     """The question as it stands alone, where it was typed as a follow-up."""
+
+
+class Asked(EventData):
+    """What a model asks back before the search, with what holds where nobody answers."""
+
+    questions: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 class Searching(EventData):
@@ -323,6 +331,7 @@ DATA: Mapping[EventType, type[EventData]] = {
     "analyzing": Items,
     "analysis_complete": AnalysisComplete,
     "reading": NoData,
+    "clarification_needed": Asked,
     "read": Read,
     "verifying": Items,
     "extracting": Items,

@@ -9,10 +9,10 @@ from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.contracts.evidence import Statement, StopReason
+    from activities.contracts.write import SectionDraft
     from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
-    from activities.drafts import SectionDraft
-    from activities.event_store import EventActivities, EventBatch
-    from activities.types import Statement, StopReason
+    from activities.event_store_activity import EventActivities, EventBatch
     from workflows.event_types import DATA, AgentEvent, EventType, Streaming
     from workflows.types import Phase, StoredEvents
 

@@ -12,13 +12,13 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.publication import Decision
-    from activities.types import Gate
+    from activities.contracts.evidence import Gate
+    from activities.contracts.publish import Action, Decision
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 
-APPROVED = ("approved", "timed_out_approved", "chosen")
+APPROVED = ("approved", "timed_out_approved", "chosen", "answered")
 """Decisions after which a run continues."""
 
 
@@ -57,7 +57,7 @@ class Gates:
         who asked to finish is not asked about the plan and the candidates, but still about the report.
         """
         control = self.context.state.control
-        if gate not in self.context.request.approve:
+        if not self.context.request.waits_at(gate):
             return True
         if gate not in control.answers and not self._waived(gate):
             self._open(gate, message)
@@ -108,7 +108,8 @@ class Gates:
                 timeout_summary=f"approval of the {gate}",
             )
         except TimeoutError:
-            action = "timed_out_approved" if request.approval_default == "approve" else "timed_out_rejected"
+            lets_pass = request.approval_default == "approve" or gate == "clarification"
+            action: Action = "timed_out_approved" if lets_pass else "timed_out_rejected"
             if gate not in control.answers:
                 self.record_decision(
                     Decision(gate=gate, action=action, by="time-out", at=context.timestamp())

@@ -18,13 +18,16 @@ from temporalio.exceptions import ApplicationError
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
+    from activities.contracts.evidence import Frozen
+    from activities.contracts.plan import Clarified
+    from activities.contracts.publish import Decision
+    from activities.contracts.step import Reading
     from activities.draft_progress import DraftProgress
-    from activities.publication import Decision
-    from activities.types import Frozen
     from workflows.event_types import AgentEvent
     from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
     from workflows.types import (
         AddSource,
+        Answers,
         Approval,
         BudgetStatus,
         ChooseCandidates,
@@ -45,7 +48,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.details import progress_of
 from workflows.gates import APPROVED
 from workflows.rules.payload_limits import ROOM, within
-from workflows.rules.updates import choice_fault, described, extension_fault, plan_fault
+from workflows.rules.updates import answers_fault, choice_fault, described, extension_fault, plan_fault
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 
@@ -86,12 +89,14 @@ class ResearchHandlers:
 
     @signal
     async def approve(self, *args: object) -> None:
-        """Approve what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}"""
+        """Approve what waits at a gate: {"gate": "clarification"|"plan"|"candidates"|"report", "by": "...",
+        "note": "..."}"""
         self._record_answer("approve", "approved", args)
 
     @signal
     async def reject(self, *args: object) -> None:
-        """Reject what waits at a gate: {"gate": "plan"|"candidates"|"report", "by": "...", "note": "..."}"""
+        """Reject what waits at a gate: {"gate": "clarification"|"plan"|"candidates"|"report", "by": "...",
+        "note": "..."}"""
         self._record_answer("reject", "rejected", args)
 
     @signal
@@ -293,6 +298,36 @@ class ResearchHandlers:
         _refuse(extension_fault(more, self.research.context.budget.limits, state.stop_reason))
 
     @workflow.update(
+        description='Answer what the run asks back, in order; "" leaves what is assumed: '
+        '{"answers": ["..."], "by": "..."}'
+    )
+    async def answer(self, given: Answers) -> tuple[Reading, ...]:
+        """Answer what the run asks back, which opens the gate."""
+        state = self.research.state
+        assert state.clarified is not None
+        texts = [*given.answers, *[""] * len(state.clarified.readings)]
+        readings = tuple(
+            one.model_copy(update={"answer": " ".join(text.split())})
+            for one, text in zip(state.clarified.readings, texts, strict=False)
+        )
+        state.clarified = Clarified(readings=readings)
+        self.research.gates.record_decision(
+            Decision(
+                gate="clarification",
+                action="answered",
+                by=given.by[:NAME_CHARS],
+                at=self.research.context.timestamp(),
+            )
+        )
+        return readings
+
+    @answer.validator
+    def _check_answers(self, given: Answers) -> None:
+        asked = self.research.state.clarified
+        waits = self.research.gates.waits_for("clarification")
+        _refuse(answers_fault(given.answers, len(asked.readings) if asked else 0, waits=waits))
+
+    @workflow.update(
         description='Keep only these candidates and open the gate: {"names": ["..."], "by": "..."}'
     )
     async def choose_candidates(self, choice: ChooseCandidates) -> tuple[str, ...]:
@@ -326,6 +361,11 @@ class ResearchHandlers:
     def progress(self) -> Progress:
         """The state of the run: phase, counts, sections, scores, what it waits for."""
         return progress_of(self.research.context)
+
+    @query
+    def clarification(self) -> Clarified:
+        """What the run asks back before it searches, with what it assumes and what was answered."""
+        return self.research.state.clarified or Clarified()
 
     @query
     def budget(self) -> BudgetStatus:

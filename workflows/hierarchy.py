@@ -9,8 +9,8 @@ instructions), and a sub-team that fails leaves the others alone.
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Role
-    from activities.types import StopReason
+    from activities.contracts.evidence import StopReason
+    from activities.contracts.step import Role
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -25,7 +25,7 @@ SUB_TEAM = "SubTeamResearch"
 TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperatures=TEMPERATURES)
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class HierarchicalResearch(ResearchHandlers):
     """Distribute, collect, synthesize."""
 
@@ -43,7 +43,7 @@ class HierarchicalResearch(ResearchHandlers):
         return self._teams.drafting.calls_to_write()
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class SubTeamResearch(ResearchHandlers):
     """A team over one part of the question; its best attempt is kept."""
 

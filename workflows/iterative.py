@@ -7,7 +7,7 @@ report, and asks its parent for budget when its lease is used up.
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import StopReason
+    from activities.contracts.evidence import StopReason
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -19,7 +19,7 @@ from workflows.state import RunState
 TRAITS = ModeTraits("iterative", single_section=True)
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class IterativeResearch(ResearchHandlers):
     """One search-judge loop over one question."""
 

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from activities.iterations import Finding, IterationRecord, IterationSearch
-from activities.steps import JudgeAssessment
-from activities.types import EvidenceRef, SearchRecord, Usage
+from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
+from activities.contracts.iterations import Finding, IterationRecord, IterationSearch
+from activities.contracts.judge import JudgeAssessment
 
 RECORDS_KEPT = 200
 """Records that a run keeps at most, sections included: the latest."""
@@ -41,6 +41,8 @@ class LoopMemory(BaseModel, defer_build=True):
     new_items: int = 0
     findings: tuple[Finding, ...] = ()
     shared_items: int = 0
+    closed: Usage | None = None
+    """What the run had used when its loop ended; None while it goes on."""
     judged: JudgeAssessment | None = None
     sufficient: bool = False
 
@@ -48,7 +50,7 @@ class LoopMemory(BaseModel, defer_build=True):
         """Begin an iteration; `ended` is the record of the one before it."""
         if ended is not None:
             self.records = [*self.records, ended][-RECORDS_KEPT:]
-        self.begun, self.used = now, used
+        self.begun, self.used, self.closed = now, used, None
         self.thought = self.reflection = ""
         self.gaps, self.findings, self.new_items, self.shared_items = (), (), 0, 0
         self.judged, self.sufficient = None, False
@@ -65,7 +67,7 @@ class LoopMemory(BaseModel, defer_build=True):
         """The iteration under way as a record; `now` is given when it ends."""
         judged = self.judged
         made = [search for search in searches if search.iteration == iteration]
-        spent = _difference(used, self.used)
+        spent = _difference(self.closed or used, self.used)
         return IterationRecord(
             iteration=iteration,
             section=section,
@@ -93,6 +95,7 @@ class LoopMemory(BaseModel, defer_build=True):
             if judged
             else {},
             sources_breakdown=judged.sources_breakdown if judged else {},
+            kinds_breakdown=judged.kinds_breakdown if judged else {},
             confidence=judged.confidence if judged else None,
             sufficient=self.sufficient,
             recommendation=judged.recommendation if judged else "",

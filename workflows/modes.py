@@ -2,14 +2,14 @@
 
 A row names its workflow class as text, which is imported when a worker registers it: a command of the client
 reads the table and imports nothing. Another mode is one row here and one name in
-`activities.types.BuiltInMode`, or, in a package of one's own, an entry point of the group
-`determinator.modes` that names a `ModeInfo`.
+`activities.contracts.evidence.BuiltInMode`, or, in a package of one's own, an entry point of the group
+`determinator.modes` that names a function declared with `@mode`.
 """
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from activities.plugins import load
 
@@ -24,6 +24,16 @@ REASONS: Mapping[Need, str] = {
 }
 
 
+class MoreOfMode(TypedDict, total=False):
+    """What a mode may say of itself beside its name; see `ModeInfo`."""
+
+    aliases: tuple[str, ...]
+    needs: tuple[Need, ...]
+    best_with: tuple[Need, ...]
+    least_tokens: int
+    defaults: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeInfo:
     """One way of working."""
@@ -31,8 +41,10 @@ class ModeInfo:
     name: str
     workflow: str
     """The workflow type."""
-    location: str
+    location: str = ""
     """`module:Class`, and those of its child workflows after it, separated by spaces."""
+    classes: Callable[[], type | Sequence[type]] | None = None
+    """The same for a mode of an installed package: imports the classes."""
     good_for: str
     """The questions it suits; the query parser is shown this line."""
     aliases: tuple[str, ...] = ()
@@ -44,6 +56,19 @@ class ModeInfo:
     """Token budget below which `auto` does not choose it when a language model is used."""
     defaults: Mapping[str, int] = field(default_factory=dict)
     """Limits that differ from those of `workflows.types.Limits`, where a person names the mode."""
+
+
+def mode(
+    *, name: str, workflow: str, good_for: str, **more: Unpack[MoreOfMode]
+) -> Callable[[Callable[[], type | Sequence[type]]], ModeInfo]:
+    """Declare a function without parameters as a mode: it imports the workflow class `workflow` and returns
+    it, with those of its child workflows if it has any. Only a worker calls it. Other keywords are fields of
+    `ModeInfo`."""
+
+    def declare(classes: Callable[[], type | Sequence[type]]) -> ModeInfo:
+        return ModeInfo(name=name, workflow=workflow, good_for=good_for, classes=classes, **more)
+
+    return declare
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,4 +194,7 @@ def workflow_classes(modes: Sequence[ModeInfo] = TABLE) -> list[type]:
     for location in locations:
         module, _, name = location.partition(":")
         classes.append(getattr(importlib.import_module(module), name))
+    for info in modes:
+        loaded = info.classes() if info.classes else ()
+        classes += [loaded] if isinstance(loaded, type) else loaded
     return classes

@@ -17,7 +17,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import Frozen
+    from activities.contracts.evidence import Frozen
 
 
 HOLD_GATE = "hold_gate"
@@ -32,7 +32,7 @@ class GateTerms(Frozen):
     heartbeat_seconds: float = 6.0
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class RateGate:
     """See the module."""
 

@@ -10,7 +10,9 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.refresh import (
+    from activities.contracts.evidence import EvidenceRef, SearchRecord
+    from activities.contracts.search import HitsOfAll, SearchTasks
+    from activities.refresh_activity import (
         RefreshActivities,
         RefreshFindings,
         RefreshOutcome,
@@ -18,9 +20,7 @@ with workflow.unsafe.imports_passed_through():
         RepeatedSearch,
     )
     from activities.report.archive import NewWork
-    from activities.search import activity_name
-    from activities.searches import HitsOfAll, SearchTasks
-    from activities.types import EvidenceRef, SearchRecord
+    from activities.search_activity import activity_name
 
 from datetime import UTC
 from functools import partial
@@ -29,18 +29,21 @@ from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, rows, within
 from workflows.steps import policy
 from workflows.steps.failures import retry_on_worker_loss, search_failure
+from workflows.steps.revision import Revision
 from workflows.steps.search import ask_pubmed, with_hits
 
 PUBMED_SECONDS = 600.0
 """Seconds that a refresh waits for PubMed at most, retries included."""
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class RefreshReport:
     """One refresh of one report."""
 
     @workflow.run
     async def run(self, request: RefreshRequest) -> RefreshOutcome:
+        if request.instruction is not None:
+            return await Revision(request, request.instruction, self._search).run()
         plan = await workflow.execute_activity_method(
             RefreshActivities.plan_refresh, request, **policy.internal_step("what to ask again")
         )

@@ -13,9 +13,9 @@ from temporalio.exceptions import is_cancelled_exception
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.publication import PlannedSection
-    from activities.stop_reasons import STOPS, StopReason
-    from activities.types import ReportPlan, ReportPlanSection
+    from activities.contracts.evidence import ReportPlan, ReportPlanSection
+    from activities.contracts.publish import PlannedSection
+    from activities.contracts.stop_reasons import STOPS, StopReason
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits, RunContext
@@ -48,7 +48,7 @@ class RunParts:
         self.gates = Gates(self.context, self.events)
         self.parent = ParentLink(self.context, self.events)
         self.models = ModelSteps(self.context, self.events, self.parent.request_budget)
-        self.preparation = Preparation(self.context, self.events, self.models)
+        self.preparation = Preparation(self.context, self.events, self.gates, self.models)
         self.searches = SearchSteps(self.context, self.events)
         self.judging = JudgeSteps(self.context, self.events, self.models)
         self.steps = ResearchSteps(

@@ -8,7 +8,7 @@ suffices does not end the run while the judge recommends to continue.
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import StopReason
+    from activities.contracts.evidence import StopReason
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -28,7 +28,7 @@ GENERAL_QUERIES = ("{question} mechanism of action", "{question} clinical eviden
 TRAITS = ModeTraits("simple", single_section=True, search_seconds=SEARCH_SECONDS)
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class SimpleResearch(ResearchHandlers):
     """One line of search, judge and synthesis."""
 

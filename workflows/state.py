@@ -5,17 +5,10 @@ import zlib
 
 from pydantic import BaseModel, Field
 
-from activities.analysis.appraisal import Appraisal
-from activities.analysis.types import Analysed
-from activities.candidates.types import Candidate
-from activities.drafts import Edited
-from activities.iterations import IterationRecord
-from activities.judgements import Refused, Table, WorkJudgement
-from activities.preparation import Prepared
-from activities.publication import Continued, Decision, PlannedSection
-from activities.searches import Listed
-from activities.steps import AgentTask, MechanismHypothesis, ParsedQuery
-from activities.types import (
+from activities.contracts.appraisal import Appraisal
+from activities.contracts.candidates import Candidate
+from activities.contracts.effects import Analysed
+from activities.contracts.evidence import (
     EvidenceRef,
     Gate,
     ModelChoice,
@@ -25,6 +18,13 @@ from activities.types import (
     StopReason,
     Usage,
 )
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.judge import MechanismHypothesis, Refused, Table, WorkJudgement
+from activities.contracts.plan import AgentTask, Clarified, ParsedQuery
+from activities.contracts.prepare import Prepared
+from activities.contracts.publish import Continued, Decision, PlannedSection
+from activities.contracts.search import Listed
+from activities.contracts.write import Edited
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
 from workflows.memory import LoopMemory
@@ -119,6 +119,8 @@ class RunState(BaseModel, defer_build=True):
     control: ControlState = Field(default_factory=ControlState)
     budget: Budget | None = None
     prepared: Prepared | None = None
+    clarified: Clarified | None = None
+    """How the question is meant, once a model was asked."""
     parsed: ParsedQuery | None = None
     chosen_because: str = ""
     loop: LoopState = Field(default_factory=LoopState)
@@ -148,6 +150,8 @@ class RunState(BaseModel, defer_build=True):
     duplicates: int = 0
     works: list[str] = Field(default_factory=list)
     """Evidence ids of all that the sections of a deep run found, each once."""
+    most_items: int = 0
+    """The highest `items` when a section ended: uniting its works with those of others leaves fewer."""
     observation: str = ""
     gaps: list[str] = Field(default_factory=list)
     models: list[str] = Field(default_factory=list)
@@ -220,6 +224,12 @@ class RunState(BaseModel, defer_build=True):
     def running(self) -> tuple[SectionProgress, ...]:
         """The sections that are researched now; what they found and used is not part of the run's yet."""
         return tuple(section for section in self.sections.values() if section.status == "running")
+
+    @property
+    def items(self) -> int:
+        """What was found, as progress shows it: never fewer than before. A work that several sections found
+        counts for each of them."""
+        return max(self.most_items, len(self.evidence) + sum(section.evidence for section in self.running))
 
     @property
     def section_confidence(self) -> float | None:

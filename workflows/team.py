@@ -11,9 +11,12 @@ from temporalio import workflow
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.role_activities import ThinkActivities
-    from activities.steps import JudgeAssessment, ManagerInput, Member, Role, TeamLedger, TeamTurn
-    from activities.types import StopReason
+    from activities.contracts.evidence import StopReason
+    from activities.contracts.judge import JudgeAssessment
+    from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
+    from activities.contracts.step import Member, Role
+    from activities.profiles.specialists import GENERAL, specialists_of
+    from activities.role_activity import ThinkActivities
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -61,8 +64,6 @@ class Team:
         state = self.run.state
         ledger = await self._ask_manager()
         state.team, turn = apply_ledger(ledger, state.team, state.loop)
-        if ledger.next_speaker == "reporter":
-            state.team.report_instruction = ledger.instruction
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
             self.run.events.emit_event("replanning", message, resets=state.team.resets)
@@ -91,7 +92,7 @@ class Team:
         step = ManagerInput(
             **(run.context.step_inputs() | {"background": background}),  # its facts are a field of their own
             round=state.loop.iteration,
-            members=dict(MEMBERS) if run.request.analyse else _without_analyst(),
+            members=self._members(),
             facts=team.facts,
             plan=team.plan,
             replan=team.replan,
@@ -115,6 +116,17 @@ class Team:
         )
         return ledger
 
+    def _members(self) -> dict[Member, str]:
+        """The members with what each does: the analyst where effects are analysed, and the specialists that
+        have a source of their own here."""
+        run = self.run
+        offered = {s.info.name for s in run.context.prepared.sources if s.enabled}
+        specialists = specialists_of(run.context.profile).values()
+        return {
+            **{name: does for name, does in MEMBERS.items() if name != "analyst" or run.request.analyse},
+            **{one.name: one.does for one in specialists if offered.intersection(one.sources)},
+        }
+
     def _announce(self, turn: Turn, member: Member) -> None:
         self.run.events.emit_event(
             "turn",
@@ -129,16 +141,17 @@ class Team:
         self.run.context.instruction = instruction
         try:
             match member:
-                case "searcher":
-                    return await self._search(instruction)
                 case "hypothesizer":
                     return await self._form_hypotheses()
                 case "analyst":
                     return await self._analyse()
                 case "judge" | "reporter":
                     return await self._judge()
+                case _:
+                    self.run.context.member = GENERAL if member == "searcher" else member
+                    return await self._search(instruction)
         finally:
-            self.run.context.instruction = ""
+            self.run.context.instruction = self.run.context.member = ""
 
     async def _search(self, instruction: str) -> tuple[str, bool]:
         run, loop = self.run, self.run.state.loop
@@ -184,18 +197,13 @@ class Team:
             self.run.state.team = team.with_turn(turn)
 
 
-def _without_analyst() -> dict[Member, str]:
-    """The members of a run whose effects are not analysed."""
-    return {name: does for name, does in MEMBERS.items() if name != "analyst"}
-
-
 def _reasons(judged: JudgeAssessment) -> str:
     """Why the judge said what it said."""
     scored = (f"{name}: {why}" for name, why in judged.score_reasons.items())
     return "; ".join(filter(None, (judged.reasoning, *scored)))
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class TeamResearch(ResearchHandlers):
     """A managed team over one question."""
 

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from activities.analysis.types import Effect, Expected
-from activities.candidates.types import Candidate
-from activities.iterations import IterationRecord
-from activities.preparation import FollowUp
-from activities.report.schema import Report
-from activities.types import (
+from activities.contracts.candidates import Candidate
+from activities.contracts.effects import Effect, Expected
+from activities.contracts.evidence import (
+    ApprovalGate,
+    Clarify,
+    Compact,
     EvidenceRef,
     Filters,
     Frozen,
@@ -23,6 +23,11 @@ from activities.types import (
     StopReason,
     Usage,
 )
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.prepare import FollowUp
+from activities.contracts.publish import Continued, Estimate
+from activities.contracts.step import Reading
+from activities.report.schema import Report
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
 from workflows.sections.types import SectionFindings
@@ -102,7 +107,9 @@ class ResearchRequest(Frozen):
     """How much of its report is printed."""
     judge_threshold: float | None = Field(default=None, ge=0, le=1)
     """Confidence from which the evidence may suffice. None: the profile's."""
-    approve: tuple[Gate, ...] = ()
+    clarify: Clarify = "off"
+    """Whether a model may ask back before it searches, and who answers."""
+    approve: tuple[ApprovalGate, ...] = ()
     """Gates that wait for a person."""
     approval_timeout_seconds: float | None = Field(default=None, gt=0)
     """None waits without bound."""
@@ -114,14 +121,22 @@ class ResearchRequest(Frozen):
     """Effects of the user's own file, which are analysed as well."""
     expected: Expected = "different"
     """What the analysis is asked to find."""
+    estimate: Estimate | None = None
+    """What the run is expected to take, for its report."""
     wait_for_model: bool = False
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
     signatures: dict[str, str] = Field(default_factory=dict)
     """Of `library` and `profile_path`, made with a key of the home; see `activities.permits`."""
+    with_report: bool = False
+    """Whether its result holds the report, as query `report` gives it: for workflows, which cannot query."""
     indexed: bool = False
     """Whether the search attributes are registered, so that the run may keep them up to date."""
     history_events: int = Field(default=8_000, ge=50)
     """Continue as new at the next boundary once the history is longer than this (or the server asks)."""
+
+    def waits_at(self, gate: Gate) -> bool:
+        """Whether a gate waits for a person."""
+        return self.clarify == "ask" if gate == "clarification" else gate in self.approve
 
     @field_validator("question")
     @classmethod
@@ -166,12 +181,14 @@ class BudgetStatus(Frozen):
     cost_known: bool = True
     iterations: int = 0
     elapsed_seconds: float = 0.0
-    """Working time so far."""
+    """Working time so far, as of `as_of`."""
+    as_of: float = 0.0
+    """Seconds since the epoch: the clock of a workflow stands still while it waits for an activity."""
     remaining_seconds: float | None = None
     by_role: dict[str, Usage] = Field(default_factory=dict)
 
 
-class SectionProgress(Frozen):
+class SectionProgress(Compact):
     id: str
     title: str
     status: Literal["waiting", "running", "complete", "partial", "failed", "cancelled"] = "waiting"
@@ -216,10 +233,14 @@ class Progress(Frozen):
     """None where no model judged."""
     scores: dict[str, int] = Field(default_factory=dict)
     steering: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    """What the run asks back, or asked."""
     candidates: tuple[Candidate, ...] = ()
     """Put forward so far: what the candidate gate is about."""
     chosen_because: str = ""
     """Mode auto: what was chosen and why."""
+    continues: Continued | None = None
+    """The earlier run that it follows up."""
     stop_reason: StopReason | None = None
     started_at: str = ""
     updated_at: str = ""
@@ -238,6 +259,11 @@ class Outcome(Frozen):
     verified_claims: int = 0
     references: int = 0
     title: str = ""
+    used: Usage = Usage()
+    spent_microusd: int = 0
+    """What counts against the money limit, calls of unknown price included."""
+    report: Report | None = None
+    """Where the request says `with_report`."""
     findings: SectionFindings | None = None
     """Set only by a section of a deep run, which publishes nothing itself."""
     events: tuple[AgentEvent, ...] = ()
@@ -311,6 +337,14 @@ class ChooseCandidates(Frozen):
     """Update `choose_candidates`: the names to keep. Refused for a name that was not put forward."""
 
     names: tuple[str, ...]
+    by: str = ""
+
+
+class Answers(Frozen):
+    """Update `answer`: to what the run asks back, in the order of its questions; an empty text leaves what is
+    assumed. Refused when nothing is asked or there are more answers than questions."""
+
+    answers: tuple[str, ...]
     by: str = ""
 
 

@@ -19,9 +19,9 @@ from activities.analysis.stated import (
     one_number,
     sentence_with_effect,
 )
-from activities.analysis.types import Arms, Effect, Unread, UnreadReason
-from activities.judgements import Cell, Table, TableRow
-from activities.verification.quote_check import verbatim
+from activities.contracts.effects import Arms, Effect, Unread, UnreadReason
+from activities.contracts.judge import Cell, Table, TableRow
+from activities.text.normal_form import verbatim
 
 EFFECT_COLUMNS: tuple[str, ...] = (
     "outcome",

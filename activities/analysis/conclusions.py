@@ -15,7 +15,10 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import get_args
 
-from activities.analysis.appraisal import (
+from activities.analysis.pooling import LEVEL, MIN_STUDIES_FOR_PREDICTION, pool_all
+from activities.analysis.scale import NotUsable, agrees_with_counts, no_effect, point_of, study_interval
+from activities.analysis.stated import numbers_in
+from activities.contracts.appraisal import (
     Appraisal,
     AppraisedWork,
     Certainty,
@@ -29,16 +32,16 @@ from activities.analysis.appraisal import (
     StudyEffect,
     WorkFacts,
 )
-from activities.analysis.pooling import LEVEL, MIN_STUDIES_FOR_PREDICTION, pool_all
-from activities.analysis.scale import NotUsable, agrees_with_counts, no_effect, point_of, study_interval
-from activities.analysis.stated import numbers_in
-from activities.analysis.types import RATIOS, Effect, Interval, Measure, Pool
+from activities.contracts.effects import RATIOS, Effect, Interval, Measure, Pool
 from activities.extras import NotInstalled
 
 CERTAINTIES: tuple[Certainty, ...] = get_args(Certainty)
 MIN_PARTICIPANTS = 400
 """Participants of all works on an outcome below which it is imprecise (Guyatt et al. 2011, the rule of thumb
 for continuous outcomes)."""
+MAX_IMPRECISION = 2
+"""Levels by which imprecision rates down, whatever shows it: few people, wide or missing intervals and few
+studies are one domain (the same)."""
 FAR_TOO_FEW = 0.3
 """Share of these participants below which a body of evidence is rated down by two levels (GRADE guidance 34,
 Zeng et al. 2022, doi:10.1016/j.jclinepi.2022.07.014: "far less" than the optimal information size). The share
@@ -185,12 +188,24 @@ def opposite(effect: Effect | None) -> Effect | None:
     )
 
 
-def _pool(works: Sequence[AppraisedWork]) -> Pool | None:
-    """The pool with the most works; None where no two can be pooled, or the library is not installed.
-    Differences of means are of different scales and are not pooled."""
-    effects = [one.effect for one in works if one.effect is not None and one.effect.measure != "MD"]
+def unpooled(conclusion: Conclusion) -> bool:
+    """Whether its works would have been pooled, had the statistics library been there."""
     try:
-        pools, _ = pool_all(effects)
+        pool_all(_poolable(conclusion.works))
+    except NotInstalled:
+        return True
+    return False
+
+
+def _poolable(works: Sequence[AppraisedWork]) -> list[Effect]:
+    """Differences of means are of different scales and are not pooled."""
+    return [one.effect for one in works if one.effect is not None and one.effect.measure != "MD"]
+
+
+def _pool(works: Sequence[AppraisedWork]) -> Pool | None:
+    """The pool with the most works; None where no two can be pooled, or the library is not installed."""
+    try:
+        pools, _ = pool_all(_poolable(works))
     except NotInstalled:
         return None
     return max(pools, key=lambda one: len(one.rows), default=None)
@@ -251,11 +266,9 @@ def _direction(
         return "not_enough_data"
     if pooled is not None and 2 * len(pooled.works) >= len(used):
         return side_of(pooled.result, no_effect(pooled.measure))
-    known = [one.n for one in used if one.n]
-    usual = median(known) if known else 1
     sides: Counter[EffectDirection] = Counter()
-    for one in used:
-        sides[one.direction] += one.n or usual  # type: ignore[assignment]
+    for one, people in zip(used, _people(used) or [1] * len(used), strict=True):
+        sides[one.direction] += people  # type: ignore[assignment]
     total = sum(sides.values())
     tenable = {side for side, weight in sides.items() if weight >= MIN_SHARE * total}
     if {"higher", "lower"} <= tenable:
@@ -264,6 +277,13 @@ def _direction(
         return proposed.direction
     most, weight = sides.most_common(1)[0]
     return most if 2 * weight > total else "uncertain"
+
+
+def _people(used: Sequence[AppraisedWork]) -> list[float]:
+    """The participants of each work; one that does not say how many is taken to have had as many as the
+    median of the others. Empty where none says."""
+    known = [one.n for one in used if one.n]
+    return [one.n or median(known) for one in used] if known else []
 
 
 # the certainty
@@ -283,22 +303,23 @@ def _certainty(
     if 2 * sum(fact.randomized for fact in facts) < len(facts):
         reasons.append("observational")
         level = CERTAINTIES.index("low")
-    people = sum(one.n or 0 for one in used)
-    if people < MIN_PARTICIPANTS:
+    people, imprecise = _people(used), 0
+    if people and sum(people) < MIN_PARTICIPANTS:
         reasons.append("few_participants")
-        level -= 2 if people < FAR_TOO_FEW * MIN_PARTICIPANTS else 1
+        imprecise += 2 if sum(people) < FAR_TOO_FEW * MIN_PARTICIPANTS else 1
     numbers = [(one.result, one.effect.measure) for one in used if one.result and one.effect]
     if pool is not None:
         numbers = [(pool.random, pool.measure)]
     if not numbers:
         reasons.append("no_numbers")
-        level -= 1
+        imprecise += 1
     elif all(_is_wide(result, measure) for result, measure in numbers):
         reasons.append("wide_interval")
-        level -= 1
+        imprecise += 1
     if pool is not None and _rests_on_few(pool):
         reasons.append("few_studies")
-        level -= 1
+        imprecise += 1
+    level -= min(imprecise, MAX_IMPRECISION)
     sides = {one.direction for one in used}
     if {"higher", "lower"} <= sides:
         reasons.append("opposite")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from activities.analysis.types import Arms, Effect
-from activities.errors import Refused
+from activities.contracts.effects import Arms, Effect
+from activities.contracts.errors import Refused
 
 MAX_FILE_BYTES = 5 * 1024 * 1024
 REQUIRED = ("study", "outcome", "measure")

@@ -7,7 +7,7 @@ not compute them, and has no result.
 from collections.abc import Sequence
 
 from activities.analysis.sandbox import run_program
-from activities.analysis.types import RATIOS, Arms, Effect, GeneratedAnalysis, Program
+from activities.contracts.effects import RATIOS, Arms, Effect, GeneratedAnalysis, Program
 
 SHIFT = 1.5
 """Factor of ratios and summand of differences in the second run."""

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from activities.analysis.pooling import Estimator, pool_all
 from activities.analysis.scale import no_effect
-from activities.analysis.types import (
+from activities.analysis.verdict import (
+    MIN_P_OF_SMALL_STUDIES,
+    interval_of,
+    of_generated,
+    of_pool,
+    together,
+)
+from activities.contracts.effects import (
     MEASURE_NAMES,
     Analysis,
     Effect,
@@ -16,13 +23,6 @@ from activities.analysis.types import (
     Pool,
     Unread,
     UnreadReason,
-)
-from activities.analysis.verdict import (
-    MIN_P_OF_SMALL_STUDIES,
-    interval_of,
-    of_generated,
-    of_pool,
-    together,
 )
 
 REASONS: Mapping[NotPooledReason, str] = {

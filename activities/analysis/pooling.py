@@ -16,7 +16,7 @@ from statistics import NormalDist
 from typing import Literal
 
 from activities.analysis.scale import NotUsable, Point, agrees_with_counts, interval, point_of, study_interval
-from activities.analysis.types import (
+from activities.contracts.effects import (
     Effect,
     Interval,
     LeftOut,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from activities.analysis import harness, seccomp
-from activities.analysis.types import Effect, GeneratedAnalysis
+from activities.contracts.effects import Effect, GeneratedAnalysis
 from activities.extras import NotInstalled
 
 MAX_SECONDS = 120

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from activities.analysis.types import RATIOS, Arms, Effect, Interval, Measure, NotPooledReason
+from activities.contracts.effects import RATIOS, Arms, Effect, Interval, Measure, NotPooledReason
 
 CORRECTION = 0.5
 MAX_ASYMMETRY = 0.25

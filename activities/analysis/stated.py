@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import get_args
 
-from activities.analysis.types import MEASURE_NAMES, Measure
+from activities.contracts.effects import MEASURE_NAMES, Measure
+from activities.text.normal_form import normalise
 from activities.text.numerals import SPELLED, number_of
 from activities.text.tokens import terms
-from activities.verification.quote_check import normalise
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.]*\d)|-?\d+(?:\.\d+)?|-?\.\d+")
 _POINTS = str.maketrans({"\u00b7": ".", "\u2027": ".", "\u2212": "-", "\u2010": "-", "\u2011": "-"})
@@ -34,6 +34,8 @@ _WORDED: Mapping[str, Measure] = {
     "standardized mean difference": "SMD",
 }
 """What works call a measure beside its letters."""
+_OF_MEASURES = frozenset(terms(" ".join((*get_args(Measure), *_WORDED))))
+"""Words that name no outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,8 @@ def has_interval(quote: str, estimate: Decimal, low: Decimal, high: Decimal) -> 
 
 def is_of_other_outcome(quote: str, low: Decimal, high: Decimal, outcome: str) -> bool:
     """Whether a sentence with several intervals names the outcome only beside others of them. An interval's
-    own words reach from the end of the interval before to the number after it, so that an outcome named
-    between two intervals may be of either."""
+    own words stand before it where no words follow the last interval, and behind it where none precede the
+    first number; else they may stand on either side."""
     text = plain(quote)
     places = _places(text)
     pairs = [
@@ -135,12 +137,19 @@ def is_of_other_outcome(quote: str, low: Decimal, high: Decimal, outcome: str) -
     wanted = set(terms(outcome))
     if len(pairs) < 2 or not wanted & set(terms(text)):
         return False
+    behind_all, before_all = text[pairs[-1][1].end :], text[: min(place.start for place in places)]
+    named_behind, named_before = (
+        any(term.isalpha() and term not in _OF_MEASURES for term in terms(one))
+        for one in (behind_all, before_all)
+    )
     starts = [0, *(b.end for _, b in pairs)]
     for start, (a, b) in zip(starts, pairs, strict=False):
         if (a.value, b.value) != (low, high):
             continue
         after = min((place.start for place in places if place.start >= b.end), default=len(text))
-        if wanted & set(terms(text[start:after])):
+        before, behind = text[start : a.start], text[b.end : after]
+        own = before if not named_behind else behind if not named_before else f"{before} {behind}"
+        if wanted & set(terms(own)):
             return False
     return True
 

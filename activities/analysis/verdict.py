@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from activities.analysis.scale import no_effect
-from activities.analysis.types import Expected, GeneratedAnalysis, Interval, Pool, Verdict
+from activities.contracts.effects import Expected, GeneratedAnalysis, Interval, Pool, Verdict
 
 MIN_P_OF_SMALL_STUDIES = 0.10
 """Egger's p below which small studies differ from large ones (Egger et al. 1997)."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from activities.candidates.types import Candidate
-from activities.drafts import DraftClaim, Verdicts
+from activities.contracts.candidates import Candidate
+from activities.contracts.write import DraftClaim, Verdicts
 
 STATEMENT = "{name} did not help here, or did harm."
 """What a work must say to speak against a candidate."""

@@ -4,7 +4,7 @@ that workflow code may read it."""
 from collections.abc import Collection, Mapping
 from typing import get_args
 
-from activities.candidates.types import CandidateField, CandidateFieldName, FieldStatus
+from activities.contracts.candidates import CandidateField, CandidateFieldName, FieldStatus
 
 FIELDS: tuple[CandidateFieldName, ...] = get_args(CandidateFieldName)
 ANSWERS: Mapping[CandidateFieldName, tuple[str, ...]] = {

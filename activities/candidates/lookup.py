@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from activities.candidates import reading
 from activities.candidates.fields import ANSWERS, LEADS, SOURCES
 from activities.candidates.status import STOPPED_TRIALS
-from activities.candidates.types import (
+from activities.contracts.candidates import (
     CandidateField,
     CandidateFieldName,
     CandidateFindings,
     CandidateLookUp,
     FieldEntry,
 )
-from activities.errors import SourceError, TooSlow
+from activities.contracts.errors import SourceError, TooSlow
+from activities.contracts.evidence import Evidence, Filters, Query
 from activities.sources.base import Source
 from activities.text.entities import of_kind, resolve
-from activities.types import Evidence, Filters, Query
 
 SOURCE_SECONDS = 35.0
 """The longest that one source is waited for, its rate included. Two are asked one after the other, so that

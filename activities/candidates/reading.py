@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from activities.candidates.status import STOPPED_TRIALS, of_application, of_molecule
-from activities.candidates.types import FieldEntry
+from activities.contracts.candidates import FieldEntry
+from activities.contracts.evidence import Evidence
 from activities.credentials import redacted
 from activities.sources.names_asked import is_name_of
 from activities.sources.openfda_records import SECTIONS
 from activities.text.drugs import names_drug
 from activities.text.entities import of_kind
-from activities.types import Evidence
 
 LONGEST = 420
 """Characters of a quote at most."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from activities.candidates import reading
 from activities.candidates.status import of_application
+from activities.contracts.evidence import Evidence, Support
+from activities.text.normal_form import MIN_QUOTE_CHARS
 from activities.text.sentences import NOT_STUDIES
-from activities.types import Evidence, Support
-from activities.verification.normal_form import MIN_QUOTE_CHARS
 
 
 @dataclass(frozen=True, slots=True)

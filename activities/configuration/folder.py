@@ -74,7 +74,7 @@ def over(
 ) -> FileSettings:
     """The user's own file with another one over it. With `narrow`, as for the file of a folder, that may
     narrow what the user's file allows and not widen it: lower a limit, disable a source, ask for an
-    approval."""
+    approval. It sends nothing of the user's library to sources that the user's file does not name."""
     keys = declared(fields)
     values = dict(own.values)
     places = {**own.places, **other.places}
@@ -82,6 +82,8 @@ def over(
         before = values.get(name)
         if isinstance(before, dict) and isinstance(value, dict) and name in ("sources", "mcp"):
             values[name] = _tables(before, value, narrow=narrow and name == "sources")
+        elif narrow and name == "default_sources" and "library" in own.values:
+            values[name] = [one for one in _list(value) if one in _list(before)]
         elif narrow and name in ADDED and isinstance(before, list) and isinstance(value, list):
             values[name] = list(dict.fromkeys([*before, *value]))
         elif narrow and before is not None and keys[name].limit and _number(value) > _number(before):
@@ -100,6 +102,10 @@ def _tables(
         if own.get(name, {}).get("enabled") is False:
             tables[name]["enabled"] = False
     return tables
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _number(value: object) -> float:

@@ -3,7 +3,7 @@
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -77,12 +77,10 @@ def _said(location: list[str], found: list[ErrorDetails]) -> str:
     return first["msg"].removeprefix("Value error, ")
 
 
-def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
+def unknown_variables(environment: Mapping[str, str], sources: Iterable[str]) -> dict[str, str]:
     """Variables with our prefix that set nothing, each with a hint at the nearest that does."""
-    from activities.sources.names import source_names
-
     names = [f"DETERMINATOR_{name.upper()}" for name in Settings.model_fields]
-    names += [f"DETERMINATOR_{name.upper()}_URL" for name in source_names()]
+    names += [f"DETERMINATOR_{name.upper()}_URL" for name in sources]
     names += OTHER_VARIABLES
     found = {}
     for variable in environment:

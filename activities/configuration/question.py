@@ -11,11 +11,12 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from activities.configuration.declaration import Key
 from activities.configuration.values import seconds
-from activities.types import (
+from activities.contracts.evidence import (
     MODE_ALIASES,
+    ApprovalGate,
     BuiltInMode,
+    Clarify,
     Filters,
-    Gate,
     Length,
     Mode,
     mode_names,
@@ -199,8 +200,18 @@ class QuestionSettings(BaseSettings):
             by_folder=True,
         ),
     ] = 30.0
+    clarify: Annotated[
+        Clarify | None,
+        research(
+            "Whether a model may ask back before it searches: ask, assume its own answers, or off; default: "
+            "ask at a terminal and on the page, else assume.",
+            example='"assume"',
+            by_request=True,
+            by_folder=True,
+        ),
+    ] = None
     approve: Annotated[
-        list[Gate],
+        list[ApprovalGate],
         research(
             "Gates that wait for your approval: plan,candidates,report.",
             example='["plan"]',

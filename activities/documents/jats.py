@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Identifiers, StandingNotice
+from activities.contracts.identifiers import normal_doi, normal_pmcid, normal_pmid
 from activities.documents.jats_tables import table_lines
 from activities.documents.xml_text import raw_text, text_of
-from activities.errors import Malformed
 from activities.retractions.rules import Kind
-from activities.types import Identifiers, StandingNotice
-from activities.verification.identifiers import normal_doi, normal_pmcid, normal_pmid
 
 _LEFT_OUT = frozenset(
     {

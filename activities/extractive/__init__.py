@@ -2,8 +2,9 @@
 nothing.
 
 Pure, synchronous and deterministic: one function a role, its typed input and, where it reads evidence, the
-bodies of the input's evidence references in the same order. No network, no key, no clock. Verifying, editing
-and extracting have no counterpart here: there is no wording to check."""
+bodies of the input's evidence references in the same order; each is the `fallback` of its role
+(`activities.roles.role.RoleSpec`). No network, no key, no clock. Verifying, editing and extracting have no
+counterpart here: there is no wording to check."""
 
 from activities.extractive.candidates import hypothesise
 from activities.extractive.passages import judge, write

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from activities.candidates.records import facts_of, is_record_of_another, standing_of
+from activities.contracts.evidence import Evidence, Support
+from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.extractive.planning import aspect_of
-from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.text.drugs import as_written, drug, drugs_in, drugs_named
 from activities.text.evidence_strength import weight
 from activities.text.ranking import Item, best_first, rank
 from activities.text.tokens import fold
-from activities.types import Evidence, Support
 
 MAX_PASSAGES = 3
 """Passages that name a candidate."""

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from activities.drafts import Passage, SectionDraft, WriteInput
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import JudgeBatch, JudgeInput
+from activities.contracts.profile import Profile
+from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import aspect_of, searched
-from activities.profiles.types import Profile
-from activities.steps import JudgeBatch, JudgeInput
 from activities.text.coverage import Coverage, coverage, with_nearest_words
 from activities.text.embeddings import embedder
+from activities.text.normal_form import normalise
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER
-from activities.types import Evidence
-from activities.verification.quote_check import normalise
 
 MAX_PASSAGES = 12
 """Works whose passage is shown."""
@@ -47,7 +47,11 @@ def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
     found = f"{len(near)} of {len(documents)} items have a passage near the question"
     text = f"{found}; no language model has read them."
     return JudgeBatch(
-        relevant=near, recommendation="synthesize" if near else "continue", reasoning=text, model="extractive"
+        relevant=near,
+        recommendation="synthesize" if near else "continue",
+        gaps=() if documents else (step.question[:300],),
+        reasoning=text,
+        model="extractive",
     )
 
 

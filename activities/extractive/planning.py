@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from activities.profiles.types import Aspect, Profile
-from activities.steps import ManagerInput, Member, ParsedQuery, ParseQueryInput, PlanInput, TeamLedger
+from activities.contracts.evidence import ReportPlan, ReportPlanSection, SourceInfo, SourceOption
+from activities.contracts.plan import ManagerInput, ParsedQuery, ParseQueryInput, PlanInput, TeamLedger
+from activities.contracts.profile import Aspect, Profile
+from activities.contracts.step import Member
 from activities.text.entities import Kind, of_kind
 from activities.text.stand_alone import entities, stand_alone
 from activities.text.tokens import biomedical_cues, terms, weak_stems
-from activities.types import ReportPlan, ReportPlanSection, SourceInfo, SourceOption
 
 MAX_TITLE = 160
 """Characters of a report's title."""

@@ -5,26 +5,25 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from activities.extractive.passages import near_enough
-from activities.extractive.planning import aspect_of, searched
-from activities.profiles.types import Profile
-from activities.steps import (
-    TEST_GAP,
+from activities.contracts.evidence import ANSWERED, Evidence, SourceInfo
+from activities.contracts.judge import ReflectInput, Reflection
+from activities.contracts.plan import (
     AgentSelectionPlan,
     AgentTask,
     GapsInput,
     KnowledgeGapOutput,
     Observation,
     ObserveInput,
-    ReflectInput,
-    Reflection,
     SelectInput,
 )
+from activities.contracts.profile import Profile
+from activities.contracts.step import TEST_GAP
+from activities.extractive.passages import near_enough
+from activities.extractive.planning import aspect_of, searched
 from activities.text.coverage import names
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.stand_alone import entities
 from activities.text.tokens import fold, phrases
-from activities.types import ANSWERED, Evidence, SourceInfo
 
 MAX_NAMES = 4
 """Names in one keyword query; more would find nothing."""
@@ -44,17 +43,14 @@ def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
 
 
 def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGapOutput:
-    """The question before it was searched, and what a reviewer said that was not searched; the question once
-    more where nothing near was found and an index may be asked for less."""
+    """What a reviewer or a judge said and the question or its parts, as far as they were not searched; the
+    question once more where nothing near was found and an index may be asked for less."""
     made = {fold(record.gap) for record in step.tried}
-    wanted = [
-        text for text in (*step.steering[::-1], *step.judged_gaps) if text.strip() and fold(text) not in made
-    ]
+    named = (*step.steering[::-1], *step.judged_gaps, *(step.research_questions or (step.question,)))
+    wanted = [text for text in named if text.strip() and fold(text) not in made]
     failed = any(record.status not in ANSWERED for record in step.tried)
     empty = any(record.status == "empty" for record in step.tried)
-    if fold(step.question) not in made or (
-        (failed or empty) and not near_enough(step.question, step.profile, documents)
-    ):
+    if (failed or empty) and not near_enough(step.question, step.profile, documents):
         wanted.append(step.question)
     gaps = tuple(dict.fromkeys(wanted))[: max(1, step.max_gaps)]
     return KnowledgeGapOutput(research_complete=not gaps, outstanding_gaps=gaps)
@@ -84,7 +80,7 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
     Every source is asked once before any is asked more widely."""
     sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
     tasks = list(hypothesis_tests(step))
-    done = _answered(step) | {(task.agent, fold(task.query)) for task in tasks}
+    done = answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     for gap in step.gaps:
         room = step.per_gap
         for source, query in _proposals(gap, step, sources):
@@ -100,7 +96,7 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
 def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
     """One search for each test of a hypothesis, the sources in turn. None that was answered before."""
     sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
-    done, tasks = _answered(step), list[AgentTask]()
+    done, tasks = answered(step), list[AgentTask]()
     for place, test in enumerate(step.tests if sources else ()):
         source = sources[place % len(sources)]
         query = keywords(test) if wants_keywords(source) else test
@@ -110,7 +106,7 @@ def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
     return tuple(tasks)
 
 
-def _answered(step: SelectInput) -> set[tuple[str, str]]:
+def answered(step: SelectInput) -> set[tuple[str, str]]:
     """Searches that were answered, by the query as requested: a source may send another one."""
     return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
 

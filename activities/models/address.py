@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from activities.errors import ModelRefused
+from activities.contracts.errors import ModelRefused
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from typing import Any
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from activities.errors import StoreError
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import Usage
 from activities.evidence_store import EvidenceStore
 from activities.models.response import Word
-from activities.types import Usage
 
 log = structlog.get_logger()
 

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from activities.types import Allowance, ModelChoice, Usage
+from activities.contracts.evidence import Allowance, ModelChoice, Usage
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -20,8 +20,14 @@ class Completion(BaseModel):
     """The answer had been paid for by an earlier attempt of this very step."""
     notes: tuple[str, ...] = ()
     """What the report must state, such as usage that the provider did not report and was estimated."""
-    shares: dict[str, dict[str, float]] = {}
-    """Field -> share of probability of each of its values, 0 to 1; empty where the server is silent."""
+
+
+class YesOrNo(BaseModel):
+    """How sure a model was of one of two words."""
+
+    yes: float | None = None
+    """Probability of "yes" against "no", 0 to 1; 1 or 0 where the server gives none; None for another
+    word."""
 
 
 class Review(BaseModel):
@@ -50,16 +56,27 @@ class LanguageModel(Protocol):
         choices: Mapping[str, Sequence[str]] | None = None,
         review: Callable[[Answer], Review] | None = None,
         seconds: float | None = None,
-        weigh: bool = False,
     ) -> tuple[Answer, Completion]:
         """Ask for an answer of the given shape within the allowance.
 
         `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
         store of paid answers. `choices` are the values a field may have, by its path (`claims.sentence`).
         `review` examines a valid answer; the problems it finds are sent back once. `seconds` is how long the
-        step has: what is whole by then is used. `weigh`: how sure the model was of each of `choices` is
-        wanted too. Raises ModelError; its `usage` is what was paid all the same.
+        step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the same.
         """
+        ...
+
+    async def ask_yes_or_no(
+        self,
+        choice: ModelChoice,
+        *,
+        system: str,
+        user: str,
+        allowance: Allowance,
+        scope: str,
+        seconds: float | None = None,
+    ) -> tuple[YesOrNo, Completion]:
+        """Ask for one word, one token. Raises ModelError."""
         ...
 
     async def context(self, choice: ModelChoice) -> int:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from activities.errors import ModelDown, ModelError
+from activities.contracts.errors import ModelDown, ModelError
 
 FAILURES = 3
 """One call may fail by chance; the third in a row, seconds apart by Temporal's retries, does not."""

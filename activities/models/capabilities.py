@@ -11,7 +11,7 @@ from typing import Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from activities.errors import StoreError
+from activities.contracts.errors import StoreError
 from activities.evidence_store import EvidenceStore
 
 log = structlog.get_logger()

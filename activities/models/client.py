@@ -20,29 +20,29 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from activities.errors import ModelDown, ModelError, ModelRefused
+from activities.contracts.errors import ModelDown, ModelError, ModelRefused
+from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
 from activities.models.answer_store import PaidAnswers, RawAnswer
-from activities.models.base import Completion, Review
+from activities.models.base import Completion, Review, YesOrNo
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import Answer, Conversation, ReadAnswer, raise_refusal, read_answer
 from activities.models.events import events_of
 from activities.models.failures import error_object
 from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
-from activities.models.response import Pieces, shares
+from activities.models.response import Pieces, probability_of_yes
 from activities.models.server_facts import ServerFacts
 from activities.models.servers import Servers
 from activities.models.stream import FIRST_WORD_FACTOR, Stopwatch, read_stream
 from activities.models.structured import Unreadable, schema_of
 from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
 from activities.settings import Settings
-from activities.types import Allowance, ModelChoice, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -104,36 +104,51 @@ class OpenAIModel:
         choices: Mapping[str, Sequence[str]] | None = None,
         review: Callable[[Answer], Review] | None = None,
         seconds: float | None = None,
-        weigh: bool = False,
     ) -> tuple[Answer, Completion]:
         """See `activities.models.base.LanguageModel.ask`. Raises ModelError."""
-        if choice.temperature is None:
-            choice = choice.model_copy(update={"temperature": self._settings.temperature})
-        talk = Conversation(
-            choice=choice,
-            address=self._servers.address(choice),
-            answer=answer,
-            schema=schema_of(answer, choices),
-            allowance=allowance,
-            window=await self.context(choice),
-            scope=scope,
-            seconds=seconds,
-            weigh=weigh,
-            clock=Stopwatch(),
-        )
+        talk = await self._talk(choice, answer, schema_of(answer, choices), allowance, scope, seconds)
         result, problem = await self._first(talk, system, user, review or accept_all)
         if problem is not None:
             result = await self._repaired(talk, system, user, result, problem, review or accept_all)
         assert result is not None
-        return result.value, Completion(
-            model=choice.model,
-            usage=talk.spent,
-            repaired=talk.turns > 1,
-            from_store=talk.from_store,
-            notes=tuple(dict.fromkeys((*talk.notes, *result.notes))),
-            shares={field: shares(result.words, field, values) for field, values in (choices or {}).items()}
-            if result.words
-            else {},
+        return result.value, talk.completion(*result.notes)
+
+    async def ask_yes_or_no(
+        self,
+        choice: ModelChoice,
+        *,
+        system: str,
+        user: str,
+        allowance: Allowance,
+        scope: str,
+        seconds: float | None = None,
+    ) -> tuple[YesOrNo, Completion]:
+        """See `activities.models.base.LanguageModel.ask_yes_or_no`. Raises ModelError."""
+        talk = await self._talk(choice, YesOrNo, {}, allowance, scope, seconds)
+        raw = await self._turn(talk, (system, user), estimate(system, user))
+        return YesOrNo(yes=probability_of_yes(raw.said, raw.words)), talk.completion()
+
+    async def _talk(
+        self,
+        choice: ModelChoice,
+        answer: type[Answer],
+        schema: dict[str, Any],
+        allowance: Allowance,
+        scope: str,
+        seconds: float | None,
+    ) -> Conversation[Answer]:
+        if choice.temperature is None:
+            choice = choice.model_copy(update={"temperature": self._settings.temperature})
+        return Conversation(
+            choice=choice,
+            address=self._servers.address(choice),
+            answer=answer,
+            schema=schema,
+            allowance=allowance,
+            window=await self.context(choice),
+            scope=scope,
+            seconds=seconds,
+            clock=Stopwatch(),
         )
 
     async def _first(

@@ -5,15 +5,15 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from activities.errors import ModelRefused, ModelUnusable
+from activities.contracts.errors import ModelRefused, ModelUnusable
+from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.models.address import Address
 from activities.models.answer_store import CUT, RawAnswer, key_of
+from activities.models.base import Completion
 from activities.models.request import Question
-from activities.models.response import Word
 from activities.models.stream import Stopwatch
 from activities.models.structured import Unreadable, read
 from activities.models.tokens import LEAST_OUTPUT
-from activities.types import Allowance, ModelChoice, Usage
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -30,7 +30,6 @@ class Conversation(Generic[Answer]):
     window: int
     scope: str
     seconds: float | None
-    weigh: bool
     clock: Stopwatch
     spent: Usage = field(default_factory=Usage)
     notes: list[str] = field(default_factory=list)
@@ -48,9 +47,11 @@ class Conversation(Generic[Answer]):
     def question(self, sent: tuple[str, str], estimated: int) -> Question:
         """The next turn. Raises ModelRefused when it leaves no room to answer."""
         left = self.room(estimated)
+        least = LEAST_OUTPUT if self.schema else 1
         # the first turn leaves room for a repair; a reasoning model may need more than the plain answer
         cap = left if self.turns else min(left, max(self.allowance.output_tokens, left // 2))
-        if cap < LEAST_OUTPUT:
+        cap = cap if self.schema else min(cap, least)
+        if cap < least:
             raise ModelRefused(
                 f"the prompt of about {estimated} tokens leaves {self.choice.model} no room to answer "
                 f"(allowance {self.allowance.tokens}, context {self.window})",
@@ -76,7 +77,16 @@ class Conversation(Generic[Answer]):
             cap,
             key,
             estimated,
-            self.weigh,
+        )
+
+    def completion(self, *notes: str) -> Completion:
+        """What the answer cost, and what the report must state."""
+        return Completion(
+            model=self.choice.model,
+            usage=self.spent,
+            repaired=self.turns > 1,
+            from_store=self.from_store,
+            notes=tuple(dict.fromkeys((*self.notes, *notes))),
         )
 
     def unusable(self, problem: Unreadable, when: str) -> ModelUnusable:
@@ -92,14 +102,13 @@ class ReadAnswer(Generic[Answer]):
 
     value: Answer
     notes: tuple[str, ...] = ()
-    words: tuple[Word, ...] = ()
 
 
 def read_answer(raw: RawAnswer, talk: Conversation[Answer]) -> ReadAnswer[Answer]:
     """Raises Unreadable."""
     value = read(raw.said, talk.answer, cut=raw.cut)
     if not raw.cut:
-        return ReadAnswer(value, words=raw.words)
+        return ReadAnswer(value)
     return ReadAnswer(value, (f"{talk.choice.model} {CUT[raw.finish_reason]}; what was complete is used",))
 
 

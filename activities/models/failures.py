@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
+from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.sources.http.failures import retry_after
 
 _WAIT = re.compile(

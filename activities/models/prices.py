@@ -12,9 +12,9 @@ from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ModelInfo, TieredPrices
 
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
+from activities.contracts.evidence import ModelChoice, Price, Usage
 from activities.settings import Settings
-from activities.types import ModelChoice, Price, Usage
 
 OPENAI_URL = "https://api.openai.com/v1"
 _KEYS = {"input", "output", "cached_input"}

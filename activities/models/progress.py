@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from activities.types import Usage
+from activities.contracts.evidence import Usage
 
 
 @dataclass(slots=True)

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from activities.contracts.evidence import ModelChoice
 from activities.models.address import Address
 from activities.models.capabilities import Capabilities
 from activities.models.structured import Unreadable, without_bounds
-from activities.types import ModelChoice
 
 REPAIR_SYSTEM = "You correct JSON. Answer with one JSON object that matches the schema, and nothing else."
 
 TOP_LOGPROBS = 10
-"""Words at each place of an answer whose probability is wanted; servers give 20 at most."""
+"""Words whose probability is wanted beside that of the one said; servers give 20 at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Question:
     system: str
     user: str
     schema: dict[str, Any]
+    """Empty where one word is wanted, with its probability."""
     name: str
     """Of the answer's type, for servers that want one beside the schema."""
     cap: int
@@ -33,8 +34,6 @@ class Question:
     """Under which its answer is stored."""
     estimated: int
     """Tokens of the prompt."""
-    weigh: bool = False
-    """Whether the probabilities of the words of the answer are wanted."""
 
     @property
     def where(self) -> str:
@@ -48,7 +47,7 @@ def body(question: Question, capabilities: Capabilities) -> dict[str, object]:
     request: dict[str, object] = {"model": question.choice.model}
     schema = question.schema if capabilities.bounds else without_bounds(question.schema)
     schema_text = json.dumps(schema, separators=(",", ":"))
-    match capabilities.format:
+    match capabilities.format if schema else "":
         case "json_schema":
             request["response_format"] = {
                 "type": "json_schema",
@@ -69,7 +68,7 @@ def body(question: Question, capabilities: Capabilities) -> dict[str, object]:
         request[capabilities.limit] = min(question.cap, capabilities.max_output or question.cap)
     if capabilities.temperature:
         request["temperature"] = question.choice.temperature or 0
-    if question.weigh and capabilities.logprobs:
+    if not schema and capabilities.logprobs:
         request |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     if capabilities.stream:
         request["stream"] = True

@@ -1,14 +1,13 @@
 """An answer as it arrives: whole, or in the pieces of a stream; and the usage a provider reports with it."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from activities.types import Usage
+from activities.contracts.evidence import Usage
 
-MAX_WORDS = 500
-"""Of an answer whose probabilities are kept; they are asked for of short ones only."""
+MAX_WORDS = 5
+"""Of an answer whose probabilities are kept; they are asked for of one."""
 
 
 class Word(NamedTuple):
@@ -150,28 +149,18 @@ def _word(part: Mapping[str, object]) -> Word:
     return Word(_text(part.get("token")), weights)
 
 
-def shares(words: Sequence[Word], field: str, values: Sequence[str]) -> dict[str, float]:
-    """How the model divided its probability among the values of a field, at the place where its JSON answer
-    gives that field: 0 to 1, together 1. Empty where the words do not say."""
-    said = "".join(word.text for word in words)
-    place = re.search(rf'"{re.escape(field)}"\s*:\s*"', said)
-    if place is None:
-        return {}
-    end = 0
-    for word in words:
-        end += len(word.text)
-        if end > place.end():  # it has the first letter of the value
-            break
-    else:
-        return {}
-    weights = dict.fromkeys(values, 0.0)
-    for other, weight in word.weights.items():
-        begun = other.strip(' \n:"').casefold()
-        meant = [value for value in values if begun and value.startswith(begun)]
-        if len(meant) == 1:
-            weights[meant[0]] += weight
-    total = sum(weights.values())
-    return {value: weight / total for value, weight in weights.items()} if total else {}
+def probability_of_yes(text: str, words: Sequence[Word]) -> float | None:
+    """How a model divided its probability between "yes" and "no" at its first word, 0 to 1; by the word alone
+    where its server gives no probabilities, and None where it is neither."""
+    weights = words[0].weights if words else {}
+    weights = weights or {text: 1.0}
+    share = dict.fromkeys(("yes", "no"), 0.0)
+    for word, weight in weights.items():
+        begun = word.strip(' \n:".').casefold()
+        for meant in share:
+            share[meant] += weight if begun and meant.startswith(begun) else 0.0
+    total = sum(share.values())
+    return share["yes"] / total if total else None
 
 
 def _text(value: object) -> str:

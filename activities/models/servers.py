@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from activities.errors import ModelRefused
+from activities.contracts.errors import ModelRefused
+from activities.contracts.evidence import ModelChoice
 from activities.models.address import Address, parse
 from activities.models.breaker import Breaker
 from activities.models.prices import OPENAI_URL, address
@@ -14,7 +15,6 @@ from activities.models.sizing import key_for
 from activities.models.stream import FIRST_WORD_FACTOR
 from activities.settings import Settings
 from activities.shared_turns import SharedTurns, turns_of
-from activities.types import ModelChoice
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -1,10 +1,10 @@
 """Which effort a model is worth, by its size and by what its server can read."""
 
+from activities.contracts.evidence import Effort, ModelChoice
 from activities.models.address import parse
 from activities.models.prices import OPENAI_URL, address
 from activities.models.server_facts import ServerFacts, ask_server
 from activities.settings import Settings
-from activities.types import Effort, ModelChoice
 
 SMALL_MODEL = 4.5
 """Billions of parameters up to which a model is small."""

@@ -2,7 +2,7 @@
 
 import math
 
-from activities.types import Allowance
+from activities.contracts.evidence import Allowance
 
 BYTES_PER_TOKEN = 2.5
 """UTF-8 bytes a token. English prose has 4 to 4.5 with today's tokenizers, tables of numbers and gene names

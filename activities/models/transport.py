@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from activities.errors import ModelDown, ModelError, ModelRefused
+from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.models.address import Address
 from activities.models.failures import scrub, translate
 from activities.models.request import Question

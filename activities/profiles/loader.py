@@ -1,6 +1,6 @@
 """Profiles from TOML: the built-in ones beside this module, and a user's own.
 
-A user's profile has the fields of `activities.profiles.types.Profile`; see `activities/profiles/*.toml`.
+A user's profile has the fields of `activities.contracts.profile.Profile`; see `activities/profiles/*.toml`.
 """
 
 import re
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import ConfigDict, ValidationError
 
-from activities.errors import DeterminatorError
-from activities.profiles.types import Profile
+from activities.contracts.errors import DeterminatorError
+from activities.contracts.profile import Profile
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 MAX_BYTES = 64 * 1024

@@ -8,10 +8,10 @@ claims, and at last everything but the outline. The blob keeps the whole report.
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from activities.candidates.types import Candidate
-from activities.judgements import Table
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Claim, Frozen, Support
+from activities.contracts.judge import Table
 from activities.report.schema import Published, Report
-from activities.types import Claim, Frozen, Support
 
 M = TypeVar("M", bound=Frozen)
 Changes = Mapping[str, object]

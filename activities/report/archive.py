@@ -14,11 +14,8 @@ import obstore
 import structlog
 from obstore.exceptions import BaseError
 
-from activities.errors import DamagedEvidence, StoreError
-from activities.evidence_store import EvidenceStore, make_ref, open_store
-from activities.report.schema import Reference, Report
-from activities.report.stored import report_name
-from activities.types import (
+from activities.contracts.errors import DamagedEvidence, StoreError
+from activities.contracts.evidence import (
     Evidence,
     EvidenceRef,
     EvidenceType,
@@ -28,7 +25,11 @@ from activities.types import (
     Standing,
     StandingNotice,
 )
-from activities.verification.quote_check import verbatim
+from activities.contracts.revise import Instruction
+from activities.evidence_store import EvidenceStore, make_ref, open_store
+from activities.report.schema import Reference, Report
+from activities.report.stored import report_name
+from activities.text.normal_form import verbatim
 
 log = structlog.get_logger()
 
@@ -92,6 +93,12 @@ class Version(Frozen):
     """Works that the searches of the report found when they were repeated."""
     searches: tuple[SearchRecord, ...] = ()
     """The repeated searches."""
+    asked: Instruction | None = None
+    """What a person asked for; None for a refresh."""
+    claims_changed: tuple[str, ...] = ()
+    """Ids of sentences that are new or read otherwise."""
+    calls: int = 0
+    """Of a model, for what was asked."""
 
 
 class Archive:

@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from activities.analysis.appraisal import Conclusion
-from activities.candidates.types import CandidateFindings
-from activities.drafts import Passage
-from activities.judgements import Table
-from activities.profiles.types import STUDIES, Words
-from activities.publication import PublishInput
+from activities.analysis.conclusions import unpooled
+from activities.contracts.appraisal import Conclusion
+from activities.contracts.candidates import CandidateFindings
+from activities.contracts.evidence import Claim, Evidence, Statement, Support, kind_of_source
+from activities.contracts.judge import Table
+from activities.contracts.profile import STUDIES, Words
+from activities.contracts.publish import PublishInput
+from activities.contracts.write import Passage
 from activities.report import conclusions
 from activities.report.candidates import CheckedCandidates, check_candidates
 from activities.report.claims import (
@@ -51,7 +53,6 @@ from activities.report.works import (
     words_for,
 )
 from activities.text.independence import studies
-from activities.types import Claim, Evidence, Statement, Support
 from activities.verification.quote_check import QuoteChecker
 
 
@@ -129,7 +130,7 @@ def _answer(step: PublishInput, done: CheckedDrafts, edit: CheckedEdit) -> tuple
     the question."""
     if step.written_by == "extractive":
         return ()
-    if len(done.sections) == 1:
+    if len(done.sections) == 1 and not edit.answer:
         answer = done.sections[0].answer
     else:
         answer = edit.answer
@@ -232,6 +233,8 @@ def _state(
     if checked.candidates.kept and not claims:
         values = {"candidates": len(checked.candidates.kept)}
         said.append(Statement(code="candidates_stand_alone", values=dict(values)))
+    if any(map(unpooled, checked.conclusions)):
+        said.append(Statement(code="nothing_pooled"))
     statements = limitations(
         step,
         references=cited,
@@ -262,6 +265,8 @@ def _state(
         sections=_sections(checked, citations, numbers),
         candidates=tuple(checked.candidates.kept),
         references=cited,
+        sources_used=dict(Counter(one.source for one in cited).most_common()),
+        kinds_used=dict(Counter(kind_of_source(one.evidence_type) for one in cited).most_common()),
         judgements=_ordered(checked.judgements, numbers),
         table=checked.table,
         conclusions=checked.conclusions,
@@ -277,6 +282,7 @@ def _state(
         confidence=_confidence(step, claims),
         confidence_reasons=_confidence_reasons(step, claims),
         stop_reason=step.stop_reason,
+        disputes=step.disputes,
         generated_at=step.generated_at,
         draft=step.draft,
     )
@@ -334,13 +340,17 @@ def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
         searches=step.searches,
         counts=step.counts.model_copy(update={"included": len(cited)}),
         iterations=step.iterations,
+        spent_by=step.spent_by,
         tokens=step.usage.tokens,
         model_calls=step.usage.calls,
         cost_usd=None if cost is None else cost / 1_000_000,
+        seconds=step.seconds,
+        estimate=step.estimate,
         models=step.models,
         # concurrent steps end in any order; two runs that did the same must report the same
         prompt_versions=tuple(sorted(step.prompt_versions)),
         plan_hash=step.plan_hash,
+        readings=step.readings,
         approvals=step.approvals,
         filters=step.filters,
         results_per_search=step.results_per_search,

@@ -5,69 +5,17 @@
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Literal, TypedDict
+from typing import Literal
 
-from activities.analysis.appraisal import Conclusion, PooledFigure
-from activities.analysis.conclusions import again, numbers_stand
-from activities.candidates.types import Candidate
+from activities.analysis.conclusions import again, numbers_stand, unpooled
+from activities.contracts.appraisal import Conclusion, PooledFigure
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Claim, Frozen, Support
 from activities.report.candidates import fields_not_said
+from activities.report.evidence_lines import as_evidence
 from activities.report.formats.prose import Citations, paragraphs_of, section_text, summary_text
-from activities.report.schema import Report, UnusedReason
-from activities.types import Claim, Evidence, EvidenceRef, Frozen, Support
-from activities.verification.normal_form import MIN_QUOTE_CHARS
-from activities.verification.quote_check import normalise, verbatim
-
-
-class EvidenceLine(TypedDict):
-    """One line of `evidence --format jsonl`."""
-
-    evidence_id: str
-    source: str
-    title: str
-    authors: list[str]
-    year: int | None
-    venue: str | None
-    identifiers: dict[str, str]
-    url: str | None
-    evidence_type: str
-    standing: str
-    full_text: bool
-    text: str
-    facts: dict[str, str]
-    sections: list[str]
-    queries: list[str]
-    cited_as: int | None
-    """Number of the reference that the report gives it; None when the report does not cite it."""
-    unused_because: UnusedReason | None
-    """Why the report does not cite it, as far as it is known."""
-
-
-def evidence_line(
-    ref: EvidenceRef,
-    evidence: Evidence,
-    cited_as: int | None = None,
-    unused_because: UnusedReason | None = None,
-) -> EvidenceLine:
-    """An item with its whole stored text. Name, standing, sections and queries are the run's."""
-    return EvidenceLine(
-        evidence_id=ref.evidence_id,
-        source=evidence.source,
-        title=evidence.title,
-        authors=list(evidence.authors),
-        year=evidence.year,
-        venue=evidence.venue,
-        identifiers=dict(evidence.identifiers.items_in_order()),
-        url=evidence.url,
-        evidence_type=evidence.evidence_type,
-        standing=ref.standing if evidence.standing == "unknown" else evidence.standing,
-        full_text=evidence.full_text,
-        text=evidence.text,
-        facts=dict(evidence.facts),
-        sections=list(ref.sections),
-        queries=list(ref.queries),
-        cited_as=cited_as,
-        unused_because=unused_because,
-    )
+from activities.report.schema import Report
+from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, verbatim
 
 
 class CheckedQuote(Frozen):
@@ -210,6 +158,10 @@ def _claim_problems(claim: Claim, known: Collection[str]) -> Iterator[str]:
 def _conclusion_problems(one: Conclusion) -> Iterator[str]:
     """What is wrong with a conclusion beyond its quotes: it is made again from the works that it names, and
     their numbers are looked for in their quotes."""
+    if one.pooled is not None and unpooled(one):
+        how = "pip install 'determinator[analysis]'"
+        yield f"conclusion {one.outcome}: {how} to make its pooled figure again"
+        return
     made = again(one)
     for field in ("direction", "certainty", "reasons"):
         if getattr(made, field) != getattr(one, field):
@@ -238,19 +190,6 @@ def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, o
     return tuple(
         f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
         for name in fields_not_said(candidate, known)
-    )
-
-
-def as_evidence(line: Mapping[str, object]) -> Evidence:
-    """What a line says, as far as a candidate's fields or a bibliography are made of it."""
-    facts = line.get("facts")
-    return Evidence(
-        evidence_id=str(line.get("evidence_id")),
-        source=str(line.get("source") or ""),
-        title=str(line.get("title") or ""),
-        text=str(line.get("text") or ""),
-        full_text=bool(line.get("full_text")),
-        facts={str(k): str(v) for k, v in facts.items()} if isinstance(facts, Mapping) else {},
     )
 
 

@@ -13,17 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from activities.candidates import reading
 from activities.candidates.fields import FIELDS, READ
 from activities.candidates.status import CODES, STOPPED_TRIALS, foremost
-from activities.candidates.types import (
+from activities.contracts.candidates import (
     Candidate,
     CandidateField,
     CandidateFieldName,
     CandidateFindings,
     FieldEntry,
 )
+from activities.contracts.evidence import Evidence, Statement
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
 from activities.text.independence import independent, studies
-from activities.types import Evidence, Statement
 
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""

@@ -3,33 +3,30 @@
 Invariants:
 
 - A candidate stays only with a verified quote from an item that names it.
-- Mechanism, indications and status are a writer's words. Each is kept when an item that the candidate cites
-  says it: every word of content and every number of the field occurs in one passage of that item or among its
-  facts. What no cited item says is removed, and the report states which fields were.
+- Mechanism, indications and status passed the gate when they were written. Here, like quotes, they are looked
+  up in the items that the candidate cites and that still stand; where none is left, the field falls, and the
+  report states which fields did.
 - What speaks for a candidate decides the grade of its evidence; quotes of labels, approvals and registrations
   say where it stands, and count for nothing there.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from activities.candidates.status import CODES
-from activities.candidates.types import Candidate, CandidateFindings
+from activities.contracts.candidates import Candidate, CandidateFindings
+from activities.contracts.evidence import Evidence, Statement
 from activities.report.candidate_pages import Said, page, quality
 from activities.report.claims import reasons_text
-from activities.report.content_words import stems
 from activities.report.formats.text import clean
 from activities.report.schema import Dropped
 from activities.report.works import grade
 from activities.text.drugs import names_drug
-from activities.types import Evidence, Statement
-from activities.verification.quote_check import Checked, QuoteChecker, normalise
+from activities.text.normal_form import normalise
+from activities.verification.field_places import passages_of, place_of, stems
+from activities.verification.quote_check import Checked, QuoteChecker
 
 _FIELDS = ("target", "pathway", "mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
-_PASSAGE = re.compile(r"(?<=[.;!?])\s+")
-_LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
-"""Between the links of a chain of effects."""
 
 
 @dataclass(slots=True)
@@ -113,7 +110,7 @@ def _with_checked_fields(
 ) -> tuple[Candidate, tuple[str, ...], Said]:
     """The candidate without the fields that none of its items says, the names of those fields, and the
     passage in which each of the others is said."""
-    passages = [(item, text, stems(text)) for item in items for text in _passages(item)]
+    passages = passages_of(items)
     known = stems(f"{candidate.name} {candidate.generic_name}")
     update: dict[str, object] = {}
     removed: list[str] = []
@@ -122,21 +119,21 @@ def _with_checked_fields(
         text = getattr(candidate, name)
         if name == "regulatory_status" and text in CODES:
             continue  # a code follows from records, and the page is made from them again
-        found_in = _said(text, passages, known)
+        found_in = place_of(text, passages, known)
         if found_in is None:
             update[name] = ""
             removed.append(name)
         elif text and found_in:
-            said[name] = found_in[0]
+            said[name] = found_in[0][:2]
     indications = tuple(
-        text for text in candidate.current_indications if _said(text, passages, known) is not None
+        text for text in candidate.current_indications if place_of(text, passages, known) is not None
     )
     if indications != candidate.current_indications:
         update["current_indications"] = indications
         removed.append("current_indications")
     for text in indications:
-        if found_in := _said(text, passages, known):
-            said[text] = found_in[0]
+        if found_in := place_of(text, passages, known):
+            said[text] = found_in[0][:2]
     return (candidate.model_copy(update=update) if update else candidate), tuple(removed), said
 
 
@@ -155,29 +152,3 @@ def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[st
         return not set(candidate.current_indications) <= known | set(said.current_indications)
 
     return tuple(name for name in removed if unknown(name))
-
-
-def _passages(item: Evidence) -> list[str]:
-    """Sentences, then each with the one after it, the title, and each fact with its name."""
-    sentences = _PASSAGE.split(normalise(item.text))
-    pairs = [f"{one} {other}" for one, other in zip(sentences, [*sentences[1:], ""], strict=True)]
-    facts = [f"{name} {value}" for name, value in item.facts.items()]
-    return [*sentences, *pairs, item.title, *facts, " ".join(facts)]
-
-
-def _said(
-    text: str, passages: Sequence[tuple[Evidence, str, set[str]]], known: set[str]
-) -> list[tuple[Evidence, str]] | None:
-    """The passages that say a field, one for each part of it (a chain's links, a list's entries): all words
-    of content of the part stand there. None when a part is said nowhere. The candidate's own name needs no
-    support."""
-    found: list[tuple[Evidence, str]] = []
-    for part in _LINK.split(text):
-        words = stems(part) - known
-        if not words:
-            continue
-        found_in = next(((item, passage) for item, passage, stems in passages if words <= stems), None)
-        if found_in is None:
-            return None
-        found.append(found_in)
-    return found

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from activities.drafts import (
+from activities.contracts.evidence import Claim, Evidence, Statement, Support
+from activities.contracts.publish import PlannedSection
+from activities.contracts.write import (
     DraftClaim,
     Passage,
     Refused,
@@ -20,12 +22,11 @@ from activities.drafts import (
     SentenceKind,
     named,
 )
-from activities.publication import PlannedSection
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean
 from activities.report.schema import Dropped, SectionStatus
-from activities.types import Claim, Evidence, Statement, Support
-from activities.verification.quote_check import QuoteChecker, normalise
+from activities.text.normal_form import normalise
+from activities.verification.quote_check import QuoteChecker
 from activities.verification.verdicts import printed
 
 _NUMERIC_MARK = re.compile(r"(?:(?<!\s)\s+)?\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from activities.analysis.appraisal import Appraisal, Conclusion, StudyEffect, WorkFacts
 from activities.analysis.conclusions import conclude
-from activities.publication import PublishInput
+from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect, WorkFacts
+from activities.contracts.evidence import Evidence, EvidenceType, Support
+from activities.contracts.publish import PublishInput
 from activities.report.schema import JudgedWork
 from activities.report.works import design_type
 from activities.text.evidence_strength import CLINICAL
 from activities.text.study_design import participants
-from activities.types import Evidence, EvidenceType, Support
 from activities.verification.quote_check import QuoteChecker
 
 RANDOMIZED: frozenset[EvidenceType] = frozenset({"randomized_trial", "meta_analysis", "systematic_review"})

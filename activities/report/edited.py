@@ -7,10 +7,10 @@ a section are left out.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from activities.drafts import Edited, EditedSentence
+from activities.contracts.evidence import Claim, Statement
+from activities.contracts.write import Edited, EditedSentence
 from activities.report.claims import CheckedDrafts, CheckedSection, as_claim, of_role
 from activities.report.formats.text import clean
-from activities.types import Claim, Statement
 from activities.verification.quote_check import QuoteChecker
 from activities.verification.verdicts import refused
 

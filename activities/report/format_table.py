@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from activities.plugins import load
 
 if TYPE_CHECKING:
+    from activities.contracts.evidence import Evidence
     from activities.report.schema import Report
-    from activities.types import Evidence
 
 Renderer = Callable[["Report", "Mapping[str, Evidence]"], bytes]
 
@@ -91,3 +91,15 @@ FORMATS: Mapping[str, Format] = {
 def format_of(ending: str) -> str:
     """The format that a file's ending (`.bib`) stands for; empty for one that stands for none."""
     return next((one.name for one in FORMATS.values() if ending.lower() in one.suffixes), "")
+
+
+CHARTS: Mapping[str, str] = {
+    "years": "what is cited, by year",
+    "kinds": "what is cited, by kind of study",
+    "sections": "what each section cites",
+    "effects": "effects by outcome that were not pooled",
+    "pooled": "forest plots of what was pooled",
+}
+"""The charts of a report (`activities.report.formats.charts`) with what each shows."""
+CHART_FORMATS: Mapping[str, str] = {"svg": "image/svg+xml", "png": "image/png", "md": "text/markdown"}
+"""The formats of a chart with their media types."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from activities.judgements import Table, TableRow, WorkJudgement
+from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.judge import Table, TableRow, WorkJudgement
 from activities.report.claims import CheckedDrafts
 from activities.report.formats.text import clean
 from activities.report.schema import JudgedWork
-from activities.types import Evidence, EvidenceRef
 from activities.verification.quote_check import QuoteChecker
 
 MAX_REASON_WORDS = 20

@@ -6,15 +6,15 @@ Statements only: `activities.report.formats.statements` words them.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from activities.profiles.types import Words
-from activities.publication import PlannedSection, PublishInput
+from activities.contracts.evidence import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
+from activities.contracts.profile import Words
+from activities.contracts.publish import PlannedSection, PublishInput
+from activities.contracts.stop_reasons import STOPS
 from activities.report.claims import CheckedSection
 from activities.report.formats.statements import as_statement
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Verification
 from activities.report.works import MIN_ANSWERS
-from activities.stop_reasons import STOPS
-from activities.types import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
 
 _OF_RECORDS = frozenset({"standing_not_looked_up", "authority_silent"})
 """What is not said of documents that nobody can retract."""

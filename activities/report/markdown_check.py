@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from activities.types import Frozen, Statement
-from activities.verification.identifiers import normal_doi, normal_nct, normal_pmcid, normal_pmid, normal_url
+from activities.contracts.evidence import Frozen, Statement
+from activities.contracts.identifiers import normal_doi, normal_nct, normal_pmcid, normal_pmid, normal_url
 
 _HEADING = re.compile(
     r"^(?:\d+[.)]?\s*)?(?:references?|bibliography|works cited|sources|literature(?: cited)?|citations|notes"

@@ -11,18 +11,18 @@ Invariants:
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import EvidenceRef, SearchRecord, Standing, StandingNotice, Statement
+from activities.contracts.publish import PublishInput
 from activities.credentials import without_credentials
-from activities.errors import StoreError
-from activities.publication import PublishInput
-from activities.publish import assembled
+from activities.publish_activity import assembled
 from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest, standings
 from activities.report.formats.references import STANDING_SENTENCES
 from activities.report.formats.statements import sentences
 from activities.report.formats.text import clean
 from activities.report.schema import Report
-from activities.retractions.lookup import StandingVerdict
 from activities.retractions.rules import worst
-from activities.types import EvidenceRef, SearchRecord, Standing, StandingNotice, Statement
+from activities.sources.standing_lookup import StandingVerdict
 
 MAX_ATTEMPTS = 100
 """Concurrent refreshes of one report that can each write a version; more are an error."""
@@ -99,16 +99,7 @@ async def renewed(
     standing of works as far as earlier versions know it. Raises StoreError where something is missing."""
     try:
         step = PublishInput.model_validate_json(await archive.store.get_bytes(report.made_from))
-        refs = tuple(
-            ref.model_copy(update={"standing": known.get(ref.evidence_id, ref.standing)})
-            for ref in step.evidence
-        )
-        step = step.model_copy(update={"evidence": refs, "generated_at": at})
-
-        async def known_now(_refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
-            return verdicts
-
-        later = await assembled(archive.store, step, known_now, patient=True)
+        later = await published_again(archive, step, known, verdicts, at=at)
     except (StoreError, ValueError) as error:
         raise StoreError(
             f"a new version cannot be written from the evidence store {without_credentials(archive.url)}: "
@@ -119,6 +110,27 @@ async def renewed(
     statements = (_opening(report, changed, gone, new, at, number), *later.statements)
     update = {"statements": statements, "limitations": sentences(statements), "made_from": report.made_from}
     return later.model_copy(update=update)
+
+
+async def published_again(
+    archive: Archive,
+    step: PublishInput,
+    known: Mapping[str, Standing],
+    verdicts: Mapping[str, StandingVerdict],
+    *,
+    at: str,
+) -> Report:
+    """The report of what publishing is given, at `at` (ISO time), with the standing that is `known` by now
+    and what authorities say now. Raises StoreError."""
+    refs = tuple(
+        ref.model_copy(update={"standing": known.get(ref.evidence_id, ref.standing)}) for ref in step.evidence
+    )
+
+    async def known_now(_refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
+        return verdicts
+
+    step = step.model_copy(update={"evidence": refs, "generated_at": at})
+    return await assembled(archive.store, step, known_now, patient=True)
 
 
 def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:

@@ -8,9 +8,9 @@ and one work that two sources describe differently.
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from activities.contracts.evidence import Evidence
 from activities.text.drugs import drugs_named
 from activities.text.embeddings import embedder
-from activities.types import Evidence
 
 MIN_COSINE = 0.86
 """Of the vectors of title and first words. On the bundled sample no two works reach 0.82, and 412 of 600

@@ -7,14 +7,12 @@ fields beside them: `answer`, `summary`, `paragraphs`, `passages`, `statements`.
 from collections.abc import Iterator
 from typing import Literal
 
-from activities.analysis.appraisal import Conclusion
-from activities.analysis.types import Analysis
-from activities.candidates.types import Candidate
-from activities.drafts import RefusedKind
-from activities.judgements import Table, WorkJudgement
-from activities.profiles.types import STUDIES, Words
-from activities.publication import Continued, Decision, PrismaCounts, WrittenBy
-from activities.types import (
+from pydantic import Field
+
+from activities.contracts.appraisal import Conclusion
+from activities.contracts.candidates import Candidate
+from activities.contracts.effects import Analysis
+from activities.contracts.evidence import (
     Claim,
     EvidenceType,
     Filters,
@@ -23,11 +21,25 @@ from activities.types import (
     Identifiers,
     Length,
     SearchRecord,
+    SourceKind,
     Standing,
     Statement,
     StopReason,
     Support,
 )
+from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.profile import STUDIES, Words
+from activities.contracts.publish import (
+    Continued,
+    Decision,
+    Dispute,
+    Estimate,
+    IterationUse,
+    PrismaCounts,
+    WrittenBy,
+)
+from activities.contracts.step import Reading
+from activities.contracts.write import RefusedKind
 
 SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
 UnusedReason = Literal["retracted", "refused", "not_relevant", "not_chosen", "not_read"]
@@ -75,6 +87,8 @@ class UnusedWork(Frozen):
 
     evidence_id: str
     reason: UnusedReason
+    title: str = ""
+    """Its beginning."""
 
 
 class QuoteContext(Frozen):
@@ -192,13 +206,22 @@ class Methodology(Frozen):
     searches: tuple[SearchRecord, ...] = ()
     counts: PrismaCounts = PrismaCounts()
     iterations: int = 0
+    spent_by: tuple[IterationUse, ...] = ()
+    """Each iteration, section by section; what `model_calls`, `tokens` and `cost_usd` have beyond them was
+    used for reading the question, planning and writing."""
     tokens: int = 0
     model_calls: int = 0
     cost_usd: float | None = None
     """None when a price was not known."""
+    seconds: float = 0.0
+    """Working time; waiting for people does not count."""
+    estimate: Estimate | None = None
+    """What was expected before the run began."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     plan_hash: str = ""
+    readings: tuple[Reading, ...] = ()
+    """How the question was meant, as its person answered or as it was assumed."""
     approvals: tuple[Decision, ...] = ()
     filters: Filters = Filters()
     """What every search was narrowed by."""
@@ -231,6 +254,10 @@ class Report(Frozen):
     sections: tuple[ReportSection, ...]
     candidates: tuple[Candidate, ...] = ()
     references: tuple[Reference, ...] = ()
+    sources_used: dict[str, int] = Field(default_factory=dict)
+    """Source -> references from it, most first."""
+    kinds_used: dict[SourceKind, int] = Field(default_factory=dict)
+    """Kind of source -> references of that kind, most first."""
     judgements: tuple[JudgedWork, ...] = ()
     table: Table = Table()
     conclusions: tuple[Conclusion, ...] = ()
@@ -261,6 +288,8 @@ class Report(Frozen):
     """How much of it is printed, where nothing else is asked for."""
     stop_reason: StopReason
     generated_at: str
+    disputes: tuple[Dispute, ...] = ()
+    """Sentences that somebody says are wrong, with what became of it, the oldest first."""
     made_from: str = ""
     """Key of the blob of what it was published from: a later version publishes that again."""
 

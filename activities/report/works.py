@@ -7,9 +7,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import get_args
 
-from activities.judgements import WorkJudgement
-from activities.profiles.types import OWN_DOCUMENTS, Words
-from activities.publication import PublishInput
+from activities.contracts.evidence import (
+    FULL_TEXT_FROM,
+    Claim,
+    Evidence,
+    EvidenceType,
+    Grade,
+    SearchRecord,
+    Support,
+)
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.profile import OWN_DOCUMENTS, Words
+from activities.contracts.publish import PublishInput
 from activities.report.formats.text import clean
 from activities.report.schema import (
     DescribedWork,
@@ -22,10 +31,9 @@ from activities.report.schema import (
 )
 from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC, WEIGHT
 from activities.text.independence import independent
+from activities.text.normal_form import normalise
 from activities.text.study_design import EVIDENCE as DESIGN_TYPES
 from activities.text.study_design import own_design, participants
-from activities.types import FULL_TEXT_FROM, Claim, Evidence, EvidenceType, Grade, SearchRecord, Support
-from activities.verification.quote_check import normalise
 
 STRONG_FROM = 0.9
 """Syntheses of trials, guidelines and randomized trials, by `activities.text.evidence_strength.WEIGHT`."""
@@ -198,7 +206,11 @@ def unused_works(
             return "not_read"
         return "not_chosen" if answers[name] >= MIN_ANSWERS else "not_relevant"
 
-    found = [UnusedWork(evidence_id=name, reason=why(name)) for name in step.found if name not in cited]
+    found = [
+        UnusedWork(evidence_id=name, reason=why(name), title=clean(title))
+        for name, title in step.found.items()
+        if name not in cited
+    ]
     return tuple(sorted(found, key=lambda work: (order.index(work.reason), work.evidence_id)))
 
 

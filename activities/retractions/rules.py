@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from activities.contracts.evidence import Standing, StandingNotice
 from activities.retractions.wording import title_mark
-from activities.types import Standing, StandingNotice
 
 Kind = Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
 

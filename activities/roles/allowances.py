@@ -3,36 +3,33 @@
 Workflows reserve allowances before they start a step, so this module is pure data. Sized by the client's
 cautious estimate (`activities.models.tokens`), which reads English about a third too high: what providers
 report, and what a reservation is settled to, is usually well under.
-
-A small local model reads some 200 tokens a second and writes 20, and judges one work well where it judges six
-at once not at all (docs/models.md). It is asked in one short call about each of the nearest works, and for a
-summary of the sentences that code chose; code does the other steps.
 """
 
 import math
 from collections.abc import Sequence
 
+from activities.contracts.evidence import Allowance, EvidenceRef, ModelChoice
+from activities.contracts.step import Role
 from activities.models.tokens import BYTES_PER_TOKEN, PROMPT_SHARE
-from activities.steps import Role
-from activities.types import Allowance, Effort, EvidenceRef, ModelChoice
 
 MAX_WORK_CHARS = 4_000
 """Characters of a work that is read whole, as every abstract is."""
 PASSAGES_CHARS = 2_000
 """Of a longer one, a page or a full text, a judge reads the passages nearest to the question: as much as an
 abstract says."""
-SMALL_MODEL_WORK_CHARS = 2_600
-"""The same of a small model, which reads 200 tokens a second."""
 HEADING_TOKENS = 110
 """Of the line above a work and the labels of its sentences."""
 FRAME_TOKENS = 1_300
 """Of a judge's prompt without the works."""
-WORKS_A_BATCH: dict[Effort, int] = {"small": 1, "normal": 12, "large": 16}
-"""Works that one call of the judge reads at most."""
-MAX_JUDGED: dict[Effort, int] = {"small": 8, "normal": 20, "large": 48}
+WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
+"""Works that one call of the judge reads at most; of a model that reads more at once."""
+MAX_JUDGED, MAX_JUDGED_LARGE = 20, 48
 """Works that are judged in one round at most, the most promising ones."""
+MAX_WEIGHED = 8
+"""Works that a small model is asked about, the nearest ones, one a call."""
 
 ALLOWANCES: dict[Role, Allowance] = {
+    "clarifier": Allowance(input_tokens=2_000, output_tokens=400),
     "query_parser": Allowance(input_tokens=2_000, output_tokens=600),
     "planner": Allowance(input_tokens=2_000, output_tokens=800),
     "observer": Allowance(input_tokens=3_000, output_tokens=600),
@@ -46,16 +43,13 @@ ALLOWANCES: dict[Role, Allowance] = {
     "editor": Allowance(input_tokens=8_000, output_tokens=1_800),
     "extractor": Allowance(input_tokens=12_000, output_tokens=2_500),
     "appraiser": Allowance(input_tokens=14_000, output_tokens=3_000),
+    "reviser": Allowance(input_tokens=14_000, output_tokens=4_000),
     "manager": Allowance(input_tokens=3_000, output_tokens=700),
     "analyst": Allowance(input_tokens=5_000, output_tokens=2_500),
     "own_role": Allowance(input_tokens=5_000, output_tokens=1_000),
+    "orderer": Allowance(input_tokens=1_900, output_tokens=1),
 }
-"""Of a model of normal size."""
-SMALL: dict[Role, Allowance] = {
-    "judge": Allowance(input_tokens=1_900, output_tokens=80),
-    "writer": Allowance(input_tokens=3_700, output_tokens=350),
-}
-"""Of a small model; the roles that are not named are done by code."""
+"""Of a model of normal size; `orderer` of a small one, which reads some 200 tokens a second."""
 LARGE: dict[Role, Allowance] = {
     **ALLOWANCES,
     "judge": Allowance(input_tokens=20_000, output_tokens=3_600),
@@ -65,24 +59,32 @@ LARGE: dict[Role, Allowance] = {
     "editor": Allowance(input_tokens=16_000, output_tokens=3_000),
     "extractor": Allowance(input_tokens=24_000, output_tokens=5_000),
     "appraiser": Allowance(input_tokens=24_000, output_tokens=5_000),
+    "reviser": Allowance(input_tokens=28_000, output_tokens=8_000),
 }
 """Of a model that reads more at once."""
 
 
-SMALL_JUDGE_ITERATIONS = 2
-"""Iterations of a run in which a small model judges; in a section of a long report it judges the first."""
-
-
 def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
     """What a step of a role may spend with the model that serves it; nothing where code does it."""
-    table = {"small": SMALL, "large": LARGE}.get(choice.effort or "normal", ALLOWANCES)
-    return table.get(role, Allowance(input_tokens=0, output_tokens=0))
+    if not asks_model(role, choice):
+        return Allowance(input_tokens=0, output_tokens=0)
+    return (LARGE if choice.effort == "large" else ALLOWANCES)[role]
+
+
+def works_a_batch(choice: ModelChoice) -> int:
+    """Works that one call of this judge reads at most."""
+    return WORKS_A_BATCH_LARGE if choice.effort == "large" else WORKS_A_BATCH
+
+
+def most_judged(choice: ModelChoice) -> int:
+    """Works that this judge reads in one round at most."""
+    return MAX_JUDGED_LARGE if choice.effort == "large" else MAX_JUDGED
 
 
 def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:
     """Works in batches that one call of the judge reads whole: at most `WORKS_A_BATCH`, and as few calls of
-    about the same size as their prompts hold; a small model reads one work a call."""
-    most = WORKS_A_BATCH[choice.effort or "normal"]
+    about the same size as their prompts hold."""
+    most = works_a_batch(choice)
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
     shown = [r.chars if r.chars <= MAX_WORK_CHARS else PASSAGES_CHARS for r in evidence]
     sizes = [math.ceil(chars / BYTES_PER_TOKEN) + HEADING_TOKENS for chars in shown]
@@ -101,10 +103,7 @@ def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[
     return [tuple(batch) for batch in batches]
 
 
-def asks_model(role: Role, choice: ModelChoice, *, iteration: int = 1, section: str = "") -> bool:
-    """Whether a step is worth a call to this model; code does the others."""
-    if choice.effort != "small":
-        return True
-    if role == "judge":
-        return iteration <= (1 if section else SMALL_JUDGE_ITERATIONS)
-    return role in SMALL
+def asks_model(role: Role, choice: ModelChoice) -> bool:
+    """Whether a step is a call to this model; code does the others. A small model serves one role, and that
+    role is of no use to a model that judges."""
+    return choice.backend != "extractive" and (role == "orderer") == (choice.effort == "small")

@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 
 from activities.analysis.meta_analysis import REASONS
-from activities.analysis.types import MAX_ANALYST_EFFECTS, AnalystInput, Effect, NotPooled, Program
+from activities.contracts.effects import MAX_ANALYST_EFFECTS, AnalystInput, Effect, NotPooled, Program
+from activities.contracts.evidence import Evidence
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, limits, line
-from activities.types import Evidence
 
 MAX_METHOD_CHARS = 300
 MAX_PROGRAM_CHARS = 8_000
@@ -73,15 +73,12 @@ def accept(_step: AnalystInput, _prompt: Prompt, answer: AnalystAnswer) -> Accep
     return Accepted(Program(code=code, method=line(answer.method, MAX_METHOD_CHARS)))
 
 
-def by_code(step: AnalystInput, _documents: Sequence[Evidence]) -> Program | None:
-    """Nothing to compute without an effect that was left."""
-    return None if step.not_pooled else Program()
-
-
-def without_model(_step: AnalystInput) -> Program:
-    return Program()
-
-
 SPEC = RoleSpec[AnalystInput, AnalystAnswer, Program](
-    "analyst", AnalystAnswer, render, accept, by_code=by_code, without_model=without_model
+    "analyst",
+    "Writing a program for the statistics",
+    AnalystAnswer,
+    render,
+    accept,
+    lambda _step, _documents: Program(),
+    idle=lambda step, _: not step.not_pooled,
 )

@@ -8,7 +8,11 @@ from typing import Annotated, TypeVar, get_args
 
 from pydantic import BeforeValidator, ValidationError
 
-from activities.analysis.appraisal import (
+from activities.analysis.cells import as_float
+from activities.analysis.conclusions import opposite, side_of
+from activities.analysis.scale import NotUsable, no_effect, point_of, study_interval
+from activities.analysis.stated import has_interval, measure_of, numbers_in, one_number
+from activities.contracts.appraisal import (
     Appraisal,
     AppraiseInput,
     Certainty,
@@ -18,12 +22,9 @@ from activities.analysis.appraisal import (
     Proposed,
     StudyEffect,
 )
-from activities.analysis.cells import as_float
-from activities.analysis.conclusions import opposite, side_of
-from activities.analysis.scale import NotUsable, no_effect, point_of, study_interval
-from activities.analysis.stated import has_interval, measure_of, numbers_in, one_number
-from activities.analysis.types import Arms, Effect
-from activities.judgements import Refused
+from activities.contracts.effects import Arms, Effect
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import Refused
 from activities.roles.prompt import clip
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -40,7 +41,6 @@ from activities.roles.validation import (
     supports,
 )
 from activities.roles.works import compose_works
-from activities.types import Evidence
 
 MAX_EFFECTS = 40
 MAX_NAME_CHARS = 120
@@ -237,20 +237,13 @@ def _contradicts(effect: Effect, direction: EffectDirection) -> bool:
     return {side, direction} == {"higher", "lower"}
 
 
-def by_code(_step: AppraiseInput, documents: Sequence[Evidence]) -> Appraisal | None:
-    return None if documents else Appraisal()
-
-
-def without_model(_step: AppraiseInput) -> Appraisal:
-    return Appraisal()
-
-
 SPEC = RoleSpec[AppraiseInput, AppraiseAnswer, Appraisal](
     "appraiser",
+    "Appraising the effects",
     AppraiseAnswer,
     render,
     accept,
+    lambda _step, _documents: Appraisal(),
     lambda step: step.evidence,
-    by_code,
-    without_model=without_model,
+    lambda _, documents: not documents,
 )

@@ -10,11 +10,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.iterations import Recommendation
-from activities.judgements import WorkJudgement
-from activities.profiles.types import Profile
-from activities.steps import JudgeAssessment, JudgeBatch
-from activities.types import EvidenceRef, EvidenceType, Statement
+from activities.contracts.evidence import EvidenceRef, EvidenceType, Statement, kind_of_source
+from activities.contracts.iterations import Recommendation
+from activities.contracts.judge import JudgeAssessment, JudgeBatch, WorkJudgement
+from activities.contracts.profile import Profile
 
 DEFINITE = 0.89
 """Share of the 600 questions of PubMedQA's labelled set whose answer is yes or no: the others read as one of
@@ -73,6 +72,7 @@ def assess(
                 scores[name] = batch.scores[name]
                 reasons[name] = batch.score_reasons.get(name, "")
     ranked = relevant(judged, refs)
+    seen = [refs[one.evidence_id] for one in judged if one.evidence_id in refs]
     advice = _advice(batches)
     value, carried, why = confidence(judged, refs) if judged else (None, None, ())
     return JudgeAssessment(
@@ -80,9 +80,8 @@ def assess(
         score_reasons={name: reasons[name] for name in known if reasons.get(name)},
         sufficient=advice == "synthesize" if advice else None,
         recommendation=advice,
-        sources_breakdown=dict(
-            Counter(refs[j.evidence_id].source for j in judged if j.evidence_id in refs).most_common()
-        ),
+        sources_breakdown=dict(Counter(ref.source for ref in seen).most_common()),
+        kinds_breakdown=dict(Counter(kind_of_source(ref.evidence_type) for ref in seen).most_common()),
         confidence=value,
         carried=carried,
         by_code=not judged,

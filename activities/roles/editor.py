@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from rapidfuzz import fuzz
 
-from activities.drafts import Edited, EditedSentence, EditInput
-from activities.judgements import Refused
+from activities.contracts.evidence import Claim, Evidence
+from activities.contracts.judge import Refused
+from activities.contracts.write import Edited, EditedSentence, EditInput
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.plural import plural
 from activities.roles.prompt import compose, fenced
@@ -26,10 +27,9 @@ from activities.roles.validation import (
     line,
     refusal,
 )
-from activities.types import Claim, Evidence
+from activities.text.normal_form import normalise
 from activities.verification import gate
 from activities.verification.claim_check import numbers, reversal
-from activities.verification.normal_form import normalise
 
 MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
@@ -238,14 +238,12 @@ def _texts(claim: Claim) -> list[str]:
     return [claim.text, *(support.quote for support in claim.support)]
 
 
-def by_code(step: EditInput, _documents: Sequence[Evidence]) -> Edited | None:
-    return None if any(step.claims.values()) else Edited(title=step.title)
-
-
-def without_model(step: EditInput) -> Edited:
-    return Edited(title=step.title)
-
-
 SPEC = RoleSpec[EditInput, EditAnswer, Edited](
-    "editor", EditAnswer, render, accept, by_code=by_code, without_model=without_model
+    "editor",
+    "Editing",
+    EditAnswer,
+    render,
+    accept,
+    lambda step, _: Edited(title=step.title),
+    idle=lambda step, _: not any(step.claims.values()),
 )

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from activities.drafts import Extracted, ExtractInput
-from activities.judgements import Cell, Refused, Table, TableRow
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import Cell, Refused, Table, TableRow
+from activities.contracts.write import Extracted, ExtractInput
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -18,7 +19,6 @@ from activities.roles.validation import (
     supports,
 )
 from activities.roles.works import compose_works
-from activities.types import Evidence
 from activities.verification import gate
 
 MAX_CELL_CHARS = 160
@@ -92,22 +92,13 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
     return Accepted(Extracted(table=table, refused=tuple(refused)))
 
 
-def by_code(step: ExtractInput, documents: Sequence[Evidence]) -> Extracted | None:
-    if step.columns and documents:
-        return None
-    return Extracted(table=Table(columns=step.columns))
-
-
-def without_model(step: ExtractInput) -> Extracted:
-    return Extracted(table=Table(columns=step.columns))
-
-
 SPEC = RoleSpec[ExtractInput, ExtractAnswer, Extracted](
     "extractor",
+    "Filling the table",
     ExtractAnswer,
     render,
     accept,
+    lambda step, _: Extracted(table=Table(columns=step.columns)),
     lambda step: step.evidence,
-    by_code,
-    without_model=without_model,
+    lambda step, documents: not (step.columns and documents),
 )

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from activities.contracts.evidence import Evidence
+from activities.contracts.plan import GapsInput, KnowledgeGapOutput
+from activities.extractive import searching
 from activities.roles.prompt import compose, earlier, fenced, findings, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Texts, limits, line, lines
-from activities.steps import GapsInput, KnowledgeGapOutput
-from activities.types import Evidence
 
 MAX_OBSERVATION_CHARS = 1_000
 
@@ -42,14 +43,12 @@ def accept(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepted[Kno
     return Accepted(KnowledgeGapOutput(research_complete=not gaps, outstanding_gaps=gaps))
 
 
-def by_code(step: GapsInput, _documents: Sequence[Evidence]) -> KnowledgeGapOutput | None:
-    """Before anything was found the question's own parts are the gaps."""
-    if step.evidence:
-        return None
-    wanted = (*reversed(step.steering), *(step.judged_gaps or step.research_questions or (step.question,)))
-    return KnowledgeGapOutput(outstanding_gaps=lines(wanted, step.max_gaps))
-
-
 SPEC = RoleSpec[GapsInput, GapsAnswer, KnowledgeGapOutput](
-    "gap_evaluator", GapsAnswer, render, accept, by_code=by_code
+    "gap_evaluator",
+    "Finding what is missing",
+    GapsAnswer,
+    render,
+    accept,
+    searching.evaluate_gaps,
+    idle=lambda step, _: not step.evidence,
 )

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 
 from activities.candidates.records import standing_of
+from activities.contracts.evidence import Evidence, Support
+from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
+from activities.extractive.candidates import hypothesise
 from activities.plural import plural
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -20,8 +23,6 @@ from activities.roles.validation import (
     supports,
 )
 from activities.roles.works import compose_works
-from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
-from activities.types import Evidence, Support
 from activities.verification import gate
 
 MAX_WORK_CHARS = 1_600
@@ -68,7 +69,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
 
     def grounded(text: str, most: int) -> str:
         said = line(text, most)
-        return said if gate.field(said, corpus).stands else ""
+        return said if gate.candidate_field(said, (drug, generic), works).stands else ""
 
     chosen = {name.casefold() for name in step.chosen}
     kept: dict[str, MechanismHypothesis] = {}
@@ -82,6 +83,10 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
             dropped += 1
             continue
         generic = line(given.generic_name, 120)
+        safety = _of_drug(drug, given.safety, prompt)
+        records = standing_of(drug, tuple(prompt.shown.values())).quotes
+        cites = {one.evidence_id for one in (*supporting, *contradicting, *safety, *records)}
+        works = [item for item in prompt.shown.values() if item.evidence_id in cites]
         kept.setdefault(
             drug.casefold(),
             MechanismHypothesis(
@@ -97,8 +102,8 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
                 regulatory_status=grounded(given.regulatory_status, 160),
                 trial_status=grounded(given.trial_status, 160),
                 search_suggestions=lines(given.search_suggestions, 3, 200),
-                safety=_of_drug(drug, given.safety, prompt),
-                records=standing_of(drug, tuple(prompt.shown.values())).quotes,
+                safety=safety,
+                records=records,
             ),
         )
     notes = (f"{plural(dropped, 'candidate')} not named or supported by the items shown",) if dropped else ()
@@ -112,10 +117,13 @@ def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support,
     return supports(one for one in sentences if names(drug, works[one.evidence_id]))
 
 
-def by_code(_step: HypothesisInput, documents: Sequence[Evidence]) -> Hypotheses | None:
-    return None if documents else Hypotheses()
-
-
 SPEC = RoleSpec[HypothesisInput, HypothesesAnswer, Hypotheses](
-    "hypothesis_generator", HypothesesAnswer, render, accept, lambda step: step.evidence, by_code
+    "hypothesis_generator",
+    "Naming candidates",
+    HypothesesAnswer,
+    render,
+    accept,
+    hypothesise,
+    lambda step: step.evidence,
+    lambda _, documents: not documents,
 )

@@ -1,20 +1,18 @@
 """Judge: reads works whole and judges each one for the question. Whether the judgements suffice is decided by
-code elsewhere (`activities.roles.assessment`, `workflows.rules.stopping`).
-
-A small model is asked about one work a call, in two words; code chooses the sentences.
-"""
+code elsewhere (`activities.roles.assessment`, `workflows.rules.stopping`)."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from activities.iterations import Recommendation
-from activities.judgements import BACKGROUND, Direction, Refused, WorkJudgement
-from activities.models.tokens import estimate
-from activities.roles.allowances import PASSAGES_CHARS, SMALL_MODEL_WORK_CHARS
-from activities.roles.prompt import clip, fenced, left_out, listed
-from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file
+from activities.contracts.evidence import Evidence
+from activities.contracts.iterations import Recommendation
+from activities.contracts.judge import BACKGROUND, Direction, JudgeBatch, JudgeInput, Refused, WorkJudgement
+from activities.extractive import passages
+from activities.roles.allowances import PASSAGES_CHARS
+from activities.roles.prompt import listed
+from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
     OneWork,
@@ -30,14 +28,8 @@ from activities.roles.validation import (
     refusal,
     supports,
 )
-from activities.roles.works import compose_works, show
-from activities.steps import JudgeBatch, JudgeInput
-from activities.text.entities import link
-from activities.text.question_form import asks_yes_or_no
-from activities.text.sentences import Sentence
-from activities.types import Evidence
+from activities.roles.works import compose_works
 from activities.verification import gate
-from activities.verification.wording import unknown_name
 
 MAX_GAPS = 3
 MAX_SUPPORT = 3
@@ -49,12 +41,6 @@ MAX_TITLES_SHOWN = 12
 ADVICE: dict[str, Recommendation] = {"continue": "continue", "synthesize": "synthesize"}
 DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
 TASK = "Judge every work shown. Answer with JSON."
-SURE = 0.55
-"""Share of probability of a small model's "yes" from which a work answers, where the server gives it: 8
-abstracts that answer were at 0.64 and more, 13 of 14 asked about another thing at 0.53 and less."""
-SAYS_NO, SAYS_YES = 0.6, 0.85
-"""The same of the answer that a work gives: small models say yes too readily. Between them no direction is
-given."""
 
 
 class WorkAnswer(Loose):
@@ -91,21 +77,7 @@ class JudgeAnswer(Loose):
     searches: Texts = limits(items=MAX_GAPS, length=120, default_factory=list)
 
 
-class ShortJudgeAnswer(Loose):
-    """What a small model is asked of one work."""
-
-    answers: Text = ""
-
-
-class ShortDirectedAnswer(ShortJudgeAnswer):
-    """The same for a yes-or-no question."""
-
-    says: Text = ""
-
-
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    if step.model.effort == "small":
-        return _render_small(step, documents, room)
     criteria = "\n".join(f"- {c.name}: {line(c.description, 200)}" for c in step.profile.criteria)
     judged = [f"answers {j.answers}: {j.finding}" for j in step.judged if j.answers > 1 and j.finding]
     prompt = compose_works(
@@ -132,34 +104,9 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
     return prompt
 
 
-def _render_small(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    """The work first, the question after it: of another question about that work a server reads only the
-    question (docs/models.md)."""
-    file = prompt_file("judge", evidence=True, small=True)
-    sound = [document for document in documents[:1] if document.standing != "retracted"]
-    steering = "".join(f"The reviewer says: {clip(text, 200)}\n" for text in step.steering[-1:])
-    directed = asks_yes_or_no(step.question)
-    asked = ", and which answer does it give?" if directed else "?"
-    task = f"Question: {clip(step.question, 400)}\n{steering}Does the text answer this question{asked}"
-    left = room - estimate(file.text, f"Text:\n{fenced('text', '')}\n\n{task}")
-    works = show(step.question, sound, left, chars=SMALL_MODEL_WORK_CHARS, labelled=False)
-    return Prompt(
-        file.text,
-        f"Text:\n{fenced('text', works.text)}\n\n{task}",
-        file.version,
-        shown=works.items,
-        choices=dict.fromkeys(("answers", "says") if directed else ("answers",), ("yes", "no")),
-        weigh=True,
-        notes=left_out(len(works.items), len(sound)),
-        answer=ShortDirectedAnswer if directed else ShortJudgeAnswer,
-    )
-
-
-def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer | ShortJudgeAnswer) -> Accepted[JudgeBatch]:
+def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[JudgeBatch]:
     """Judgements of the works that were shown, each once; what a work does not say is left out of them.
     Scores of the profile's criteria only, within 0 and 10; a criterion without a score has none."""
-    if isinstance(answer, ShortJudgeAnswer):
-        return Accepted(_accept_small(step, prompt, answer))
     refused: list[Refused] = []
     judged: dict[str, WorkJudgement] = {}
     for given in answer.works:
@@ -236,62 +183,13 @@ def _judgement(
     )
 
 
-def _accept_small(step: JudgeInput, prompt: Prompt, answer: ShortJudgeAnswer) -> JudgeBatch:
-    """`answers` as a grade: one word of a small model leaves no work out of the report. Code chooses the
-    sentence. A direction is read from probabilities only: the word itself is yes too often."""
-    document = next(iter(prompt.shown.values()), None)
-    if document is None:
-        return JudgeBatch(model=step.model.model)
-    said = answer.answers.strip().casefold() == "yes"
-    share = prompt.shares.get("answers", {}).get("yes")
-    if share is None and answer.answers.strip().casefold() not in ("yes", "no"):
-        return JudgeBatch(model=step.model.model)  # an answer that cannot be read judges nothing
-    grade = 3 if (said if share is None else share >= SURE) else 1
-    best = best_sentences(step.question, document, 1)
-    support = supports(best) if grade >= 2 else ()
-    judgement = WorkJudgement(
-        evidence_id=document.evidence_id,
-        answers=grade,
-        direction=_direction(prompt.shares.get("says", {}).get("yes")) if grade >= 2 else "not_asked",
-        finding=line(support[0].quote, 600) if support else "",
-        support=support,
-    )
-    return JudgeBatch(judgements=(judgement,), model=step.model.model)
-
-
-def _direction(share: float | None) -> Direction:
-    """Which answer a work gives, by the share of probability of "yes"."""
-    if share is None or SAYS_NO < share < SAYS_YES:
-        return "not_asked"
-    return "yes" if share >= SAYS_YES else "no"
-
-
-def best_sentences(question: str, document: Evidence, most: int) -> list[Sentence]:
-    """The sentences of a work that answer best, the best first."""
-    from activities.text.ranking import rank
-
-    (item,) = rank(question, [document])
-    return [ranked.sentence for ranked in item.ranked[:most]]
-
-
-def lacks_a_name(question: str, document: Evidence) -> bool:
-    """Whether a question names a drug or a disease that a work does not, under any of its names."""
-    work = f"{document.title}\n{document.text}"
-    named = [entity.surface for entity in link(question) if entity.kind in ("drug", "disease")]
-    return any(unknown_name(name.lower(), [work]) for name in named)
-
-
-def by_code(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch | None:
-    """Nothing is asked of works that were retracted; a small model only of a work that names what the
-    question names: of 250 works that answer, 247 do."""
-    if step.model.effort == "small" and any(lacks_a_name(step.question, one) for one in documents[:1]):
-        judgement = WorkJudgement(evidence_id=documents[0].evidence_id, answers=1)
-        return JudgeBatch(judgements=(judgement,), model=step.model.model)
-    if any(document.standing != "retracted" for document in documents):
-        return None
-    return JudgeBatch(recommendation="continue", gaps=() if documents else (line(step.question, 300),))
-
-
 SPEC = RoleSpec[JudgeInput, JudgeAnswer, JudgeBatch](
-    "judge", JudgeAnswer, render, accept, lambda step: step.evidence, by_code
+    "judge",
+    "Judging the evidence",
+    JudgeAnswer,
+    render,
+    accept,
+    passages.judge,
+    lambda step: step.evidence,
+    lambda _, documents: all(document.standing == "retracted" for document in documents),
 )

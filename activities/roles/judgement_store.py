@@ -9,13 +9,12 @@ from collections.abc import Mapping
 import structlog
 from pydantic import Field, ValidationError
 
-from activities.errors import StoreError
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import EvidenceRef, Frozen
+from activities.contracts.iterations import Recommendation
+from activities.contracts.judge import JudgeBatch, JudgeInput, WorkJudgement
 from activities.evidence_store import EvidenceStore
-from activities.iterations import Recommendation
-from activities.judgements import WorkJudgement
 from activities.roles.role import own_prompt, prompt_file
-from activities.steps import JudgeBatch, JudgeInput
-from activities.types import EvidenceRef, Frozen
 
 log = structlog.get_logger()
 
@@ -82,16 +81,15 @@ class JudgementStore:
 def _key(step: JudgeInput, ref: EvidenceRef) -> str:
     """A digest of everything that decides a judgement: the prompt that was used is the role's file or the
     text of a graph's node in its place; what a reviewer or the manager of a team said is part of it."""
-    small = step.model.effort == "small"
-    own = own_prompt("judge", step.prompt, evidence=True) if step.prompt and not small else None
-    used = own or prompt_file("judge", evidence=True, small=small)
+    own = own_prompt("judge", step.prompt, evidence=True) if step.prompt else None
+    used = own or prompt_file("judge", evidence=True)
     parts = [
         step.question,
         ref.blob,
         step.profile.model_dump(mode="json", include={"name", "criteria", "guidance", "roles"}),
         [step.model.model, step.model.base_url or "", step.model.effort or ""],
         used.version,
-        [step.instruction, *step.steering],
+        [step.instruction, *(one.text for one in step.readings), *step.steering],
     ]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     return f"judgements/{digest}.json"

@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import MechanismHypothesis
+from activities.contracts.plan import ManagerInput, TeamLedger
+from activities.extractive import planning
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, lines
-from activities.steps import ManagerInput, MechanismHypothesis, TeamLedger
-from activities.types import Evidence
 
 MOST_FACTS = 10
 MOST_STEPS = 8
@@ -72,8 +74,9 @@ def _described(step: ManagerInput) -> list[str]:
 
 
 def _hypothesis(one: MechanismHypothesis) -> str:
-    chain = " -> ".join(filter(None, (one.drug, one.target, one.pathway, one.effect)))
-    return f"{chain} ({len(one.supporting_evidence)} works for it, {len(one.contradicting_evidence)} against)"
+    return (
+        f"{one.line} ({len(one.supporting_evidence)} works for it, {len(one.contradicting_evidence)} against)"
+    )
 
 
 def _with_works(fact: str, step: ManagerInput) -> str:
@@ -98,4 +101,6 @@ def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accept
     return Accepted(ledger)
 
 
-SPEC = RoleSpec[ManagerInput, ManagerAnswer, TeamLedger]("manager", ManagerAnswer, render, accept)
+SPEC = RoleSpec[ManagerInput, ManagerAnswer, TeamLedger](
+    "manager", "Managing the team", ManagerAnswer, render, accept, lambda step, _: planning.manage(step)
+)

@@ -4,11 +4,12 @@ works, not their texts."""
 import re
 from collections.abc import Sequence
 
+from activities.contracts.evidence import Evidence
+from activities.contracts.plan import Observation, ObserveInput
+from activities.extractive import searching
 from activities.roles.prompt import compose, earlier, findings, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, limits, line
-from activities.steps import Observation, ObserveInput
-from activities.types import Evidence
 
 MAX_TEXT_CHARS = 1_000
 _LABEL = re.compile(r"(?:(?<!\s)\s+)?\[?\b[ES]\d{1,4}\b\]?")
@@ -38,12 +39,12 @@ def accept(step: ObserveInput, _prompt: Prompt, answer: ObservationAnswer) -> Ac
     return Accepted(Observation(text=text or f"Nothing was concluded yet about: {line(step.question, 300)}"))
 
 
-def by_code(step: ObserveInput, _documents: Sequence[Evidence]) -> Observation | None:
-    if step.evidence:
-        return None
-    return Observation(text=f"Nothing has been found yet for: {line(step.question, 400)}")
-
-
 SPEC = RoleSpec[ObserveInput, ObservationAnswer, Observation](
-    "observer", ObservationAnswer, render, accept, by_code=by_code
+    "observer",
+    "Reading the evidence",
+    ObservationAnswer,
+    render,
+    accept,
+    searching.observe,
+    idle=lambda step, _: not step.evidence,
 )

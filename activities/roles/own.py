@@ -1,21 +1,22 @@
 """Roles that installed packages add: a prompt and an answer of their own, for nodes of a graph.
 
-An entry point of the group `determinator.roles` names an `OwnRole`. Such a role reads what was judged of the
-works, not their texts, and what it answers changes what is searched for and what later steps are told.
+An entry point of the group `determinator.roles` names a function declared with `@role`. Such a role reads
+what was judged of the works, not their texts, and what it answers changes what is searched for and what later
+steps are told.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel
 
-from activities.own_steps import OwnStepInput, OwnStepOutput
+from activities.contracts.evidence import Evidence
+from activities.own_step_activity import OwnStepInput, OwnStepOutput
 from activities.plugins import load
 from activities.roles.prompt import compose, findings, listed
 from activities.roles.role import Accepted, AnySpec, Prompt, RoleSpec
-from activities.types import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,24 @@ class OwnRole:
     """The last line of the prompt."""
 
 
+Accept = TypeVar("Accept", bound=Callable[..., OwnStepOutput])
+
+
+def role(*, name: str, prompt: str, task: str = "Answer with JSON.") -> Callable[[Accept], OwnRole]:
+    """Declare a function `(OwnStepInput, answer) -> OwnStepOutput` as a role; the annotation of `answer` is
+    the pydantic model that the language model fills: small and flat, each field with a default. Raises
+    TypeError when it is none."""
+
+    def declare(function: Accept) -> OwnRole:
+        annotations = list(get_type_hints(function).values())
+        answer = annotations[1] if len(annotations) > 1 else None
+        if not (isinstance(answer, type) and issubclass(answer, BaseModel)):
+            raise TypeError(f"{function} has no second parameter whose annotation is a pydantic model")
+        return OwnRole(name, prompt, answer, function, task)
+
+    return declare
+
+
 @cache
 def own_roles() -> dict[str, OwnRole]:
     """The roles of installed packages, loaded now."""
@@ -47,7 +66,12 @@ def own_spec(name: str) -> AnySpec:
         return Accepted(role.accept(step, answer).bounded())
 
     return RoleSpec[OwnStepInput, BaseModel, OwnStepOutput](
-        "own_role", role.answer, partial(_render, role), accept, without_model=lambda _: OwnStepOutput()
+        "own_role",
+        "A role of an installed package",
+        role.answer,
+        partial(_render, role),
+        accept,
+        lambda _step, _documents: OwnStepOutput(),
     )
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection
+from activities.contracts.plan import PlanInput
+from activities.extractive import planning
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, is_relevant, limits, line, lines
-from activities.steps import PlanInput
-from activities.types import Evidence, ReportPlan, ReportPlanSection
 
 MAX_QUERIES = 3
 """First searches of a section."""
@@ -68,4 +69,6 @@ def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[Rep
     return Accepted(plan, notes)
 
 
-SPEC = RoleSpec[PlanInput, PlanAnswer, ReportPlan]("planner", PlanAnswer, render, accept)
+SPEC = RoleSpec[PlanInput, PlanAnswer, ReportPlan](
+    "planner", "Planning", PlanAnswer, render, accept, lambda step, _: planning.plan(step)
+)

@@ -14,12 +14,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from activities.iterations import IterationRecord
-from activities.judgements import WorkJudgement
+from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchRecord, Statement
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.step import Role, StepContext
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.roles.role import Prompt, evidence_rules, own_prompt, prompt_file
-from activities.steps import Role, StepContext
-from activities.types import ANSWERED, EvidenceRef, SearchRecord, Statement
 
 MAX_QUESTION_CHARS = 2_000
 MAX_BACKGROUND_CHARS = 800
@@ -82,11 +82,10 @@ WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 
 
 def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: bool) -> _Frame:
-    small = step.model.effort == "small"
     if step.prompt:
         file = own_prompt(role, step.prompt, evidence=evidence)
     else:
-        file = prompt_file(role, evidence=evidence, small=small)
+        file = prompt_file(role, evidence=evidence)
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
     if step.background:
@@ -94,17 +93,18 @@ def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: boo
     if step.instruction:
         asked = clip(step.instruction, MAX_STEERING_CHARS // 2)
         parts.append("The manager of the team asks of this step:\n" + fenced("instruction", asked))
+    if step.readings:
+        parts.append(listed("How the question is meant", [one.text for one in step.readings], each=400))
     if step.steering:
         said = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
         parts.append("The reviewer says (follow this):\n" + said[-MAX_STEERING_CHARS:])
     more = [part for part in given if part]
-    if evidence and not small and role in WORKS_FIRST:
+    if evidence and role in WORKS_FIRST:
         rules = evidence_rules()
         return _Frame(
             f"{rules}\n\n{guidance}", parts, [file.text.removesuffix(rules).strip(), *more], file.version
         )
-    system = file.text if small else f"{file.text}\n\n{guidance}"
-    return _Frame(system, [*parts, *more], [], file.version)
+    return _Frame(f"{file.text}\n\n{guidance}", [*parts, *more], [], file.version)
 
 
 def left_out(shown: int, found: int) -> tuple[Statement, ...]:

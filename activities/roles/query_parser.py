@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from activities.contracts.evidence import Evidence
+from activities.contracts.plan import ParsedQuery, ParseQueryInput
+from activities.extractive import planning
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, lines, names, words
-from activities.steps import ParsedQuery, ParseQueryInput
 from activities.text.stand_alone import stand_alone
-from activities.types import Evidence
 
 MOST_ENTITIES = 8
 MOST_QUESTIONS = 5
@@ -22,6 +23,7 @@ class QueryAnswer(Loose):
     improved_query: Text = limits(length=400, default="")
     research_mode: Text = "iterative"
     profile: Text = ""
+    specialist: Text = ""
     key_entities: Texts = limits(items=8, length=80, default_factory=list)
     research_questions: Texts = limits(items=5, length=200, default_factory=list)
     sources: Texts = limits(items=6, length=40, default_factory=list)
@@ -42,6 +44,9 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
     elif step.modes:
         modes = "\n".join(f"- {name}: {about}" for name, about in step.modes.items())
         given.append(f"Modes of research:\n{modes}")
+    if step.specialists:
+        rows = "\n".join(f"- {name}: {does}" for name, does in step.specialists.items())
+        given.append(f"Specialists:\n{rows}")
     if sources := names_of(step):
         covers = {o.info.name: line(o.info.covers, COVERS) for o in step.sources}
         given.append("Sources:\n" + "\n".join(f"- {name}: {covers[name]}" for name in sources))
@@ -50,6 +55,7 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
     )
     known = tuple(step.profiles) or (step.profile.name,)
     choices = {"research_mode": modes_of(step), "profile": known, "sources": names_of(step)}
+    choices["specialist"] = tuple(step.specialists)
     return replace(prompt, choices={name: values for name, values in choices.items() if values})
 
 
@@ -86,7 +92,7 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         notes = ("the question is searched as it was typed",)
     named = answer.research_mode.strip().casefold()
     fitting = next((mode for mode in modes_of(step) if mode == named), "iterative")
-    named_profile = answer.profile.strip()
+    named_profile, named_specialist = answer.profile.strip(), answer.specialist.strip().casefold()
     profile = named_profile if named_profile in step.profiles else step.profile.name
     parsed = ParsedQuery(
         original_query=step.question,
@@ -94,10 +100,18 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         research_mode=step.mode or fitting,
         profile=profile,
         sources=sources_of(step, answer, profile),
+        specialist=named_specialist if named_specialist in step.specialists else "",
         key_entities=lines((e for e in answer.key_entities if names(e, said)), MOST_ENTITIES, 120),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
     )
     return Accepted(parsed, notes)
 
 
-SPEC = RoleSpec[ParseQueryInput, QueryAnswer, ParsedQuery]("query_parser", QueryAnswer, render, accept)
+SPEC = RoleSpec[ParseQueryInput, QueryAnswer, ParsedQuery](
+    "query_parser",
+    "Reading the question",
+    QueryAnswer,
+    render,
+    accept,
+    lambda step, _: planning.parse_query(step),
+)

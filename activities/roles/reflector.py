@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from activities.contracts.evidence import ANSWERED, Evidence
+from activities.contracts.judge import ReflectInput, Reflection
+from activities.extractive import searching
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, lines
-from activities.steps import ReflectInput, Reflection
-from activities.types import ANSWERED, Evidence
 
 MAX_SEARCHES = 5
 MAX_TITLES = 20
@@ -47,15 +48,12 @@ def accept(step: ReflectInput, _prompt: Prompt, answer: ReflectionAnswer) -> Acc
     )
 
 
-def by_code(step: ReflectInput, _documents: Sequence[Evidence]) -> Reflection | None:
-    """Searches that all failed helped with no gap, and are no reason to search differently."""
-    if step.new_evidence or any(s.status in ANSWERED for s in step.searches):
-        return None
-    failed = [s.source for s in step.searches if s.status not in ANSWERED]
-    also = f" ({', '.join(dict.fromkeys(failed))} did not answer)" if failed else ""
-    return Reflection(served=False, reason=f"These searches found nothing new{also}.")
-
-
 SPEC = RoleSpec[ReflectInput, ReflectionAnswer, Reflection](
-    "reflector", ReflectionAnswer, render, accept, by_code=by_code
+    "reflector",
+    "Reviewing searches",
+    ReflectionAnswer,
+    render,
+    accept,
+    searching.reflect,
+    idle=lambda step, _: not step.new_evidence and all(s.status not in ANSWERED for s in step.searches),
 )

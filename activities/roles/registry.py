@@ -1,9 +1,11 @@
 """Every role by its name. Adding one is one file, one prompt and one line here."""
 
-from activities.own_steps import OwnStepInput
+from activities.contracts.step import Role, StepContext
+from activities.own_step_activity import OwnStepInput
 from activities.roles import (
     analyst,
     appraiser,
+    clarifier,
     editor,
     extractor,
     gap_evaluator,
@@ -11,20 +13,22 @@ from activities.roles import (
     judge,
     manager,
     observer,
+    orderer,
     own,
     planner,
     query_parser,
     reflector,
+    reviser,
     tool_selector,
     verifier,
     writer,
 )
 from activities.roles.role import AnySpec
-from activities.steps import Role, StepContext
 
 SPECS: dict[Role, AnySpec] = {
     spec.role: spec
     for spec in (
+        clarifier.SPEC,
         query_parser.SPEC,
         planner.SPEC,
         observer.SPEC,
@@ -34,10 +38,12 @@ SPECS: dict[Role, AnySpec] = {
         reflector.SPEC,
         hypothesis_generator.SPEC,
         writer.SPEC,
+        orderer.SPEC,
         verifier.SPEC,
         editor.SPEC,
         extractor.SPEC,
         appraiser.SPEC,
+        reviser.SPEC,
         manager.SPEC,
         analyst.SPEC,
     )

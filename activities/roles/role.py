@@ -15,10 +15,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from activities.contracts.evidence import Evidence, EvidenceRef, Statement
+from activities.contracts.step import Role, StepContext
 from activities.models.base import Review
-from activities.steps import Role, StepContext
 from activities.text.sentences import Sentence
-from activities.types import Evidence, EvidenceRef, Statement
 
 Step = TypeVar("Step", bound=StepContext)
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -46,12 +46,7 @@ class Prompt:
     """Tokens that the works were given."""
     notes: tuple[Statement | str, ...] = ()
     answer: type[BaseModel] | None = None
-    """A shorter form of the role's answer, where less is asked of a small model."""
-    weigh: bool = False
-    """Whether it is wanted how sure the model was of each of `choices`."""
-    shares: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Field -> share of probability of each of its values, 0 to 1, once it was answered; empty where the
-    model's server does not say."""
+    """The answer where another one than the role's is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +57,28 @@ class Accepted(Generic[Output]):
     notes: tuple[Statement | str, ...] = ()
 
 
-Combine = Callable[[Step, Prompt, Accepted[Output], Callable[[Step], Output]], Accepted[Output]]
-"""(step, prompt, what was accepted, the same role done by code alone) -> the answer of the step."""
-
-
 @dataclass(frozen=True)
 class RoleSpec(Generic[Step, Answer, Output]):
-    """One role."""
+    """One role. Of the three back ends a model does all of them but one, the small model that one
+    (`orderer`), and `fallback` is what code does where no model serves the role
+    (`activities.roles.allowances.asks_model`)."""
 
     role: Role
+    title: str
+    """What it does, for the report's reader."""
     answer: type[Answer]
-    """What the model must produce: small and flat, so that small models can."""
+    """What the model must produce: small and flat."""
     render: Callable[[Step, Sequence[Evidence], int], Prompt]
     """(step, documents, limit in tokens) -> the prompt."""
     accept: Callable[[Step, Prompt, Answer], Accepted[Output]]
+    fallback: Callable[[Step, Sequence[Evidence]], Output]
+    """The answer where no model serves the role."""
     refs: Callable[[Step], tuple[EvidenceRef, ...]] = lambda _: ()
     """The items whose bodies the role reads."""
-    by_code: Callable[[Step, Sequence[Evidence]], Output | None] = lambda _step, _documents: None
-    """The answer where it follows from the input and no model need be asked."""
-    without_model: Callable[[Step], Output] | None = None
-    """The answer where no model serves the role; None for a role that the extractive back end has too."""
+    idle: Callable[[Step, Sequence[Evidence]], bool] = lambda _step, _documents: False
+    """Whether there is nothing to ask a model: then `fallback` answers too."""
     review: Callable[[Step, Prompt, Answer], Review] = lambda _step, _prompt, _answer: Review()
     """What is wrong with an answer of the right form; what it names is asked for once more."""
-    combine: Combine[Step, Output] | None = None
-    """Puts the answer together with what code alone would have answered; None where the model's stands
-    alone."""
     paragraphs: Callable[[Step, Prompt, str, int], tuple[str, ...]] | None = None
     """(step, prompt, an answer that is still coming, least number) -> the whole paragraphs of a draft; empty
     when they are fewer. None for a role that writes none."""
@@ -114,18 +106,18 @@ def evidence_rules() -> str:
 
 
 @cache
-def prompt_file(role: Role, *, evidence: bool, small: bool = False) -> PromptFile:
-    """The stable text of a role: its own file, and the rules on evidence where it sees any. The files for
-    small models hold these rules themselves, in a line."""
-    folder = resources.files(__package__) / "prompts"
-    short = folder / f"{role}.small.md"
-    if small and short.is_file():
-        parts = [short.read_text("utf-8").strip()]
-    else:
-        parts = [(folder / f"{role}.md").read_text("utf-8").strip()]
-        if evidence:
-            parts.append(evidence_rules())
-    return _versioned(role, parts)
+def prompt_file(role: Role, *, evidence: bool) -> PromptFile:
+    """The stable text of a role: its own file, and the rules on evidence where it sees any."""
+    file = resources.files(__package__) / "prompts" / f"{role}.md"
+    own = file.read_text("utf-8").strip()
+    return _versioned(role, [own, *([evidence_rules()] if evidence else [])])
+
+
+@cache
+def specialist_file(name: str) -> str:
+    """What a specialist is told; empty for one without a file."""
+    file = resources.files(__package__) / "prompts" / f"{name}.specialist.md"
+    return file.read_text("utf-8").strip() if file.is_file() else ""
 
 
 def _versioned(role: Role, parts: Sequence[str]) -> PromptFile:

@@ -1,46 +1,30 @@
-"""Runs a role: by the extractive back end or by a language model, with fallbacks for when one is down."""
+"""Runs a role: by a language model, a small one, or code, with fallbacks for when a model is down."""
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import structlog
+from pydantic import BaseModel
 
-from activities.drafts import WriteInput
-from activities.errors import ModelBusy, ModelError, ModelRefused, ModelUnusable
+from activities.contracts.errors import ModelBusy, ModelError, ModelRefused
+from activities.contracts.evidence import Evidence, ModelChoice, Statement, Usage
+from activities.contracts.judge import JudgeBatch, JudgeInput, Ordered, OrderInput
+from activities.contracts.step import Charged, Role, StepContext
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
-from activities.models.base import Completion, LanguageModel
+from activities.models.base import Completion, LanguageModel, YesOrNo
 from activities.models.tokens import room
 from activities.roles import selection
 from activities.roles.allowances import asks_model
-from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.judgement_store import JudgementStore, with_known
 from activities.roles.registry import spec_of
 from activities.roles.role import AnySpec, Prompt
 from activities.settings import Settings
-from activities.steps import Charged, JudgeBatch, JudgeInput, Ordered, OrderInput, Role, StepContext
-from activities.types import Evidence, ModelChoice, Statement, Usage
 
 log = structlog.get_logger()
 
-EXTRACTIVE: dict[Role, str] = {
-    "query_parser": "parse_query",
-    "planner": "plan",
-    "observer": "observe",
-    "gap_evaluator": "evaluate_gaps",
-    "tool_selector": "select_tools",
-    "judge": "judge",
-    "reflector": "reflect",
-    "hypothesis_generator": "hypothesise",
-    "writer": "write",
-    "manager": "manage",
-}
-"""Role -> function of `activities.extractive`; a role that is missing has `RoleSpec.without_model`."""
-WITHOUT_DOCUMENTS: frozenset[Role] = frozenset({"query_parser", "planner", "tool_selector", "manager"})
-"""Roles whose extractive function has the step as its only argument."""
 MAX_SIZES = 4
 """Sizes of a prompt that are tried when a server calls it too long."""
 BY_CODE = "code"
@@ -48,15 +32,12 @@ BY_CODE = "code"
 
 
 class RoleThinker:
-    """The `Thinker` of `activities.role_activities`: knows every role, nothing of Temporal.
+    """The `Thinker` of `activities.role_activity`: knows every role, nothing of Temporal.
 
     Order of trial: the step's model, then its fallbacks. After a model that is down, refuses or gives an
     unusable answer the next one is called at once. One that is busy (429) is worth waiting for: its error is
     raised so that the caller retries after the delay the server asked for, and only on the caller's last
     attempt is the next model called.
-
-    A small model that gives no usable answer and has no fallback is replaced by code, as a judge too: that is
-    to be expected of it, and code does most steps of such a run anyway.
     """
 
     def __init__(
@@ -85,13 +66,7 @@ class RoleThinker:
             except ModelError as error:
                 failures.append(error)
                 spent = spent + error.usage
-                more = number + 1 < len(chain)
-                if not more and choice.effort == "small" and isinstance(error, ModelUnusable):
-                    log.info("small_model_replaced", run_id=step.run_id, role=role, error=str(error))
-                    output = await asyncio.to_thread(_extract, role, step, documents)
-                    replaced = tuple(f"{_said(role)}: {failure}. Code did this step." for failure in failures)
-                    return Charged(output=output, usage=spent, notes=replaced)
-                if not more or (isinstance(error, ModelBusy) and not self._last_attempt()):
+                if number + 1 == len(chain) or (isinstance(error, ModelBusy) and not self._last_attempt()):
                     break
                 log.warning(
                     "model_fell_back",
@@ -102,7 +77,7 @@ class RoleThinker:
                     error=str(error),
                 )
                 continue
-            notes = tuple(f"{_said(role)}: {error}" for error in failures) + done.notes
+            notes = tuple(f"{spec.title}: {error}" for error in failures) + done.notes
             return done.model_copy(
                 update={"usage": spent + done.usage, "fell_back": number > 0, "notes": notes}
             )
@@ -120,15 +95,10 @@ class RoleThinker:
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence], choice: ModelChoice
     ) -> Charged[Any]:
         step = step.model_copy(update={"model": choice})
-        iteration = getattr(step, "iteration", 1)
-        wanted = asks_model(spec.role, choice, iteration=iteration, section=step.section)
-        if isinstance(step, WriteInput) and choice.effort == "small":
-            wanted = wanted and any(judgement.answers >= MIN_ANSWERS for judgement in step.judgements)
-        if choice.backend == "extractive" or not wanted:
-            output = await asyncio.to_thread(_extract, spec.role, step, documents)
-            return Charged(output=output)
-        if (known := spec.by_code(step, documents)) is not None:
-            return Charged(output=known, model=BY_CODE)
+        asked = asks_model(spec.role, choice)
+        if not asked or spec.idle(step, documents):
+            output = await asyncio.to_thread(spec.fallback, step, documents)
+            return Charged(output=output, model=BY_CODE) if asked else Charged(output=output)
         if self._model is None:
             raise ModelRefused(
                 f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
@@ -170,17 +140,12 @@ class RoleThinker:
         prompt, answer, completion = await self._ask(spec, step, documents, choice, model)
         # in threads: ranking and checking long texts must not block the heartbeats
         accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
-        if spec.combine is not None:
-            alone = partial(_extract, spec.role, documents=documents)
-            accepted = await asyncio.to_thread(spec.combine, step, prompt, accepted, alone)
         return Charged(
             output=accepted.output,
             usage=completion.usage,
             model=completion.model,
             prompt_version=prompt.version,
-            notes=tuple(
-                _of_role(spec.role, note) for note in (*prompt.notes, *accepted.notes, *completion.notes)
-            ),
+            notes=tuple(_of_role(spec, note) for note in (*prompt.notes, *accepted.notes, *completion.notes)),
         )
 
     async def _ask(
@@ -199,18 +164,29 @@ class RoleThinker:
             prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
             _follow_draft(spec, step, prompt)
             try:
-                answer, completion = await model.ask(
-                    choice,
-                    system=prompt.system,
-                    user=prompt.user,
-                    answer=prompt.answer or spec.answer,
-                    allowance=step.allowance,
-                    scope=f"{step.scope or step.run_id}/{spec.role}",
-                    choices=prompt.choices,
-                    review=partial(spec.review, step, prompt),
-                    seconds=step.seconds,
-                    weigh=prompt.weigh,
-                )
+                scope = f"{step.scope or step.run_id}/{spec.role}"
+                answer: BaseModel
+                if spec.answer is YesOrNo:
+                    answer, completion = await model.ask_yes_or_no(
+                        choice,
+                        system=prompt.system,
+                        user=prompt.user,
+                        allowance=step.allowance,
+                        scope=scope,
+                        seconds=step.seconds,
+                    )
+                else:
+                    answer, completion = await model.ask(
+                        choice,
+                        system=prompt.system,
+                        user=prompt.user,
+                        answer=prompt.answer or spec.answer,
+                        allowance=step.allowance,
+                        scope=scope,
+                        choices=prompt.choices,
+                        review=partial(spec.review, step, prompt),
+                        seconds=step.seconds,
+                    )
             except ModelRefused as error:
                 error.usage = spent + error.usage
                 before, context = context, await model.context(choice)
@@ -222,7 +198,6 @@ class RoleThinker:
                 error.usage = spent + error.usage
                 raise
             usage = spent + completion.usage
-            prompt = replace(prompt, shares=completion.shares)
             return prompt, answer, completion.model_copy(update={"usage": usage})
         raise ModelRefused(
             f"no prompt of {spec.role} is short enough for {choice.model}",
@@ -238,40 +213,8 @@ def _follow_draft(spec: AnySpec, step: StepContext, prompt: Prompt) -> None:
         shown.read_paragraphs = partial(spec.paragraphs, step, prompt)
 
 
-def _extract(role: Role, step: StepContext, documents: Sequence[Evidence]) -> Any:  # noqa: ANN401 - by role
-    without_model = spec_of(role, step).without_model
-    if without_model is not None:
-        return without_model(step)
-    from activities import extractive
-
-    function = getattr(extractive, EXTRACTIVE[role])
-    return function(step) if role in WITHOUT_DOCUMENTS else function(step, list(documents))
-
-
-def _of_role(role: Role, note: Statement | str) -> Statement | str:
+def _of_role(spec: AnySpec, note: Statement | str) -> Statement | str:
     """A note with the step it is about."""
     if isinstance(note, Statement):
-        return note.model_copy(update={"values": {**note.values, "step": _said(role)}})
-    return f"{_said(role)}: {note}"
-
-
-def _said(role: Role) -> str:
-    """What a role does, for the report's reader."""
-    return {
-        "query_parser": "Reading the question",
-        "planner": "Planning",
-        "observer": "Reading the evidence",
-        "gap_evaluator": "Finding what is missing",
-        "tool_selector": "Choosing searches",
-        "judge": "Judging the evidence",
-        "reflector": "Reviewing searches",
-        "hypothesis_generator": "Naming candidates",
-        "writer": "Writing",
-        "verifier": "Verifying sentences",
-        "editor": "Editing",
-        "extractor": "Filling the table",
-        "appraiser": "Appraising the effects",
-        "manager": "Managing the team",
-        "analyst": "Writing a program for the statistics",
-        "own_role": "A role of an installed package",
-    }[role]
+        return note.model_copy(update={"values": {**note.values, "step": spec.title}})
+    return f"{spec.title}: {note}"

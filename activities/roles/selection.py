@@ -10,12 +10,14 @@ a near-duplicate of a work that stands before it is left out.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.judge import Ordered, OrderInput
 from activities.roles.assessment import STRENGTH
-from activities.steps import Ordered, OrderInput
 from activities.text.embeddings import embedder
-from activities.text.ranking import best_first, rank
+from activities.text.ranking import nearness
 from activities.text.tokens import terms
-from activities.types import Evidence, EvidenceRef
 
 RANK_CONSTANT = 60
 """Of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
@@ -37,11 +39,11 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     texts = [text for text in dict.fromkeys((step.run_question, step.question, *queries)) if text.strip()]
     scores: dict[str, float] = defaultdict(float)
     relevance: dict[str, float] = defaultdict(float)
-    for text in texts:
-        for place, item in enumerate(best_first(rank(text, list(held.values())))):
-            name = item.document.evidence_id
-            scores[name] += 1.0 / (RANK_CONSTANT + place + 1)
-            relevance[name] = max(relevance[name], item.relevance)
+    names = sorted(held)
+    for near, relevances in nearness(texts, [held[name] for name in names]):
+        for place, at in enumerate(np.argsort(-near, kind="stable").tolist()):
+            scores[names[at]] += 1.0 / (RANK_CONSTANT + place + 1)
+            relevance[names[at]] = max(relevance[names[at]], float(relevances[at]))
     found = [ref for ref in step.evidence if ref.evidence_id in held]
     weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
     least = max(NEAR, weakest) if embedder() is not None else 0.0

@@ -1,14 +1,17 @@
 """Tool selector: which sources to ask what."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from activities.contracts.evidence import Evidence, SourceOption
+from activities.contracts.plan import AgentSelectionPlan, AgentTask, SelectInput
+from activities.extractive import searching
 from activities.plural import plural
+from activities.profiles.specialists import specialists_of
 from activities.roles.prompt import compose, listed, tried
-from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, specialist_file
 from activities.roles.validation import Loose, Score, Text, limits, line
-from activities.steps import AgentSelectionPlan, AgentTask, SelectInput
-from activities.types import ANSWERED, Evidence, SourceOption
+from activities.text.tokens import fold
 
 QUERY_CHARS = 300
 MAX_TITLES = 15
@@ -30,7 +33,7 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
     numbered = [f"{n}. {gap}" for n, gap in enumerate(step.gaps, 1)]
     prompt = compose(
         "tool_selector",
-        step,
+        with_specialist(step),
         room=room,
         given=[
             f"Sources:\n{sources}",
@@ -45,6 +48,17 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
     return replace(prompt, choices={"searches.source": tuple(o.info.name for o in step.sources if usable(o))})
 
 
+def with_specialist(step: SelectInput) -> SelectInput:
+    """The step with what its specialist is told beside the prompt of the role."""
+    one = specialists_of(step.profile).get(step.specialist)
+    if one is None or step.prompt:
+        return step
+    base = prompt_file("tool_selector", evidence=False).text
+    return step.model_copy(
+        update={"prompt": f"{base}\n\n{one.prompt or specialist_file(one.name) or one.does}"}
+    )
+
+
 def usable(option: SourceOption) -> bool:
     """Whether a source may be searched."""
     return option.enabled and option.info.role == "search"
@@ -52,9 +66,11 @@ def usable(option: SourceOption) -> bool:
 
 def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:
     """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
-    answered."""
+    answered; searches chosen by code for the gaps that are left without one, and for the tests of
+    hypotheses, which come first."""
     sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o)}
-    seen = made(step)
+    tasks = list(searching.hypothesis_tests(step))
+    seen = searching.answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
     unknown = 0
     for search in answer.searches:
@@ -64,51 +80,27 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
             continue
         query = line(search.query, QUERY_CHARS)
         chosen = by_gap[search.gap]
-        if not query or (source, _folded(query)) in seen or len(chosen) >= step.per_gap:
+        if not query or (source, fold(query)) in seen or len(chosen) >= step.per_gap:
             continue
-        seen.add((source, _folded(query)))
+        seen.add((source, fold(query)))
         chosen.append(AgentTask(gap=step.gaps[search.gap - 1], agent=source, query=query))
     notes = [f"{plural(unknown, 'search')} named a source or gap that is not there"] if unknown else []
-    tasks = tuple(task for chosen in by_gap.values() for task in chosen)
-    return Accepted(AgentSelectionPlan(tasks=tasks), tuple(notes))
-
-
-def made(step: SelectInput) -> set[tuple[str, str]]:
-    """Searches that got an answer, by what was asked for: a source may be sent something else."""
-    return {(r.source, _folded(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
-
-
-def filled(
-    step: SelectInput,
-    _prompt: Prompt,
-    accepted: Accepted[AgentSelectionPlan],
-    alone: Callable[[SelectInput], AgentSelectionPlan],
-) -> Accepted[AgentSelectionPlan]:
-    """With searches chosen by code for the gaps the model left without a usable one, and for the tests of
-    hypotheses, which code makes first."""
-    tests = alone(step.model_copy(update={"gaps": ()})).tasks if step.tests else ()
-    own = {(task.agent, _folded(task.query)) for task in tests}
-    tasks = (*tests, *(t for t in accepted.output.tasks if (t.agent, _folded(t.query)) not in own))
+    tasks += [task for chosen in by_gap.values() for task in chosen]
     bare = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
-    if not bare:
-        return Accepted(AgentSelectionPlan(tasks=tasks), accepted.notes)
-    seen = made(step)
-    seen |= {(task.agent, _folded(task.query)) for task in tasks}
-    found = alone(step.model_copy(update={"gaps": bare, "tests": ()})).tasks
-    added = tuple(task for task in found if (task.agent, _folded(task.query)) not in seen)
-    note = f"{plural(len(bare), 'gap')} had no usable search; code chose {len(added)}"
-    return Accepted(AgentSelectionPlan(tasks=(*tasks, *added)), (*accepted.notes, note))
-
-
-def by_code(step: SelectInput, _documents: Sequence[Evidence]) -> AgentSelectionPlan | None:
-    usables = any(usable(o) for o in step.sources)
-    return None if step.gaps and usables else AgentSelectionPlan()
-
-
-def _folded(query: str) -> str:
-    return " ".join(query.casefold().split())
+    if bare:
+        own = searching.select_tools(step.model_copy(update={"gaps": bare, "tests": ()})).tasks
+        added = [task for task in own if (task.agent, fold(task.query)) not in seen]
+        notes.append(f"{plural(len(bare), 'gap')} had no usable search; code chose {len(added)}")
+        tasks += added
+    return Accepted(AgentSelectionPlan(tasks=tuple(tasks)), tuple(notes))
 
 
 SPEC = RoleSpec[SelectInput, SelectionAnswer, AgentSelectionPlan](
-    "tool_selector", SelectionAnswer, render, accept, by_code=by_code, combine=filled
+    "tool_selector",
+    "Choosing searches",
+    SelectionAnswer,
+    render,
+    accept,
+    lambda step, _: searching.select_tools(step),
+    idle=lambda step, _: not (step.gaps and any(map(usable, step.sources))),
 )

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
-from activities.judgements import Refused, RefusedKind
+from activities.contracts.evidence import Statement, Support
+from activities.contracts.judge import Refused, RefusedKind
 from activities.roles.role import Prompt
 from activities.text.sentences import Sentence
-from activities.types import Statement, Support
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LABEL = re.compile(r"[A-Z]\d{1,4}", re.IGNORECASE)
@@ -94,6 +94,7 @@ WorkLabel = TypeAliasType("WorkLabel", str)
 ClaimLabel = TypeAliasType("ClaimLabel", str)
 """`C1`: a claim that is shown."""
 SentenceLabels = Annotated[list[SentenceLabel], BeforeValidator(_labels)]
+WorkLabels = Annotated[list[WorkLabel], BeforeValidator(_labels)]
 ClaimLabels = Annotated[list[ClaimLabel], BeforeValidator(_labels)]
 OneWork = Annotated[WorkLabel, BeforeValidator(_label)]
 OneSentence = Annotated[SentenceLabel, BeforeValidator(_label)]

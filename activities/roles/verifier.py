@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from activities.drafts import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
+from activities.contracts.evidence import Evidence
+from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.prompt import fenced, one_line, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, OneClaim, Text, limits, line
 from activities.roles.works import about_works, compose_works, named_sentences, readable_works
 from activities.text.sentences import Sentence
-from activities.types import Evidence
 from activities.verification import gate
 from activities.verification.warnings import warning_text
 
@@ -137,16 +137,13 @@ def _supported(verdict: VerdictAnswer) -> Supported | None:
     return next((one for one in SUPPORTED if one == verdict.supported.strip().casefold()), None)
 
 
-def by_code(step: VerifyInput, _documents: Sequence[Evidence]) -> Verdicts | None:
-    return None if step.sentences else Verdicts()
-
-
 SPEC = RoleSpec[VerifyInput, VerdictsAnswer, Verdicts](
     "verifier",
+    "Verifying sentences",
     VerdictsAnswer,
     render,
     accept,
+    lambda _step, _documents: Verdicts(),
     lambda step: step.evidence,
-    by_code,
-    without_model=lambda _step: Verdicts(),
+    lambda step, _: not step.sentences,
 )

@@ -14,16 +14,17 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import log
 
-from activities.judgements import WorkJudgement
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.step import Role, StepContext
 from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.allowances import MAX_WORK_CHARS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
 from activities.roles.role import Prompt
-from activities.steps import Role, StepContext
+from activities.text.normal_form import normalise
 from activities.text.sentences import Sentence, quotable, readable, sentences
 from activities.text.tokens import terms
-from activities.types import Evidence
 
 MAX_TITLE_CHARS = 240
 MAX_SENTENCE_CHARS = 600
@@ -296,7 +297,7 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
     if before is None or not _SHORT.fullmatch(text):
         return None
     quote = f"{before.quote}{text.rstrip()}"
-    fits = quote in document.text and quotable(quote)
+    fits = quote in document.text and quotable(normalise(quote))
     return replace(before, quote=quote, text=readable(quote)) if fits else None
 
 

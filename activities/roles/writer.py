@@ -5,22 +5,23 @@ Code fills in the quotes, and the gate decides of every sentence (`activities.ve
 were refused come back once (`WriteInput.failed`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from activities.drafts import (
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import Refused
+from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     SectionDraft,
     UnusedReason,
     WriteInput,
 )
-from activities.judgements import Refused
+from activities.extractive import passages
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
-from activities.roles.judge import best_sentences
-from activities.roles.prompt import compose, fenced, listed
+from activities.roles.prompt import fenced, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
@@ -35,34 +36,24 @@ from activities.roles.validation import (
 )
 from activities.roles.works import about_works, compose_works, named_sentences, readable_works
 from activities.roles.written import MAX_LABELS, Written, checked, claims_of
-from activities.types import Evidence
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.quote_check import worded
 from activities.verification.verdicts import printed
-from activities.verification.verdicts import refused as record_of
 
 MAX_ANSWER_SENTENCES = 5
 MAX_PARAGRAPHS = 6
 MAX_SENTENCES = 8
 """Of a paragraph."""
 MAX_RESERVATIONS = 4
-MAX_SMALL_WORKS = 8
-SENTENCES_OF_A_WORK = 2
-"""Of each work that a small model judged to answer, chosen by code."""
 MAX_UNKNOWN_SHARE = 0.34
 """Of the sentences of an answer that name a label which was not shown: from there on it is asked for
 again."""
-NOT_ANSWERED = "not answered"
 NOTHING_FOUND = "No evidence was found that could be cited here."
 TASK = "Write the answer, the paragraphs and the reservations. Answer with JSON."
 TASK_AGAIN = (
     "These sentences of your draft were refused. Write each once more, as close to the words of the labelled "
     "sentences as it needs to be; one that you leave out is not printed. Answer with JSON."
-)
-TASK_SMALL = (
-    "Answer the question in at most 3 sentences, in the words of the sentences above; name the sentence each "
-    "is from. If they do not answer it, write: Not answered."
 )
 
 
@@ -76,12 +67,6 @@ class DraftAnswer(Loose):
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
 
 
-class ShortDraft(Loose):
-    """What a small model is asked for: the summary of quotes that code chose."""
-
-    answer: list[Written] = limits(items=3)
-
-
 class WrittenAgain(Loose):
     refused: OneClaim = ""
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
@@ -92,18 +77,13 @@ class AgainAnswer(Loose):
     sentences: list[WrittenAgain]
 
 
-AnyDraft = DraftAnswer | ShortDraft | AgainAnswer
+AnyDraft = DraftAnswer | AgainAnswer
 
 
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    if step.model.effort == "small":
-        return _render_small(step, documents)
     if step.failed:
         return _render_again(step, documents, room)
     judged = {judgement.evidence_id: judgement for judgement in step.judgements}
-    chains = [
-        " -> ".join(part for part in (h.drug, h.target, h.pathway, h.effect) if part) for h in step.hypotheses
-    ]
     return compose_works(
         "writer",
         step,
@@ -111,7 +91,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         room=room,
         given=[
             f"Section: {line(step.title, 160)}" if step.title else "",
-            listed("Hypotheses so far", chains, limit=6),
+            listed("Hypotheses so far", [one.line for one in step.hypotheses], limit=6),
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
         ],
@@ -144,33 +124,8 @@ def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) ->
     return replace(prompt, choices=choices, claims=labels, notes=(), answer=AgainAnswer)
 
 
-def _render_small(step: WriteInput, documents: Sequence[Evidence]) -> Prompt:
-    """The prompt for the summary: the question and the sentences that code chose, nothing else."""
-    held = {document.evidence_id: document for document in documents}
-    answering = [j for j in step.judgements if j.answers > 1 and j.evidence_id in held]
-    chosen = [
-        sentence
-        for judgement in answering[:MAX_SMALL_WORKS]
-        for sentence in best_sentences(step.question, held[judgement.evidence_id], SENTENCES_OF_A_WORK)
-    ]
-    sentences = {f"S{n}": sentence for n, sentence in enumerate(chosen, 1)}
-    shown = "\n".join(f"{label}: {line(one.quote, MAX_CLAIM_CHARS)}" for label, one in sentences.items())
-    bare = step.model_copy(update={"background": "", "steering": ()})
-    prompt = compose("writer", bare, room=10**6, given=[fenced("evidence", shown)], task=TASK_SMALL)
-    cited_works = {one.evidence_id: held[one.evidence_id] for one in chosen}
-    return replace(
-        prompt,
-        sentences=sentences,
-        shown={f"E{n}": document for n, document in enumerate(cited_works.values(), 1)},
-        choices={"SentenceLabel": tuple(sentences)},
-        answer=ShortDraft,
-    )
-
-
 def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[SectionDraft]:
     """The draft: every sentence with its quotes and with what the gate decides of it."""
-    if isinstance(answer, ShortDraft):
-        return Accepted(_accept_small(step, prompt, answer))
     if isinstance(answer, AgainAnswer):
         return Accepted(_accept_again(step, prompt, answer))
     refused: list[Refused] = []
@@ -254,22 +209,6 @@ def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Sect
     return SectionDraft(paragraphs=(DraftParagraph(claims=tuple(map(second, step.failed))),))
 
 
-def _accept_small(step: WriteInput, prompt: Prompt, answer: ShortDraft) -> SectionDraft:
-    """The sentences that code chose, one paragraph a work, and of the model's summary what follows them."""
-    refused: list[Refused] = []
-    said = [one for one in answer.answer if not one.text.casefold().startswith(NOT_ANSWERED)]
-    made = claims_of(said, prompt, refused)  # nobody reads what a small model says in other words
-    direct = tuple(claim for claim in made if claim.state == "stands")
-    refused += [record_of(claim) for claim in made if claim.state != "stands"]
-    by_work: dict[str, list[DraftClaim]] = {}
-    for sentence in prompt.sentences.values():
-        claim = DraftClaim(text=sentence.text, support=supports([sentence]))
-        by_work.setdefault(sentence.evidence_id, []).append(claim)
-    paragraphs = tuple(DraftParagraph(claims=tuple(claims)) for claims in by_work.values())
-    draft = SectionDraft(title=step.title, answer=direct, paragraphs=paragraphs, refused=tuple(refused))
-    return draft.model_copy(update={"unused": unused(step, prompt, draft)})
-
-
 def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
     """An answer many of whose sentences name labels that were not shown is asked for once more."""
     if not isinstance(answer, DraftAnswer):
@@ -304,38 +243,15 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     return draft.texts if len(draft.paragraphs) >= least else ()
 
 
-def with_passages(
-    step: WriteInput,
-    prompt: Prompt,
-    accepted: Accepted[SectionDraft],
-    alone: Callable[[WriteInput], SectionDraft],
-) -> Accepted[SectionDraft]:
-    """The summary of a small model above the passages that code finds: the report holds no less than the one
-    without a model. The paragraphs stay only where there are no passages, which are shown in their place."""
-    if prompt.answer is not ShortDraft:
-        return accepted
-    found = alone(step)
-    update: dict[str, object] = {"passages": found.passages, "related": found.related}
-    if found.passages:
-        update["paragraphs"] = ()
-    return Accepted(accepted.output.model_copy(update=update), accepted.notes)
-
-
-def by_code(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft | None:
-    """Nothing to read gives nothing to write."""
-    if any(document.standing != "retracted" for document in documents):
-        return None
-    return SectionDraft(title=step.title, limitations=(NOTHING_FOUND,), unused={})
-
-
 SPEC = RoleSpec[WriteInput, DraftAnswer, SectionDraft](
     "writer",
+    "Writing",
     DraftAnswer,
     render,
     accept,
+    passages.write,
     lambda step: step.evidence,
-    by_code,
-    review=review,
-    combine=with_passages,
-    paragraphs=paragraphs_so_far,
+    lambda _, documents: all(document.standing == "retracted" for document in documents),
+    review,
+    paragraphs_so_far,
 )

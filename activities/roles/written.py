@@ -5,8 +5,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from activities.drafts import DraftClaim, SentenceKind
-from activities.judgements import Refused
+from activities.contracts.evidence import Support
+from activities.contracts.judge import Refused
+from activities.contracts.write import DraftClaim, SentenceKind
 from activities.roles.role import Prompt
 from activities.roles.validation import (
     Loose,
@@ -18,7 +19,6 @@ from activities.roles.validation import (
     refusal,
     supports,
 )
-from activities.types import Support
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS
 

@@ -11,20 +11,19 @@ from collections.abc import Mapping
 import httpx
 from lxml import etree
 
-from activities.errors import Malformed, Refused
+from activities.contracts.errors import Malformed, Refused
+from activities.contracts.evidence import Evidence, Identifiers, Query, StandingNotice
+from activities.contracts.identifiers import evidence_id, normal_arxiv, normal_doi
 from activities.retractions.rules import standing_of
 from activities.retractions.wording import says_retracted
 from activities.sources.base import Exchange
 from activities.sources.http.answers import read_answer
 from activities.sources.http.reading import read_xml
+from activities.sources.names import info_of
 from activities.sources.records import ApiSource, facts, read_records, year_of
-from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
-from activities.verification.identifiers import evidence_id, normal_arxiv, normal_doi
 
 NAME = "arxiv"
 TITLE = "arXiv"
-QUEUE = "determinator-arxiv"
-PER_SECOND = 1 / 3
 NUMBER = re.compile(r"\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7}")
 """https://info.arxiv.org/help/arxiv_identifier.html: `1707.08567`, before 2007 `hep-th/9901001`."""
 SPACES = {
@@ -38,17 +37,7 @@ class ArXiv(ApiSource):
     """Searches preprints of physics, mathematics, computing, quantitative biology and their neighbours."""
 
     url = "https://export.arxiv.org/api"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="Preprints of physics, mathematics, computer science, statistics and quantitative biology; "
-        "not peer-reviewed.",
-        how_to_enable="No key is needed.",
-        rate="one request in 3 seconds",
-        rate_per_second=PER_SECOND,
-        queue=QUEUE,
-        domains=("general",),
-    )
+    info = info_of(NAME)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Make the search: one request returns all that is asked for. Raises SourceError."""

@@ -3,7 +3,7 @@
 A search is one or more exchanges. `exchange(query, None)` makes the first HTTP request; when it returns a
 cursor, `exchange(query, cursor)` makes the next. Every request passes the API's rate limiter
 (`activities.sources.http.client`), which holds its rate however many searches are one step.
-Failures are raised as `activities.errors.SourceError`; an answer with nothing in it is not a failure.
+Failures are raised as `SourceError`; an answer with nothing in it is not a failure.
 
 A source whose texts cost a request each (`Lister`) lists what matches first, and reads what is chosen of it.
 """
@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from activities.searches import Listed
-from activities.types import Evidence, Query, SearchStatus, SourceInfo
+from activities.contracts.evidence import Evidence, Query, SearchStatus, SourceInfo
+from activities.contracts.search import Listed
 
 PAGE_NOT_READ = "page_not_read"
 """The fact that says why only what an engine says of a page was seen."""

@@ -2,10 +2,11 @@
 
 import httpx
 
-from activities.errors import Malformed
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Query
 from activities.sources.http.reading import read_json
+from activities.sources.names import info_of
 from activities.sources.web import Results, WebSource, years_of
-from activities.types import Query, SourceInfo
 
 MAX_COUNT = 20
 """Results of one request, by the API's own limit."""
@@ -16,16 +17,7 @@ class BraveSource(WebSource):
 
     url = "https://api.search.brave.com/res/v1"
     fields = ("url", "title", "description", "page_age")
-    info = SourceInfo(
-        name="brave",
-        title="Brave Search",
-        covers="The open web, from Brave's own index; result pages are read in full.",
-        needs_key=True,
-        key_setting="BRAVE_API_KEY",
-        how_to_enable="Set BRAVE_API_KEY; keys are given at https://api-dashboard.search.brave.com",
-        rate="1 request a second on the free plan",
-        domains=("web", "general"),
-    )
+    info = info_of("brave")
 
     async def ask(self, query: Query, wanted: int) -> Results:
         params: dict[str, str | int] = {"q": query.text, "count": min(wanted, MAX_COUNT)}
@@ -45,6 +37,3 @@ class BraveSource(WebSource):
             raise Malformed("brave sent an answer that is not a search's")
         web = body.get("web")
         return self.results(web.get("results", []) if isinstance(web, dict) else [])
-
-    def _check(self, answer: httpx.Response) -> None:
-        self._read(answer)

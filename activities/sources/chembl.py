@@ -10,10 +10,11 @@ from typing import Annotated
 
 from pydantic import JsonValue
 
+from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
+from activities.sources.names import info_of
 from activities.sources.names_asked import drug_asked, is_name_of
 from activities.sources.records import ApiSource, SetAside, Wire, at, database_record, each, read_records
-from activities.types import Evidence, Query, SourceInfo
 
 NAME = "chembl"
 TITLE = "ChEMBL"
@@ -95,16 +96,7 @@ class Chembl(ApiSource):
     """Names, clinical phase, mechanisms and targets of one drug."""
 
     url = API
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="Curated data of drugs: names, highest clinical phase, first approval, withdrawal, mechanism "
-        "of action with its targets. Ask for one drug by its name.",
-        how_to_enable="No key is needed.",
-        rate="not published; kept at 2 requests a second",
-        rate_per_second=2,
-        domains=("biomedical",),
-    )
+    info = info_of(NAME)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Ask for the molecule, then for its mechanisms, then for their targets. Raises SourceError."""

@@ -7,7 +7,7 @@ question comes after the others.
 
 from collections.abc import Mapping, Sequence
 
-from activities.searches import Listed
+from activities.contracts.search import Listed
 
 ENCODED = 1.5
 """Times the results that are read, whose titles the encoder reads: each takes it some milliseconds."""
@@ -20,13 +20,13 @@ def best_first(
     as each search ordered them."""
     import numpy as np
 
-    from activities.text.ranking import RELEVANT, bm25, fuse, order, words
+    from activities.text.ranking import RELEVANT, Index, fuse, order, words
 
     listed = list(results.values())
     if not listed:
         return []
     places = {one.name: place for place, one in enumerate(listed)}
-    rankings = [bm25(words(question), [words(f"{one.title} {one.snippet}") for one in listed])]
+    rankings = [Index([words(f"{one.title} {one.snippet}") for one in listed]).scores(words(question))]
     for names in searches:
         scores = np.zeros(len(listed))
         for rank, name in enumerate(names):

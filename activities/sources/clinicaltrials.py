@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import AliasPath, Field, JsonValue
 
-from activities.errors import Refused
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Evidence, Identifiers, Query
+from activities.contracts.identifiers import evidence_id, normal_doi, normal_nct, normal_pmid
 from activities.sources.base import Exchange
 from activities.sources.filters import phases
 from activities.sources.http.failures import summary
+from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     CamelWire,
@@ -24,8 +27,6 @@ from activities.sources.records import (
     sound_page,
     year_of,
 )
-from activities.types import Evidence, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import evidence_id, normal_doi, normal_nct, normal_pmid
 
 NAME = "clinicaltrials"
 TITLE = "ClinicalTrials.gov"
@@ -165,16 +166,7 @@ class ClinicalTrials(ApiSource):
     """Searches all fields of the registrations with the query as typed (`query.term`)."""
 
     url = "https://clinicaltrials.gov/api/v2"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="Registered clinical trials: status (terminated and withdrawn too, with the reason), phase, "
-        "interventions, outcomes and posted results.",
-        how_to_enable="No key is needed.",
-        rate="not published; kept under 50 requests a minute",
-        rate_per_second=0.8,
-        domains=("biomedical", "clinical"),
-    )
+    info = info_of(NAME)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Fetch one page of studies. Raises SourceError."""

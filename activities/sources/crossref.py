@@ -16,14 +16,23 @@ from lxml import etree
 from lxml.html import fragment_fromstring
 from pydantic import Field, JsonValue, ValidationError
 
+from activities.contracts.errors import Malformed, Refused
+from activities.contracts.evidence import (
+    Evidence,
+    EvidenceType,
+    Identifiers,
+    Query,
+    StandingNotice,
+)
+from activities.contracts.identifiers import evidence_id, normal_doi
 from activities.documents.xml_text import raw_text
-from activities.errors import Malformed, Refused
 from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import CROSSREF, in_words_of
 from activities.sources.http.cache import STANDING_SECONDS
 from activities.sources.http.client import Check, Http
+from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     Wire,
@@ -34,8 +43,6 @@ from activities.sources.records import (
     read_records,
     type_from_words,
 )
-from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
-from activities.verification.identifiers import evidence_id, normal_doi
 
 NAME = "crossref"
 TITLE = "Crossref"
@@ -109,16 +116,7 @@ class Crossref(ApiSource):
     """Searches the bibliographic record of everything that has a Crossref DOI."""
 
     url = BASE_URL
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="Publishers' records of 160 million works with a DOI, with retractions, corrections and "
-        "expressions of concern; about a third have an abstract.",
-        how_to_enable="No key is needed; an address in DETERMINATOR_EMAIL gives a higher rate.",
-        rate="1 search and 5 look-ups a second; 3 and 10 with an e-mail address",
-        rate_per_second=5,
-        domains=("general", "biomedical"),
-    )
+    info = info_of(NAME)
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http, 10 if settings.email else None)

@@ -16,13 +16,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 import httpx
 from pydantic import ConfigDict, ValidationError, validate_call
 
-from activities.errors import DeterminatorError, Malformed, Refused, Unavailable
+from activities.contracts.errors import DeterminatorError, Malformed, Refused, Unavailable
+from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
+from activities.contracts.identifiers import evidence_id, normal_url
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure
-from activities.types import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
-from activities.verification.identifiers import evidence_id, normal_url
 
 Search = Callable[..., Awaitable[Iterable[Evidence]]]
 

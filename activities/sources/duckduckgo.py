@@ -1,18 +1,24 @@
 """Web search by DuckDuckGo's page without scripts (https://html.duckduckgo.com/html/). It has no API."""
 
-from dataclasses import dataclass
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+import httpx
 from lxml import etree, html
 
+from activities.contracts.errors import Malformed, RateLimited
+from activities.contracts.evidence import Query
 from activities.documents.read import Unreadable
 from activities.documents.readers import readers
-from activities.errors import Malformed, RateLimited
+from activities.sources.names import info_of
 from activities.sources.web import Results, WebSource, years_of
-from activities.types import Query, SourceInfo
 
 READ_SECONDS = 10.0
 """For reading the page of results, in a process that is killed then."""
+
+
+_PUZZLE = b"anomaly-modal__"
+_RESULTS = (b"result__a", b"no-results", b"result--no-result")
+"""Classes of the puzzle, and of a page of results, found or not."""
 
 
 class DuckDuckGoSource(WebSource):
@@ -24,55 +30,44 @@ class DuckDuckGoSource(WebSource):
     """
 
     url = "https://html.duckduckgo.com"
-    info = SourceInfo(
-        name="duckduckgo",
-        title="DuckDuckGo",
-        covers="The open web without a key, a few searches at a time; result pages are read in full.",
-        how_to_enable="Always on when the network is. For many searches set BRAVE_API_KEY or TAVILY_API_KEY.",
-        rate="not stated; a few searches a minute",
-        domains=("web", "general"),
-    )
+    info = info_of("duckduckgo")
 
     async def ask(self, query: Query, wanted: int) -> Results:
         form = {"q": query.text, "b": "", "kl": "wt-wt"}
         if years := years_of(query):
             form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"
-        answer = await self._http.send("duckduckgo", "POST", f"{self._url}/html/", form=form)
+        answer = await self._http.send(
+            "duckduckgo", "POST", f"{self._url}/html/", form=form, check=self._check
+        )
         try:
             found = await readers().read(
-                Shown, "activities.sources.duckduckgo:read_page", body=answer.content, seconds=READ_SECONDS
+                list[dict[str, str]],
+                "activities.sources.duckduckgo:read_page",
+                body=answer.content,
+                seconds=READ_SECONDS,
             )
         except Unreadable as error:
             raise Malformed(f"duckduckgo: {error}") from error
-        if found.puzzle or answer.status_code == 202:
+        return self.results(found)
+
+    def _check(self, answer: httpx.Response) -> None:
+        """Let no puzzle and no other page be stored; the page itself is read in a process of its own."""
+        if answer.status_code == 202 or _PUZZLE in answer.content:
             raise RateLimited(
                 "duckduckgo asks whether we are a robot; wait some minutes and search less often"
             )
-        return self.results(list(found.results))
+        if not any(mark in answer.content for mark in _RESULTS):
+            raise Malformed("duckduckgo: it sent a page that is not its page of results")
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What the page shows."""
-
-    puzzle: bool = False
-    """Whether it asks if we are a robot."""
-    results: tuple[dict[str, str], ...] = ()
-
-
-def read_page(body: bytes) -> Shown:
-    """The page of results; called in a reading process. Raises Unreadable."""
+def read_page(body: bytes) -> list[dict[str, str]]:
+    """The results of a page; called in a reading process. Raises Unreadable."""
     try:
         page = html.document_fromstring(body)
     except (etree.ParserError, ValueError) as error:
         raise Unreadable("it sent an empty page") from error
-    if _with_class(page, "anomaly-modal__modal", "anomaly-modal__title"):
-        return Shown(puzzle=True)
-    found = _with_class(page, "result")
-    if not found and not _with_class(page, "no-results"):
-        raise Unreadable("it sent a page that is not its page of results")
-    shown = [item for item in found if not _classes(item) & {"result--ad", "result--no-result"}]
-    return Shown(results=tuple(map(_result, shown)))
+    passed_over = {"result--ad", "result--no-result"}
+    return [_result(item) for item in _with_class(page, "result") if not _classes(item) & passed_over]
 
 
 def _classes(item: etree._Element) -> set[str]:

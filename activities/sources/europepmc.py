@@ -11,15 +11,18 @@ from lxml import etree
 from lxml import html as lxml_html
 from pydantic import AliasPath, Field, JsonValue
 
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Evidence, Identifiers, Query, StandingNotice
+from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.documents.jats import read_article
 from activities.documents.xml_text import raw_text, text_of
-from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
+from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     CamelWire,
@@ -31,20 +34,9 @@ from activities.sources.records import (
     read_records,
     year_of,
 )
-from activities.types import Evidence, Identifiers, Query, SourceInfo, StandingNotice
-from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"
-INFO = SourceInfo(
-    name="europepmc",
-    title="Europe PMC",
-    covers="Abstracts of the life sciences including preprints (bioRxiv, medRxiv and others, marked as "
-    "such), patents and theses. Understands boolean and field syntax.",
-    how_to_enable="Enabled; no key is needed.",
-    rate="10 requests a second",
-    rate_per_second=10.0,
-    domains=("biomedical", "clinical"),
-)
+INFO = info_of("europepmc")
 _MAX_PAGE = 200
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5")
 _BLOCKS = ("p", "li", "ul", "ol", "div", "br")

@@ -13,20 +13,21 @@ folder.
 import asyncio
 import hashlib
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from activities.errors import StoreError
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import Evidence, Filters, Provenance, Query
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import passes
 from activities.sources.http.client import Http
-from activities.types import Evidence, Filters, Provenance, Query, SourceInfo
+from activities.sources.names import info_of
 
 if TYPE_CHECKING:
     from activities.text.embeddings import Embedder
@@ -70,18 +71,28 @@ class EvidenceIndex:
         self._shared = shared
         self._lock = asyncio.Lock()
 
-    async def search(self, text: str, limit: int, filters: Filters | None = None) -> tuple[list[Found], str]:
-        """The best works, and what is still missing from the index. Raises StoreError."""
+    async def search(
+        self,
+        text: str,
+        limit: int,
+        filters: Filters | None = None,
+        *,
+        only: Collection[str] | None = None,
+    ) -> tuple[list[Found], str]:
+        """The best works, of those whose ids are in `only` where it is given, and what is still missing from
+        the index. Raises StoreError."""
         async with self._lock:
             try:
-                return await self._search(text, limit, filters or Filters())
+                return await self._search(text, limit, filters or Filters(), only)
             except sqlite3.DatabaseError as error:
                 self._place.unlink(missing_ok=True)
                 raise StoreError(
                     f"the index of collected evidence was damaged and is made again: {error}"
                 ) from error
 
-    async def _search(self, text: str, limit: int, filters: Filters) -> tuple[list[Found], str]:
+    async def _search(
+        self, text: str, limit: int, filters: Filters, only: Collection[str] | None
+    ) -> tuple[list[Found], str]:
         self._place.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(self._place, timeout=30, isolation_level=None, check_same_thread=False)
         try:
@@ -90,9 +101,11 @@ class EvidenceIndex:
             waiting = await self._embed_new(database)
             ranked = await asyncio.to_thread(_ranked, database, text)
             found: list[Found] = []
-            for key, score in ranked:
+            for name, key, score in ranked:
                 if len(found) >= limit:
                     break
+                if only is not None and name not in only:
+                    continue
                 work = await self._store.get(key)
                 if passes(work, filters):
                     found.append(Found(work, score))
@@ -167,8 +180,8 @@ def _embedder() -> "Embedder | None":
     return embedder()
 
 
-def _ranked(database: sqlite3.Connection, text: str) -> list[tuple[str, float]]:
-    """Keys of the works that match, the best first: words and meaning together."""
+def _ranked(database: sqlite3.Connection, text: str) -> list[tuple[str, str, float]]:
+    """Ids and keys of the works that match, the best first: words and meaning together."""
     import numpy as np
 
     from activities.text.ranking import fuse, words
@@ -194,8 +207,9 @@ def _ranked(database: sqlite3.Connection, text: str) -> list[tuple[str, float]]:
         )
     )
     order = np.argsort(-scores, kind="stable")
-    keys = dict(database.execute("SELECT number, key FROM works").fetchall())
-    return [(str(keys[numbers[place]]), round(float(scores[place]), 4)) for place in order]
+    works = {number: row for number, *row in database.execute("SELECT number, evidence_id, key FROM works")}
+    found = [(*works[numbers[place]], round(float(scores[place]), 4)) for place in order]
+    return [(str(name), str(key), score) for name, key, score in found]
 
 
 def _likeness(database: sqlite3.Connection, text: str) -> dict[int, float]:
@@ -224,13 +238,7 @@ def index_of(settings: Settings) -> EvidenceIndex:
 class EvidenceSource:
     """The works that earlier runs of this home have found; one exchange a search."""
 
-    info = SourceInfo(
-        name="evidence",
-        title="Evidence of earlier runs",
-        covers="Everything that earlier questions on this machine have collected, from all sources.",
-        how_to_enable="Always on.",
-        domains=("local", "general", "biomedical"),
-    )
+    info = info_of("evidence")
 
     def __init__(self, settings: Settings, _: Http | None = None) -> None:
         self._settings = settings

@@ -8,7 +8,7 @@ of their `type` filters.
 
 from collections.abc import Iterable, Mapping
 
-from activities.types import Evidence, EvidenceType, Filters
+from activities.contracts.evidence import Evidence, EvidenceType, Filters
 
 SHORT_FORMS: Mapping[str, EvidenceType] = {
     "rct": "randomized_trial",

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from activities.errors import Refused
+from activities.contracts.errors import Refused
 
 BUNDLED = Path(__file__).parent / "graph_schemas"
 MAX_NAME_CHARS = 100

@@ -17,13 +17,13 @@ from contextlib import asynccontextmanager
 from pydantic import JsonValue
 
 from activities.configuration.mcp import McpSource
-from activities.errors import Malformed, TooSlow
+from activities.contracts.errors import Malformed, TooSlow
+from activities.contracts.evidence import Evidence, Identifiers, Query, SourceInfo
+from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmid
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.mcp_process import ERRORS
 from activities.sources.records import SetAside, pointed, read_records, year_of
-from activities.types import Evidence, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import evidence_id, normal_doi, normal_pmid
 
 PROCESS = "activities.sources.mcp_process"
 MAX_TEXT_CHARS = 200_000

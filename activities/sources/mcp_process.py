@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from activities.configuration.mcp import McpSource
-from activities.errors import Malformed, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, Refused, SourceError, Unavailable
+from activities.contracts.evidence import Query
 from activities.sources.records import pointed
-from activities.types import Query
 
 if TYPE_CHECKING:
     from mcp import Client

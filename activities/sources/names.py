@@ -1,36 +1,21 @@
-"""The one list of sources. Adding a source is one file and one line here.
+"""The names of all sources, and what `sources.toml` says of ours. Nothing heavy may be imported here."""
 
-A line has the source's name and its factory, `(Settings, Http) -> Source`, which is mostly its class. Nothing
-heavy may be imported here: the shell's completion reads the names.
-"""
+import tomllib
+from pathlib import Path
 
+from activities.contracts.evidence import SourceInfo
 from activities.plugins import points
 
-SOURCES: tuple[tuple[str, str], ...] = (
-    ("library", "activities.sources.library:LibrarySource"),
-    ("evidence", "activities.sources.evidence:EvidenceSource"),
-    ("pubmed", "activities.sources.pubmed:PubMed"),
-    ("pmc", "activities.sources.pmc:Pmc"),
-    ("europepmc", "activities.sources.europepmc:EuropePmc"),
-    ("clinicaltrials", "activities.sources.clinicaltrials:ClinicalTrials"),
-    ("openfda", "activities.sources.openfda:OpenFda"),
-    ("chembl", "activities.sources.chembl:Chembl"),
-    ("opentargets", "activities.sources.opentargets:OpenTargets"),
-    ("uniprot", "activities.sources.uniprot:UniProt"),
-    ("reactome", "activities.sources.reactome:Reactome"),
-    ("neo4j", "activities.sources.neo4j:Neo4jSource"),
-    ("openalex", "activities.sources.openalex:OpenAlex"),
-    ("crossref", "activities.sources.crossref:Crossref"),
-    ("semanticscholar", "activities.sources.semanticscholar:SemanticScholar"),
-    ("arxiv", "activities.sources.arxiv:ArXiv"),
-    ("brave", "activities.sources.brave:BraveSource"),
-    ("tavily", "activities.sources.tavily:TavilySource"),
-    ("serper", "activities.sources.serper:SerperSource"),
-    ("searxng", "activities.sources.searxng:SearxngSource"),
-    ("duckduckgo", "activities.sources.duckduckgo:DuckDuckGoSource"),
-)
+_ROWS = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
+SOURCES: tuple[tuple[str, str], ...] = tuple((name, str(row["factory"])) for name, row in _ROWS.items())
+"""Name and factory."""
+
+
+def info_of(name: str) -> SourceInfo:
+    """What people and roles are told of a source of the list."""
+    return SourceInfo.model_validate({**_ROWS[name], "name": name})
 
 
 def source_names() -> list[str]:
     """Every source that can be named, those of installed plugins included; nothing is loaded."""
-    return [*(name for name, _ in SOURCES), *(point.name for point in points("determinator.sources"))]
+    return [*_ROWS, *(point.name for point in points("determinator.sources"))]

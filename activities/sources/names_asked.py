@@ -2,7 +2,7 @@
 
 import re
 
-from activities.errors import Refused
+from activities.contracts.errors import Refused
 from activities.text.drugs import drugs_named
 from activities.text.entities import same
 

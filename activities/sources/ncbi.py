@@ -15,7 +15,8 @@ import httpx
 from lxml import etree
 from pydantic import Field
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.evidence import Evidence, Query
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
@@ -23,7 +24,6 @@ from activities.sources.http.answers import read_answer
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
 from activities.sources.records import SET_ASIDE, Wire, at, read_page, read_records
-from activities.types import Evidence, Query
 
 BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 QUEUE = "determinator-ncbi"

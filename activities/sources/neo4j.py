@@ -15,21 +15,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from activities.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query
+from activities.contracts.identifiers import evidence_id
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.graph_schema import GraphSchema, Statement, load_schema
 from activities.sources.http.client import Http
-from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
-from activities.verification.identifiers import evidence_id
+from activities.sources.names import info_of
 
 if TYPE_CHECKING:
     from neo4j import AsyncDriver, AsyncSession
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 DEFAULT_PORT = 7687
-SECONDS = 25.0
+SECONDS = 12.0
 """For one statement, its connection included."""
+CONNECTING = 0.8
+"""Share of `SECONDS` for the connection, so that its driver closes one that hangs."""
+ATTEMPTS = 2
+"""At a statement that is not answered, each on a connection of its own."""
 MAX_WORDS = 6
 """Of a name in a question."""
 MAX_NAMES = 300
@@ -71,13 +76,11 @@ class Neo4jSource:
             )
         title = self._schema.title if self._schema else "Knowledge graph"
         here = urlsplit(self.address).hostname in _LOOPBACK
-        self.info = SourceInfo(
-            name="neo4j",
-            title=f"{title} (graph database)",
-            covers="Paths of a knowledge graph between drugs, their targets, genes, pathways and diseases.",
-            key_setting="NEO4J_PASSWORD",
-            how_to_enable="Set DETERMINATOR_NEO4J_URL and NEO4J_PASSWORD, and neo4j_schema for your graph",
-            domains=("biomedical", "local") if here else ("biomedical",),
+        self.info = info_of("neo4j").model_copy(
+            update={
+                "title": f"{title} (graph database)",
+                "domains": ("biomedical", "local") if here else ("biomedical",),
+            }
         )
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
@@ -99,6 +102,18 @@ class Neo4jSource:
         return Exchange(records=records, hits=found, sent=query.text, cursor=following)
 
     async def _ask(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
+        """What the database answers; asked again where it hangs or is not reached. Raises SourceError."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                return await self._asked(statement, names, limit)
+            except Unavailable:
+                if not left:
+                    raise
+                await self.close()
+        raise AssertionError("unreachable")
+
+    async def _asked(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
+        """One attempt. Raises SourceError."""
         try:
             from neo4j import READ_ACCESS
             from neo4j.exceptions import ClientError, DriverError, Neo4jError, ServiceUnavailable
@@ -110,12 +125,12 @@ class Neo4jSource:
                 self._driver().session(database=self._database, default_access_mode=READ_ACCESS) as session,
             ):
                 return await _read(session, statement, names, limit)
-        except TimeoutError as error:
-            raise Unavailable(f"neo4j did not answer within {SECONDS:g} s") from error
         except ClientError as error:
             raise _refusal(error.code or "", str(error.message or error)) from error
+        except TimeoutError as error:
+            raise Unavailable(f"neo4j at {self.address} did not answer within {SECONDS:g} s") from error
         except (ServiceUnavailable, OSError) as error:
-            raise Unavailable(f"neo4j cannot be reached: {error}") from error
+            raise Unavailable(f"neo4j at {self.address} cannot be reached: {error}") from error
         except (Neo4jError, DriverError) as error:
             raise Unavailable(f"neo4j failed: {error}") from error
 
@@ -129,7 +144,7 @@ class Neo4jSource:
             driver = AsyncGraphDatabase.driver(
                 self.address,
                 auth=(self._user, password),
-                connection_timeout=SECONDS,
+                connection_timeout=SECONDS * CONNECTING,
                 max_transaction_retry_time=0.0,
                 telemetry_disabled=True,
                 user_agent="determinator",
@@ -264,5 +279,8 @@ def _refusal(code: str, message: str) -> Refused | RateLimited:
     if "AuthenticationRateLimit" in code:
         return RateLimited(f"neo4j refuses further attempts: {message}")
     if "Security" in code:
-        return Refused(f"neo4j refuses the user or the password ({code}); set NEO4J_PASSWORD and neo4j_user")
+        return Refused(
+            f"neo4j refuses the user or the password ({code}); the password is read from NEO4J_PASSWORD, the "
+            "user from the setting neo4j_user"
+        )
     return Refused(f"neo4j refuses the statement ({code}): {message}")

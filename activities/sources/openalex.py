@@ -10,11 +10,20 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
+from activities.contracts.evidence import (
+    Evidence,
+    EvidenceType,
+    Identifiers,
+    Query,
+    StandingNotice,
+)
+from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.retractions.rules import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import OPENALEX, in_words_of
 from activities.sources.http.client import Http
+from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     SetAside,
@@ -26,11 +35,8 @@ from activities.sources.records import (
     read_records,
     type_from_words,
 )
-from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo, StandingNotice
-from activities.verification.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 
 NAME = "openalex"
-TITLE = "OpenAlex"
 PER_PAGE = 100
 FIELDS = (
     "id,doi,ids,display_name,publication_year,type,is_retracted,cited_by_count,authorships,"
@@ -69,18 +75,7 @@ class OpenAlex(ApiSource):
     """Searches titles, abstracts and full texts; booleans in capitals and quoted phrases as typed."""
 
     url = "https://api.openalex.org"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="250 million scholarly works of every field, with abstracts, citation counts and retraction "
-        "flags.",
-        key_setting="OPENALEX_API_KEY",
-        how_to_enable="No key is needed for a few searches a day; a free one "
-        "(https://openalex.org/settings/api) in OPENALEX_API_KEY allows many more.",
-        rate="10 a second; a daily allowance that a key raises",
-        rate_per_second=10,
-        domains=("general", "biomedical"),
-    )
+    info = info_of(NAME)
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)

@@ -12,15 +12,16 @@ from urllib.parse import urlencode
 import httpx
 from pydantic import JsonValue
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.evidence import Evidence, Identifiers, Query
+from activities.contracts.identifiers import evidence_id
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, retry_after
+from activities.sources.names import info_of
 from activities.sources.openfda_records import read_approval, read_label, read_reactions
 from activities.sources.records import ApiSource, Wire, at, facts, read_page, read_records, year_of
-from activities.types import Evidence, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import evidence_id
 
 NAME = "openfda"
 TITLE = "openFDA"
@@ -58,19 +59,7 @@ class OpenFda(ApiSource):
     """Searches what the FDA publishes about a drug. The query is best one drug's name, or field syntax."""
 
     url = "https://api.fda.gov"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="What the US regulator publishes of a drug: label sections (indications, mechanism, boxed "
-        "warnings, adverse reactions), approvals with dates, most reported adverse events. Ask for one drug "
-        "by its name.",
-        key_setting="OPENFDA_API_KEY",
-        how_to_enable="No key is needed; a free one (https://open.fda.gov/apis/authentication/) in "
-        "OPENFDA_API_KEY raises the limit from 1,000 to 120,000 requests a day.",
-        rate="240 a minute; 1,000 a day without a key",
-        rate_per_second=4,
-        domains=("biomedical", "regulatory"),
-    )
+    info = info_of(NAME)
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)

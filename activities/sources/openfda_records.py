@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
+from activities.contracts.evidence import Evidence, Identifiers
+from activities.contracts.identifiers import evidence_id
 from activities.sources.records import SetAside, Wire, facts, year_of
-from activities.types import Evidence, Identifiers
-from activities.verification.identifiers import evidence_id
 
 SECTIONS = {
     "boxed_warning": "Boxed warning",

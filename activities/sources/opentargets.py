@@ -11,10 +11,12 @@ from typing import Annotated, TypeVar
 import httpx
 from pydantic import JsonValue
 
-from activities.errors import Malformed, Refused
+from activities.contracts.errors import Malformed, Refused
+from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.chembl import shown
 from activities.sources.http.client import Check
+from activities.sources.names import info_of
 from activities.sources.names_asked import drug_asked, is_name_of
 from activities.sources.records import (
     ApiSource,
@@ -26,7 +28,6 @@ from activities.sources.records import (
     read_page,
     read_records,
 )
-from activities.types import Evidence, Query, SourceInfo
 
 NAME = "opentargets"
 TITLE = "Open Targets Platform"
@@ -138,16 +139,7 @@ class OpenTargets(ApiSource):
     """Mechanisms, targets, indications by clinical stage and warnings of one drug."""
 
     url = "https://api.platform.opentargets.org/api/v4"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="Drugs with their mechanisms and targets, the diseases they are approved or tried for by "
-        "clinical stage, withdrawals and boxed warnings. Ask for one drug by its name.",
-        how_to_enable="No key is needed.",
-        rate="not published; kept at 2 requests a second",
-        rate_per_second=2,
-        domains=("biomedical",),
-    )
+    info = info_of(NAME)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Search for the drug, then request its data. Raises SourceError."""

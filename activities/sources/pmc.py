@@ -8,16 +8,17 @@ from dataclasses import replace
 
 from lxml import etree
 
+from activities.contracts.evidence import Evidence, Provenance, Query
+from activities.contracts.identifiers import evidence_id
+from activities.contracts.search import Listed
 from activities.documents.jats import read_article
-from activities.searches import Listed
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange, Listing
 from activities.sources.http.client import Http
-from activities.sources.ncbi import QUEUE, Eutils, ids_in, of_search, read_set, requests_per_second
+from activities.sources.names import info_of
+from activities.sources.ncbi import Eutils, ids_in, of_search, read_set, requests_per_second
 from activities.sources.records import facts
-from activities.types import Evidence, Provenance, Query, SourceInfo
-from activities.verification.identifiers import evidence_id
 
 MAX_ARTICLES = 50
 """Full texts asked for at once; one is about 200 kB of XML."""
@@ -30,17 +31,8 @@ class Pmc:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pmc", "pmc", settings, http)
         self.address = self._eutils.address
-        self.info = SourceInfo(
-            name="pmc",
-            title="PubMed Central",
-            covers="Full text of open-access biomedical articles: methods, results and discussions that "
-            "abstracts leave out.",
-            key_setting="NCBI_API_KEY",
-            how_to_enable="Enabled. Shares PubMed's rate; a free key (NCBI_API_KEY) raises it.",
-            rate=f"{rate:.0f} requests a second, together with PubMed",
-            rate_per_second=rate,
-            queue=QUEUE,
-            domains=("biomedical", "clinical"),
+        self.info = info_of("pmc").model_copy(
+            update={"rate": f"{rate:.0f} requests a second, together with PubMed", "rate_per_second": rate}
         )
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:

@@ -9,10 +9,10 @@ in"), PubMed in one ("RetractionIn"); here they are compared without case and pu
 import re
 from collections.abc import Collection, Sequence
 
+from activities.contracts.evidence import EvidenceType, Standing, StandingNotice
+from activities.contracts.identifiers import normal_doi, normal_pmid
 from activities.retractions.rules import Kind
 from activities.sources.records import type_from_words
-from activities.types import EvidenceType, Standing, StandingNotice
-from activities.verification.identifiers import normal_doi, normal_pmid
 
 _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
     # Not peer-reviewed, whatever else it is.

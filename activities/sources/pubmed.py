@@ -11,15 +11,17 @@ from dataclasses import replace
 
 from lxml import etree
 
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Evidence, Identifiers, Query
+from activities.contracts.identifiers import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
 from activities.documents.xml_text import text_of
-from activities.errors import Malformed
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
+from activities.sources.names import info_of
 from activities.sources.ncbi import (
     MAX_IDS,
-    QUEUE,
     Eutils,
     first,
     ids_in,
@@ -28,8 +30,6 @@ from activities.sources.ncbi import (
     requests_per_second,
 )
 from activities.sources.records import facts
-from activities.types import Evidence, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 """Elements that are a record."""
@@ -47,18 +47,8 @@ class PubMed:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pubmed", "pubmed", settings, http)
         self.address = self._eutils.address
-        self.info = SourceInfo(
-            name="pubmed",
-            title="PubMed",
-            covers="Abstracts of the biomedical literature: trials, reviews, observational and laboratory "
-            "studies, with MeSH terms and retractions. Understands boolean and field syntax.",
-            key_setting="NCBI_API_KEY",
-            how_to_enable="Enabled. A free key (NCBI_API_KEY) raises the rate from 3 to 10 a second: "
-            "https://www.ncbi.nlm.nih.gov/account/settings/",
-            rate=f"{rate:.0f} requests a second",
-            rate_per_second=rate,
-            queue=QUEUE,
-            domains=("biomedical", "clinical"),
+        self.info = info_of("pubmed").model_copy(
+            update={"rate": f"{rate:.0f} requests a second", "rate_per_second": rate}
         )
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:

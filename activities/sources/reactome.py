@@ -11,10 +11,12 @@ from collections.abc import Mapping
 import httpx
 from pydantic import JsonValue
 
-from activities.errors import Malformed
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.http.failures import failure
 from activities.sources.http.reading import read_json, sound
+from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     CamelWire,
@@ -25,7 +27,6 @@ from activities.sources.records import (
     read_records,
 )
 from activities.sources.uniprot import ACCESSION
-from activities.types import Evidence, Query, SourceInfo
 
 NAME = "reactome"
 TITLE = "Reactome"
@@ -67,16 +68,7 @@ class Reactome(ApiSource):
     """Human pathways, by word or by the UniProt accession of a protein."""
 
     url = "https://reactome.org/ContentService"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="Curated human pathways with a summary of each; for a UniProt accession the pathways that the "
-        "protein takes part in.",
-        how_to_enable="No key is needed.",
-        rate="not published; kept at 2 requests a second",
-        rate_per_second=2,
-        domains=("biomedical",),
-    )
+    info = info_of(NAME)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """One answer. Raises SourceError."""

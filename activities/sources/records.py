@@ -24,15 +24,15 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from activities.errors import Malformed
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
+from activities.contracts.identifiers import evidence_id
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Check, Http
 from activities.sources.http.failures import summary
 from activities.sources.http.reading import read_json
 from activities.text.study_design import EVIDENCE, own_design
-from activities.types import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
-from activities.verification.identifiers import evidence_id
 
 log = structlog.get_logger()
 

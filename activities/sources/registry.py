@@ -16,14 +16,14 @@ from typing import cast
 
 import structlog
 
-from activities.errors import Refused
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Query, SourceInfo, SourceOption
 from activities.plugins import points
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
 from activities.sources.mcp import McpToolSource
 from activities.sources.names import SOURCES
-from activities.types import Query, SourceInfo, SourceOption
 
 log = structlog.get_logger()
 

@@ -2,13 +2,14 @@
 
 import httpx
 
-from activities.errors import RateLimited, Refused, Unavailable
+from activities.contracts.errors import RateLimited, Refused, Unavailable
+from activities.contracts.evidence import Query
 from activities.settings import Settings
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, summary
 from activities.sources.http.reading import read_json
+from activities.sources.names import info_of
 from activities.sources.web import Results, WebSource
-from activities.types import Query, SourceInfo
 
 
 class SearxngSource(WebSource):
@@ -20,15 +21,7 @@ class SearxngSource(WebSource):
     """
 
     fields = ("url", "title", "content", "publishedDate")
-    info = SourceInfo(
-        name="searxng",
-        title="SearXNG",
-        covers="The open web through your own SearXNG instance; result pages are read in full.",
-        key_setting="SEARXNG_URL",
-        how_to_enable="Set SEARXNG_URL to your instance; it must list json in search.formats of settings.yml",
-        rate="as your instance allows",
-        domains=("web", "general"),
-    )
+    info = info_of("searxng")
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)
@@ -72,9 +65,6 @@ class SearxngSource(WebSource):
             raise kind(f"every engine of the searxng instance failed ({why})")
         detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
         return self.results(found, detail)
-
-    def _check(self, answer: httpx.Response) -> None:
-        self._read(answer)
 
 
 def _failed(value: object) -> list[tuple[str, str]]:

@@ -12,12 +12,21 @@ from typing import Annotated
 import httpx
 from pydantic import JsonValue
 
-from activities.errors import Malformed, RateLimited, Refused
+from activities.contracts.errors import Malformed, RateLimited, Refused
+from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query
+from activities.contracts.identifiers import (
+    evidence_id,
+    normal_arxiv,
+    normal_doi,
+    normal_pmcid,
+    normal_pmid,
+)
 from activities.retractions.rules import marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
 from activities.sources.http.client import Http
+from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     CamelWire,
@@ -30,18 +39,9 @@ from activities.sources.records import (
     read_records,
     type_from_words,
 )
-from activities.types import Evidence, EvidenceType, Identifiers, Query, SourceInfo
-from activities.verification.identifiers import (
-    evidence_id,
-    normal_arxiv,
-    normal_doi,
-    normal_pmcid,
-    normal_pmid,
-)
 
 NAME = "semanticscholar"
 TITLE = "Semantic Scholar"
-QUEUE = "determinator-semanticscholar"
 PER_PAGE = 100
 FIELDS = (
     "title,abstract,year,venue,authors,externalIds,publicationTypes,openAccessPdf,citationCount,journal,"
@@ -87,18 +87,7 @@ class SemanticScholar(ApiSource):
     """Searches titles and abstracts."""
 
     url = "https://api.semanticscholar.org/graph/v1"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="200 million papers of every field, ranked by relevance, with citation counts and open PDFs.",
-        key_setting="S2_API_KEY",
-        how_to_enable="No key is needed; without one (https://www.semanticscholar.org/product/api) in "
-        "S2_API_KEY the rate is shared by all users and often exhausted.",
-        rate="1 a second",
-        rate_per_second=1,
-        queue=QUEUE,
-        domains=("general", "biomedical"),
-    )
+    info = info_of(NAME)
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)

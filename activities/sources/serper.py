@@ -1,9 +1,12 @@
 """Web search by Serper, which asks Google (https://serper.dev; `POST https://google.serper.dev/search`)."""
 
-from activities.errors import Malformed
+import httpx
+
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Query
 from activities.sources.http.reading import read_json
+from activities.sources.names import info_of
 from activities.sources.web import Results, WebSource, years_of
-from activities.types import Query, SourceInfo
 
 MAX_COUNT = 20
 """Results of one request; more than ten cost a second credit."""
@@ -14,16 +17,7 @@ class SerperSource(WebSource):
 
     url = "https://google.serper.dev"
     fields = ("link", "title", "snippet", "date")
-    info = SourceInfo(
-        name="serper",
-        title="Serper",
-        covers="The open web as Google finds it; result pages are read in full.",
-        needs_key=True,
-        key_setting="SERPER_API_KEY",
-        how_to_enable="Set SERPER_API_KEY; keys are given at https://serper.dev",
-        rate="5 requests a second on the free plan",
-        domains=("web", "general"),
-    )
+    info = info_of("serper")
 
     async def ask(self, query: Query, wanted: int) -> Results:
         """The organic results; boxes and advertisements beside them are passed over."""
@@ -33,7 +27,13 @@ class SerperSource(WebSource):
             wish["tbs"] = f"cdr:1,cd_min:1/1/{years[0]},cd_max:12/31/{years[1]}"
         headers = {"x-api-key": self._key}
         address = f"{self._url}/search"
-        answer = await self._http.send("serper", "POST", address, headers=headers, json_body=wish)
+        return self._read(
+            await self._http.send(
+                "serper", "POST", address, headers=headers, json_body=wish, check=self._check
+            )
+        )
+
+    def _read(self, answer: httpx.Response) -> Results:
         body = read_json(answer, "serper")
         # Without a match `organic` is empty or absent; what is never missing is what was searched for.
         if not isinstance(body, dict) or not isinstance(body.get("searchParameters"), dict):

@@ -1,9 +1,9 @@
 """Web search by Tavily (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
-from activities.errors import RateLimited, Refused
-from activities.sources.http.reading import read_json
+from activities.contracts.errors import RateLimited, Refused
+from activities.contracts.evidence import Query
+from activities.sources.names import info_of
 from activities.sources.web import Results, WebSource
-from activities.types import Query, SourceInfo
 
 MAX_RESULTS = 20
 MAX_QUERY_CHARS = 400
@@ -20,16 +20,7 @@ class TavilySource(WebSource):
 
     url = "https://api.tavily.com"
     fields = ("url", "title", "content", "published_date")
-    info = SourceInfo(
-        name="tavily",
-        title="Tavily",
-        covers="The open web, ranked for research questions; result pages are read in full.",
-        needs_key=True,
-        key_setting="TAVILY_API_KEY",
-        how_to_enable="Set TAVILY_API_KEY; keys are given at https://app.tavily.com",
-        rate="100 requests a minute with a development key",
-        domains=("web", "general"),
-    )
+    info = info_of("tavily")
 
     async def ask(self, query: Query, wanted: int) -> Results:
         if len(query.text) > MAX_QUERY_CHARS:
@@ -50,8 +41,8 @@ class TavilySource(WebSource):
             headers={"authorization": f"Bearer {self._key}"},
             json_body=wish,
             accept=_OVER_PLAN,
+            check=self._check,
         )
         if answer.status_code in _OVER_PLAN:
             raise RateLimited("tavily says the plan's limit is used up; raise it at https://app.tavily.com")
-        body = read_json(answer, "tavily")
-        return self.results(body.get("results") if isinstance(body, dict) else None)
+        return self._read(answer)

@@ -10,8 +10,10 @@ from typing import Annotated
 
 from pydantic import JsonValue
 
-from activities.errors import Refused
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
+from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     CamelWire,
@@ -24,7 +26,6 @@ from activities.sources.records import (
     read_records,
     sound_page,
 )
-from activities.types import Evidence, Query, SourceInfo
 
 NAME = "uniprot"
 TITLE = "UniProt"
@@ -82,16 +83,7 @@ class UniProt(ApiSource):
     """Finds reviewed entries of human proteins."""
 
     url = "https://rest.uniprot.org"
-    info = SourceInfo(
-        name=NAME,
-        title=TITLE,
-        covers="What a protein does: function, pathways and diseases it has a part in, in curated sentences. "
-        "Ask for a protein or a gene by its name.",
-        how_to_enable="No key is needed.",
-        rate="not published; kept at 3 requests a second",
-        rate_per_second=3,
-        domains=("biomedical",),
-    )
+    info = info_of(NAME)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """One page of entries. Raises SourceError."""

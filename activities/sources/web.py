@@ -1,7 +1,7 @@
 """What the web search engines have in common: results are candidates, pages are evidence.
 
 The engine is asked first; of what all searches of a round name, those pages are read that a judge can be
-shown (`activities.search`), all at once with a bound a host. A quote is checked against the page's own text;
+shown (`search_activity`), all at once with a bound a host. A quote is checked against the page's own text;
 a snippet is worded by the engine and is used only where the page could not be read. Then `full_text` is False
 and the facts `read` and `page_not_read` say so.
 """
@@ -11,20 +11,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import httpx
 import structlog
 from lxml import etree, html
 
+from activities.contracts import identifiers
+from activities.contracts.errors import Malformed, Refused, SourceError
+from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.contracts.search import Listed
 from activities.documents.read import Text
-from activities.errors import Malformed, Refused, SourceError
-from activities.searches import Listed
 from activities.settings import Settings
 from activities.sources.base import Exchange, Listing, exchange_of
 from activities.sources.http.client import Http
 from activities.sources.http.pages import PageReader, SafePages
+from activities.sources.http.reading import read_json
 from activities.sources.library.records import year_in
 from activities.sources.records import facts
-from activities.types import Evidence, Identifiers, Provenance, Query, SourceInfo
-from activities.verification import identifiers
 
 log = structlog.get_logger()
 
@@ -117,6 +119,15 @@ class WebSource(ABC):
             for task in reading:
                 task.cancel()
         return {name: task.result() for task, name in reading.items() if task in done}
+
+    def _read(self, answer: httpx.Response) -> Results:
+        """The results of an answer. Raises SourceError for what is no answer of the engine."""
+        body = read_json(answer, self.info.name)
+        return self.results(body.get("results") if isinstance(body, dict) else None)
+
+    def _check(self, answer: httpx.Response) -> None:
+        """Let no answer be stored that cannot be read."""
+        self._read(answer)
 
     def results(self, found: object, detail: str = "") -> Results:
         """The results of an answer, without what has no usable address. Raises Malformed for no list."""

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
+from activities.contracts.evidence import Evidence
 from activities.text.entities import Entity, of_kind, resolve
-from activities.types import Evidence
 
 _FACTS = re.compile(r"mesh|drug|generic|interven|substance", re.IGNORECASE)
 _MEASURED = re.compile(

@@ -1,6 +1,6 @@
 """How much a kind of publication weighs, and what it is called."""
 
-from activities.types import Evidence, EvidenceType
+from activities.contracts.evidence import Evidence, EvidenceType
 
 WEIGHT: dict[EvidenceType, float] = {
     "meta_analysis": 1.0,

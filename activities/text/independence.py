@@ -11,9 +11,9 @@ Invariants:
 import re
 from collections.abc import Mapping, Sequence
 
+from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.drugs import drugs_named
 from activities.text.study_design import participants
-from activities.types import Evidence, EvidenceType
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
 """Kinds that report the studies of others."""

@@ -23,12 +23,12 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
+from activities.contracts.evidence import Evidence
 from activities.text.coverage import wordings
-from activities.text.embeddings import Embedder, embedder
+from activities.text.embeddings import embedder
 from activities.text.parts import Part
 from activities.text.sentences import OF_THE_USER, Sentence, sentences
 from activities.text.tokens import terms
-from activities.types import Evidence
 
 RELEVANT = 0.38
 """`Item.relevance` from which a document is near enough to be shown. Of 600 PubMedQA questions asked of
@@ -104,6 +104,19 @@ def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, fl
     return [(int(item.document.evidence_id), item.relevance) for item in best_first(rank(question, rows))]
 
 
+def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[tuple[Scores, Scores]]:
+    """For each of several texts the scores of all documents and their relevance (see `Item`). The words of
+    the documents are counted once, and the encoder reads the same sentences for all texts."""
+    if not documents:
+        return [(np.zeros(0), np.zeros(0)) for _ in texts]
+    corpus = _corpus(tuple(map(_Key, documents)))
+    by_whole = [corpus.by_whole(text) for text in texts]
+    likeness = corpus.likeness(texts, by_whole, [corpus.by_sentence(text) for text in texts])
+    return [
+        corpus.near(text, whole, near) for text, whole, near in zip(texts, by_whole, likeness, strict=True)
+    ]
+
+
 def best_first(items: Iterable[Item]) -> list[Item]:
     """The items by their fused score."""
     return sorted(items, key=lambda item: (-item.score, item.document.evidence_id))
@@ -130,14 +143,21 @@ def fuse(rankings: Sequence[Scores]) -> Scores:
     return fused
 
 
-def bm25(query: Sequence[str], rows: Sequence[Sequence[str]]) -> Scores:
-    """BM25 of each row of terms."""
-    if not any(rows):
-        return np.zeros(len(rows))
-    index = bm25s.BM25(k1=1.2, b=0.75)
-    index.index([list(row) for row in rows], show_progress=False)
-    asked = [term for term in query if term in index.vocab_dict]
-    return np.asarray(index.get_scores(asked), np.float64) if asked else np.zeros(len(rows))
+class Index:
+    """BM25 of rows of terms."""
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        self._count = len(rows)
+        self._index = bm25s.BM25(k1=1.2, b=0.75) if any(rows) else None
+        if self._index is not None:
+            self._index.index([list(row) for row in rows], show_progress=False)
+
+    def scores(self, query: Sequence[str]) -> Scores:
+        """Of each row."""
+        asked = [term for term in query if term in self._index.vocab_dict] if self._index is not None else []
+        if self._index is None or not asked:
+            return np.zeros(self._count)
+        return np.asarray(self._index.get_scores(asked), np.float64)
 
 
 def words(text: str) -> list[str]:
@@ -180,38 +200,95 @@ class _Key:
         return hash(self.key)
 
 
+class _Corpus:
+    """Documents whose words are counted."""
+
+    def __init__(self, documents: Sequence[Evidence]) -> None:
+        self._documents = documents
+        self.rows = [sentences(document) for document in documents]
+        self.bounds = np.cumsum([0, *map(len, self.rows)])
+        said = [[_words_of(sentence) for sentence in row] for row in self.rows]
+        self._wholes = [_words(document, row) for document, row in zip(documents, said, strict=True)]
+        self._of_sentences = Index(list(chain.from_iterable(said)))
+        self._of_wholes = Index(self._wholes)
+
+    def by_whole(self, text: str) -> Scores:
+        """The documents by words."""
+        return self._of_wholes.scores(words(text)) + OTHER_NAMES * self._of_wholes.scores(other_words(text))
+
+    def by_sentence(self, text: str) -> Scores:
+        """All sentences by words."""
+        index = self._of_sentences
+        return index.scores(words(text)) + OTHER_NAMES * index.scores(other_words(text))
+
+    def likeness(
+        self, texts: Sequence[str], by_whole: Sequence[Scores], by_sentence: Sequence[Scores]
+    ) -> list[list[Scores]]:
+        """For each text and document the cosine of each of its sentences, NaN where it was not computed, and
+        last that of its title."""
+        found = [[np.full(len(row) + 1, np.nan) for row in self.rows] for _ in texts]
+        model = embedder()
+        if model is None:
+            return found
+        known = model.known([sentence.quote for row in self.rows for sentence in row])
+        likeliest = by_whole[0] if len(texts) == 1 else fuse(by_whole)
+        chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS]
+        count = MIN_ENCODED_SENTENCES
+        if len(texts) == 1:
+            count = max(count, MAX_ENCODED_SENTENCES // len(chosen))
+        places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for n, row in enumerate(self.rows):
+            wanted = {place for place, sentence in enumerate(row) if sentence.quote in known}
+            if n in chosen:
+                own = slice(self.bounds[n], self.bounds[n + 1])
+                nearest = fuse([*(scores[own] for scores in by_sentence), _by_part(row)])
+                wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
+                if self._documents[n].title:
+                    places[self._documents[n].title].append((n, -1))
+            for place in wanted:
+                places[row[place].quote].append((n, place))
+        vectors = model.encode([*texts, *places])
+        cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
+        for own_found, own_cosines in zip(found, cosines, strict=True):
+            for cosine, where in zip(own_cosines, places.values(), strict=True):
+                for n, place in where:
+                    own_found[n][place] = cosine
+        return found
+
+    def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
+        """Scores and relevance of the documents."""
+        if embedder() is None:
+            return by_whole, _shares(words(text), self._wholes)
+        near = np.array([np.nanmax(like, initial=0.0) for like in likeness])
+        return _joined(by_whole, likeness, self._documents), near
+
+
+@lru_cache(maxsize=4)
+def _corpus(keys: tuple[_Key, ...]) -> _Corpus:
+    """Kept, because one step ranks the same documents for several texts."""
+    return _Corpus([key.document for key in keys])
+
+
 @lru_cache(maxsize=16)
 def _rank(question: str, keys: tuple[_Key, ...], given: tuple[float, ...] | None) -> tuple[Item, ...]:
     """Kept, because one step ranks the same documents for its prompt and for its checks."""
-    documents = [key.document for key in keys]
-    if not documents:
+    if not keys:
         return ()
-    query, others = words(question), other_words(question)
-    rows = [sentences(document) for document in documents]
-    said = [[_words_of(sentence) for sentence in row] for row in rows]
-    wholes = [_words(document, row) for document, row in zip(documents, said, strict=True)]
-    bounds = np.cumsum([0, *map(len, rows)])
-    every = list(chain.from_iterable(said))
-    by_sentence = bm25(query, every) + OTHER_NAMES * bm25(others, every)
-    if given is None:
-        by_whole = bm25(query, wholes) + OTHER_NAMES * bm25(others, wholes)
-    else:
-        by_whole = np.array(given, np.float64)
-    model = embedder()
-    likeness = _likeness(model, question, documents, rows, bounds, by_whole, by_sentence)
-    if model is None:
-        near, scores = _shares(query, wholes), by_whole
-    else:
-        near = np.array([np.nanmax(like, initial=0.0) for like in likeness])
-        scores = _joined(by_whole, likeness, documents)
+    corpus = _corpus(keys)
+    by_sentence = corpus.by_sentence(question)
+    by_whole = corpus.by_whole(question) if given is None else np.array(given, np.float64)
+    (likeness,) = corpus.likeness([question], [by_whole], [by_sentence])
+    scores, near = corpus.near(question, by_whole, likeness)
     return tuple(
         Item(
-            document,
+            key.document,
             float(scores[n]),
             min(1.0, float(near[n])),
             _ordered(row, by_sentence[a:b], likeness[n][:-1]),
         )
-        for n, (document, row, a, b) in enumerate(zip(documents, rows, bounds, bounds[1:], strict=False))
+        for n, (key, row, a, b) in enumerate(
+            zip(keys, corpus.rows, corpus.bounds, corpus.bounds[1:], strict=False)
+        )
     )
 
 
@@ -235,40 +312,6 @@ def _joined(by_whole: Scores, likeness: Sequence[Scores], documents: Sequence[Ev
         joined[read] = WORDS * standardised(by_whole[read]) + MEANING * standardised(nearest)
         joined[~read] = joined.min() - 2 + by_whole[~read] / (by_whole.max() + 1)
     return joined
-
-
-def _likeness(
-    model: Embedder | None,
-    question: str,
-    documents: Sequence[Evidence],
-    rows: Sequence[Sequence[Sentence]],
-    bounds: NDArray[np.int_],
-    by_whole: Scores,
-    by_sentence: Scores,
-) -> list[Scores]:
-    """For each document the cosine of each of its sentences, NaN where it was not computed, and last that of
-    its title."""
-    likeness = [np.full(len(row) + 1, np.nan) for row in rows]
-    if model is None:
-        return likeness
-    known = model.known([sentence.quote for row in rows for sentence in row])
-    chosen = np.argsort(-by_whole, kind="stable")[:MAX_ENCODED_DOCUMENTS]
-    count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(chosen))
-    places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for n, row in enumerate(rows):
-        wanted = {place for place, sentence in enumerate(row) if sentence.quote in known}
-        if n in chosen:
-            likeliest = fuse([by_sentence[bounds[n] : bounds[n + 1]], _by_part(row)]) if row else np.zeros(0)
-            wanted |= set(np.argsort(-likeliest, kind="stable")[:count].tolist())
-            if documents[n].title:
-                places[documents[n].title].append((n, -1))
-        for place in wanted:
-            places[row[place].quote].append((n, place))
-    vectors = model.encode([question, *places])
-    for cosine, where in zip(vectors[1:] @ vectors[0], places.values(), strict=True):
-        for n, place in where:
-            likeness[n][place] = cosine
-    return likeness
 
 
 def _of_nearest(likeness: Scores, document: Evidence) -> float:

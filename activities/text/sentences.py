@@ -12,12 +12,12 @@ from functools import lru_cache
 
 import nupunkt
 
+from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.layout import Unit, units
+from activities.text.normal_form import MIN_QUOTE_CHARS, normalise
 from activities.text.parts import LABEL, Part, part_of_label
+from activities.text.quotability import quote_fault
 from activities.text.tokens import pairs, terms
-from activities.types import Evidence, EvidenceType
-from activities.verification.normal_form import MIN_QUOTE_CHARS
-from activities.verification.quote_check import normalise, quote_fault
 
 MAX_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
@@ -91,6 +91,8 @@ class Sentence:
     the head of its list, or its heading."""
     is_row: bool = False
     """It is a row, an item or a field, and no sentence."""
+    is_short: bool = False
+    """Of few words, as they stand in a text of the user's own; in an abstract it may be a fragment."""
 
 
 def readable(text: str) -> str:
@@ -105,10 +107,9 @@ def readable(text: str) -> str:
     return text
 
 
-def quotable(quote: str, *, own: bool = False, row: bool = False) -> bool:
-    """True for a statement that can stand alone: no question, heading, list of numbers or citation line.
-    `own`: it is from a text of the kinds `OF_THE_USER`. `row`: it is a row of one."""
-    plain = normalise(quote)
+def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
+    """True for a normalised statement that can stand alone: no question, heading, list of numbers or citation
+    line. `own`: it is from a text of the kinds `OF_THE_USER`. `row`: it is a row of one."""
     if row:
         has_letters = any(map(str.isalpha, plain))
         return has_letters and MIN_QUOTE_CHARS <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
@@ -133,11 +134,10 @@ def split(
     full_text: bool = False,
     study: bool = True,
     own: bool = False,
-    short: bool = False,
 ) -> tuple[Sentence, ...]:
-    """The quotable sentences of a text, in order. Kept for the texts seen last, since every step of a loop
-    reads the same documents. `study`: its parts are those of a study (aim, methods, results). `own`: it is of
-    the kinds `OF_THE_USER`. `short`: sentences of few words as in those kinds."""
+    """The quotable sentences of a text, short ones included, in order. Kept for the texts seen last, since
+    every step of a loop reads the same documents. `study`: its parts are those of a study (aim, methods,
+    results). `own`: it is of the kinds `OF_THE_USER`."""
     text = text[:MAX_TEXT]
     whole = normalise(text)
     named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
@@ -151,14 +151,14 @@ def split(
         runs = list(_runs(text, start, end, own=own))
         for run in runs:
             quote = text[run.start : run.end].strip().lstrip(":;,. ")
+            plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if (
-                not quotable(quote, own=own or short, row=run.is_row)
+                not quotable(plain, own=True, row=run.is_row)
                 or _CAPTION.match(quote)
-                or normalise(quote) not in whole
+                or plain not in whole
+                or quote_fault(plain, named)
             ):
-                continue
-            if quote_fault(normalise(quote), named):
                 continue
             closes = part == "plain" and run.end == runs[-1].end and len(runs) > 2 and not full_text
             placed: Part = "conclusion" if closes and study and not own else part
@@ -174,6 +174,7 @@ def split(
                     held=frozenset((*words, *pairs(words))),
                     head=run.head,
                     is_row=run.is_row,
+                    is_short=not (own or quotable(plain, row=run.is_row)),
                 )
             )
     return tuple(found)
@@ -225,7 +226,8 @@ def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...
     fragments: for a reader who can tell."""
     study = document.evidence_type not in NOT_STUDIES
     own = document.evidence_type in OF_THE_USER
-    return split(document.evidence_id, document.text, document.title, document.full_text, study, own, short)
+    every = split(document.evidence_id, document.text, document.title, document.full_text, study, own)
+    return every if short else tuple(sentence for sentence in every if not sentence.is_short)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

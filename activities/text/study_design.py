@@ -2,14 +2,14 @@
 the name of a design.
 
 Only unmistakable wordings count (the terms of CONSORT 2010 item 1a, STROBE items 1a and 4, PRISMA 2020 item
-1); everything else is left open: an empty field is better than a wrong one. `benchmarks/study_designs.py`
-measures the precision against abstracts that were read by hand."""
+1); everything else is left open: an empty field is better than a wrong one."""
 
 import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from activities.types import Evidence, EvidenceType
+from activities.contracts.evidence import Evidence, EvidenceType
+from activities.text.numerals import SPELLED, number_of
 
 Design = Literal[
     "randomized trial",
@@ -64,12 +64,27 @@ _UNLIKE = re.compile(
 _PEOPLE = (
     r"(?:patients|participants|subjects|adults|children|infants|women|men|individuals|people|volunteers)"
 )
-_PARTICIPANTS = re.compile(
-    rf"(?:^|(?<=[a-zA-Z,;:.(] )|(?<=[(]))(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d{{2,6}})"
-    rf" (?:[a-z-]+ )?{_PEOPLE}(?: with [a-z -]{{3,60}})? (?:were|was) (?:\w+ )?"
-    r"(?:randomi[sz]ed|randomly|enrolled|recruited|included)\b",
-    re.MULTILINE,
+_MANY = (
+    rf"(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d{{2,6}}|{SPELLED}) (?:(?!of\b|or\b|and\b)[a-z-]+,? ){{0,5}}?{_PEOPLE}\b"
 )
+_TOOK_PART = r"(?:randomi[sz]ed|enrolled|recruited|included)\b"
+_BY_CHANCE = r"(?:randomi[sz]ed|randomly (?:assigned|allocated|divided))\b"
+_ENROLLED = (
+    re.compile(
+        rf"(?:^|(?<=[a-z,;:.(] )|(?<=[(])){_MANY}(?: with [a-z -]{{3,60}})? (?:were|was) (?:\w+ )?"
+        rf"(?:{_TOOK_PART}|randomly\b)",
+        re.MULTILINE | re.IGNORECASE,
+    ),
+    re.compile(rf"\b(?:trial|study|we) (?:{_TOOK_PART}|{_BY_CHANCE}) {_MANY}", re.IGNORECASE),
+)
+_GROUPS = re.compile(r"\([Nn] ?= ?(\d{1,3}(?:,\d{3})+|\d{1,6})\)")
+_ALLOCATED = re.compile(
+    rf"\b{_PEOPLE}\b[^.:;]{{0,120}}?\b(?:were|was) (?:\w+ )?{_BY_CHANCE}"
+    rf"|\bwe {_BY_CHANCE}[^.:;]{{0,60}}?\b{_PEOPLE}\b",
+    re.IGNORECASE,
+)
+"""A work that says of its people that they were allocated by chance is a randomised trial."""
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
 class Stated(NamedTuple):
@@ -92,17 +107,22 @@ def own_design(title: str, text: str, *, named_only: bool = False) -> Stated | N
     for design, pattern in _SENTENCES:
         if match := pattern.search(text[:MAX_READ]):
             return Stated(design, _short(match))
-    return None
+    match = _ALLOCATED.search(text[:MAX_READ])
+    return Stated("randomized trial", _short(match)) if match else None
 
 
 def participants(item: Evidence) -> int | None:
-    """Number of participants, by the record or by one sentence that says who was enrolled; None where several
-    numbers are given."""
+    """Number of participants, by the record or by one sentence that says who was enrolled or how many were
+    allocated to each group; None where several numbers are given."""
     recorded = item.facts.get("enrollment", "") or item.facts.get("participants", "")
     if recorded.isdigit():
         return int(recorded)
-    found = {int(match["n"].replace(",", "")) for match in _PARTICIPANTS.finditer(item.text[:MAX_READ])}
-    return found.pop() if len(found) == 1 else None
+    text = item.text[:MAX_READ]
+    stated = {number_of(match["n"]) for pattern in _ENROLLED for match in pattern.finditer(text)}
+    if not stated:
+        parts = [_GROUPS.findall(part) for part in _SENTENCE.split(text) if "andom" in part]
+        stated = {sum(int(n.replace(",", "")) for n in groups) for groups in parts if len(groups) > 1}
+    return stated.pop() if len(stated) == 1 else None
 
 
 def _short(match: re.Match[str]) -> str:

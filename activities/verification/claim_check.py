@@ -1,16 +1,16 @@
 """Does a claim say what its quote says? What code decides: its numbers, and a word turned round in the words
-of its quote. Texts are expected in the normal form of `activities.verification.normal_form.normalise`.
+of its quote. Texts are expected in the normal form of `activities.text.normal_form.normalise`.
 
 What code only suspects is a warning (`activities.verification.warnings`).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from activities.text import thesaurus
-from activities.text.negation import NEGATORS
+from activities.text.negation import NEGATORS, NO_DENIAL
 from activities.text.numerals import SCALES, SPELLED, number_of
 from activities.verification.reading import clauses, nearest
 
@@ -30,6 +30,8 @@ _UNITS = {
     **dict.fromkeys(("y", "yr", "yrs", "year", "years"), "year"),
     **dict.fromkeys(("fold", "times"), "fold"),
 }
+THOUSAND = 1_000
+"""What `100k` counts."""
 _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
 _ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
@@ -109,8 +111,15 @@ class Number:
         """Whether it is a whole number of things: no share, no measure."""
         return not self.percent and not self.unit and self.value == int(self.value) and "." not in self.shown
 
-    def rounds(self, quoted: "Number") -> bool:
-        """Whether this is a quoted number with fewer digits."""
+    @property
+    def is_year(self) -> bool:
+        """Whether it may be a year of our time."""
+        return self.is_count and self.shown.isdecimal() and 1900 <= self.value < 2100 and not self.comparator
+
+    def shortens(self, quoted: "Number") -> bool:
+        """Whether this is a quoted number with fewer digits: rounded, or a year without its century."""
+        if quoted.is_year and self.is_count and self.value == quoted.value % 100:
+            return True
         own, exact = self.value.normalize(), quoted.value.normalize()
         return (
             self.percent == quoted.percent
@@ -123,12 +132,37 @@ class Number:
 def numbers(text: str) -> list[Number]:
     """The numbers a text states, spelled-out ones from two on included. Digits inside names (IL-6,
     COVID-19, CYP3A4) are not numbers."""
+    text = _in_digits(text)
+    shared = {m.start(1) for m in _RANGE_TO_PERCENT.finditer(text)}
+    return [
+        Number(
+            value=value,
+            percent=bool(match["percent"]),
+            either=match.start("number") in shared,
+            comparator=_comparator(
+                text[max(match.start() - 48, 0) : match.start()],
+                text[match.end("number") : match.end("number") + 48],
+            ),
+            unit=_UNITS.get(match["unit"] or "", ""),
+            shown=text[match.start() : match.end("percent") if match["percent"] else match.end("number")],
+        )
+        for match, value in _values(text)
+    ]
+
+
+def counts(text: str) -> set[Decimal]:
+    """The values of the numbers that a text states, without percentages."""
+    return {value for match, value in _values(_in_digits(text)) if not match["percent"]}
+
+
+def _in_digits(text: str) -> str:
     text = _CITED.sub(" ", re.sub(r"(?<=\d)\u00b7(?=\d)", ".", text))
     text = _YEARS.sub(r"\1\2-\1\3", text)
     text = _ROMAN_AFTER.sub(lambda m: f"{m[1]} {_ROMAN[m[2]]}", text)
-    text = _SPELLED.sub(lambda m: str(number_of(m[0])), text)
-    shared = {m.start(1) for m in _RANGE_TO_PERCENT.finditer(text)}
-    found = []
+    return _SPELLED.sub(lambda m: str(number_of(m[0])), text)
+
+
+def _values(text: str) -> Iterator[tuple[re.Match[str], Decimal]]:
     for match in _TOKEN.finditer(text):
         unit = match["unit"] or ""
         glued = bool(unit) and text[match.start("unit") - 1].isdigit()
@@ -136,24 +170,13 @@ def numbers(text: str) -> list[Number]:
             glued
             and unit not in _UNITS
             and unit not in SCALES
+            and unit != "k"
             and (len(unit) == 1 or unit in _ORDINAL_ENDINGS)
         ):
             continue  # a name such as 2a or 3D
-        value = Decimal(match["number"].replace(",", "")) * SCALES.get(unit.lower(), 1)
-        found.append(
-            Number(
-                value=-value if match["sign"] else value,
-                percent=bool(match["percent"]),
-                either=match.start("number") in shared,
-                comparator=_comparator(
-                    text[max(match.start() - 48, 0) : match.start()],
-                    text[match.end("number") : match.end("number") + 48],
-                ),
-                unit=_UNITS.get(unit, ""),
-                shown=text[match.start() : match.end("percent") if match["percent"] else match.end("number")],
-            )
-        )
-    return found
+        scale = THOUSAND if glued and unit == "k" else SCALES.get(unit.lower(), 1)
+        value = Decimal(match["number"].replace(",", "")) * scale
+        yield match, -value if match["sign"] else value
 
 
 def _numbers_within(text: str) -> frozenset[Decimal]:
@@ -182,8 +205,8 @@ def missing_number(
     """The first number of the claim that none of its quotes has, or an empty string.
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
-    it cites, which it may count in words ("two trials"). `counts`: whole numbers up to ten and
-    rounded numbers are left to a second reader.
+    it cites, which it may count in words ("two trials"). `counts`: whole numbers up to ten, rounded numbers
+    and years, which a text leaves to its date ("this year"), are left to a second reader.
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1
@@ -198,7 +221,7 @@ def missing_number(
             continue
         if counts and number.value <= MAX_COUNT and (number.value in spelled or number.is_count):
             continue
-        if counts and any(number.rounds(other) for other in quoted):
+        if counts and (number.is_year or any(map(number.shortens, quoted))):
             continue
         if within is None:
             within = frozenset().union(*map(_numbers_within, quotes))
@@ -304,7 +327,7 @@ def _has_verb(text: str) -> bool:
 
 
 def _denials(text: str) -> int:
-    return len(NEGATORS.findall(text))
+    return len(NEGATORS.findall(NO_DENIAL.sub(" ", text)))
 
 
 def _points_away(claim: str, quote: str) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations
 
+from activities.text.normal_form import normalise
 from activities.verification.claim_check import Number, numbers
-from activities.verification.normal_form import normalise
 
 MAX_OPERANDS = 12
 """Quoted numbers that figures are computed from; of more of them some yield any figure by chance."""

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from activities.contracts.evidence import Statement
+from activities.text.normal_form import normalise
 from activities.text.tokens import terms
-from activities.types import Statement
-from activities.verification.normal_form import normalise
 from activities.verification.reading import tokens
 
 MIN_SHARED, ROOT = 2, 5

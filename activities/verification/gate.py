@@ -17,17 +17,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
-from activities.drafts import DraftClaim, SentenceKind, SentenceState
+from activities.contracts.evidence import Claim, Evidence, StandsBy, Statement, Support
+from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.negation import NEGATIONS
+from activities.text.normal_form import normalise
 from activities.text.sentences import quotable
 from activities.text.study_design import own_design
 from activities.text.tokens import terms
-from activities.types import Claim, Evidence, StandsBy, Statement, Support
-from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
+from activities.verification.claim_check import counts, is_directed, missing_number, numbers, reversal
 from activities.verification.computed import computed_from
+from activities.verification.field_places import passages_of, place_of, stems
 from activities.verification.floor import below_floor
-from activities.verification.normal_form import normalise
 from activities.verification.warnings import reservation_warnings, warnings_of
 from activities.verification.wording import Source, follows, joins, sources_of, unknown_name, wording_problem
 
@@ -165,11 +166,11 @@ def confirmed(
     claim: DraftClaim, supported: str, words: str, reason: str, works: Sequence[str]
 ) -> Statement | None:
     """Why a sentence does not stand after a second reader has answered; None where it does. A `yes` to a
-    sentence with a warning counts only where it names the words of the works that carry it. `works`: the
-    texts that the sentence may rest on."""
+    sentence with a warning counts only where it names the words of the works that carry it; a limit of the
+    evidence need not be in their words. `works`: the texts that the sentence may rest on."""
     if supported != "yes":
         return Statement(code="not_supported", values={"verdict": supported, "reason": reason})
-    if claim.warnings and not _carries(words, works):
+    if claim.warnings and claim.kind != "reservation" and not _carries(words, works):
         return Statement(code="not_carried", values={"warning": claim.warnings[0].code})
     return None
 
@@ -323,6 +324,13 @@ def field(text: str, corpus: str) -> Decision:
     return STANDS if longer and figures and held >= MIN_OF_WORK * len(longer) else refused("not_in_work")
 
 
+def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) -> Decision:
+    """What is said of a candidate: each part in one passage of a work that is cited for it."""
+    known = stems(" ".join(names))
+    said = bool(text) and place_of(text, passages_of(works), known) is not None
+    return STANDS if said else refused("not_in_work")
+
+
 def reason(text: str, corpus: str) -> Decision:
     """Why a judge graded a work as it did: no number and no name that the work does not have."""
     digits = {word.strip(".,;:()%") for word in text.split() if any(c.isdigit() for c in word)}
@@ -332,12 +340,12 @@ def reason(text: str, corpus: str) -> Decision:
 
 def participants(number: int, corpus: str) -> Decision:
     """A number of participants: the work has it, in words or in digits with or without separators."""
-    stated = [*numbers(corpus), *numbers(normalise(corpus))]
-    if number > 0 and any(one.value == number and not one.percent for one in stated):
-        return STANDS
     plain = corpus.replace(",", "").replace("\u00a0", "").replace("\u2009", "")
     spaced = f"{number:,}".replace(",", " ")
-    fits = number > 0 and (_is_word(str(number), plain) or _is_word(spaced, corpus))
+    if number > 0 and (_is_word(str(number), plain) or _is_word(spaced, corpus)):
+        return STANDS
+    texts = dict.fromkeys((corpus, normalise(corpus)))
+    fits = number > 0 and any(number in counts(text) for text in texts)
     return STANDS if fits else refused("not_in_work")
 
 

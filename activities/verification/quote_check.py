@@ -9,15 +9,12 @@ Invariants:
 - Retracted work supports nothing.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from activities.types import Evidence, Statement, Support
-from activities.verification.normal_form import MIN_QUOTE_CHARS as MIN_QUOTE_CHARS
-from activities.verification.normal_form import normalise as normalise
-from activities.verification.normal_form import occurs
-from activities.verification.normal_form import verbatim as verbatim
+from activities.contracts.evidence import Evidence, Statement, Support
+from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs
+from activities.text.quotability import quote_fault, refusal
 
 REFUSALS: Mapping[str, str] = {
     "claim_empty": "it says nothing",
@@ -49,20 +46,6 @@ REFUSALS: Mapping[str, str] = {
 }
 """Code of each refusal, and its wording as the end of a sentence."""
 
-_VOLUME_AND_PAGES = re.compile(
-    r"\b(?:19|20)\d\d\b[^.;:]{0,12};\s*\d+\s*(?:\([^)]{1,12}\))?\s*:\s*[A-Za-z]?\d+"
-    r"|\b\d+\s*\(\d+\)\s*[:,]\s*[A-Za-z]?\d+\s*-\s*\d+"
-    r"|\bvol\.?\s*\d+\b.{0,20}\bpp?\.\s*\d+",
-    re.IGNORECASE,
-)
-_LOCATOR = re.compile(r"\bdoi\b\s*:|\b10\.\d{4,9}/\S|\bPMI?D\s*:|\bPMCID\s*:|\bISSN\b", re.IGNORECASE)
-_AUTHORS = re.compile(
-    r"^\W*(?:\d{1,3}[\].)]?\s*)?[A-Z][\w'-]+ [A-Z]{1,3}(?:, [A-Z][\w'-]+ [A-Z]{1,3})*"
-    r"(?:,? (?:et al|and [A-Z][\w'-]+ [A-Z]{1,3}))?\.(?:\s|$)"
-)
-_AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)++.*\((?:19|20)\d\d[a-z]?\)")
-_COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved\b", re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -91,14 +74,14 @@ class QuoteChecker:
         for support in supports:
             document, quote = self._documents.get(support.evidence_id), normalise(support.quote)
             if document is None:
-                refused.append(_refusal("cites_unknown_item"))
+                refused.append(refusal("cites_unknown_item"))
             elif document.standing == "retracted":
-                refused.append(_refusal("rests_on_retracted"))
+                refused.append(refusal("rests_on_retracted"))
                 retracted.append(document.evidence_id)
             elif len(quote) < MIN_QUOTE_CHARS:
-                refused.append(_refusal("quote_too_short"))
+                refused.append(refusal("quote_too_short"))
             elif not occurs(quote, self._text(document)):
-                refused.append(_refusal("quote_not_in_text"))
+                refused.append(refusal("quote_not_in_text"))
             elif fault := quote_fault(quote, document):
                 refused.append(fault)
             else:
@@ -115,37 +98,3 @@ class QuoteChecker:
 def worded(reasons: Iterable[Statement]) -> str:
     """Refusals in words, as the end of a sentence."""
     return "; ".join(dict.fromkeys(REFUSALS[r.code].format(**r.values) for r in reasons))
-
-
-def quote_fault(quote: str, document: Evidence) -> Statement | None:
-    """Why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
-    title = _heading(document)
-    plain = quote.casefold().strip(" .")
-    beyond = len(plain) - len(title)
-    if (title and plain in title) or (
-        len(title) >= MIN_QUOTE_CHARS and title in plain and beyond < MIN_QUOTE_CHARS
-    ):
-        return _refusal("quote_is_title")
-    if _COPYRIGHT.search(quote):
-        return _refusal("quote_is_copyright")
-    if _VOLUME_AND_PAGES.search(quote) or _LOCATOR.search(quote):
-        return _refusal("quote_is_citation")
-    if _AUTHORS.search(quote) or _AUTHORS_APA.search(quote):
-        return _refusal("quote_is_reference")
-    return None
-
-
-def _heading(document: Evidence) -> str:
-    """The title, for comparing; empty where it is none: a record without a title is listed by the start of
-    its text, which ends in an ellipsis unless it is the whole text."""
-    title = normalise(document.title).casefold()
-    cut = title.endswith("...")
-    if cut or len(document.text) < len(document.title) + MIN_QUOTE_CHARS:
-        start = normalise(document.text[: 2 * len(title) + 200]).casefold()
-        if start == title or (cut and start.startswith(title.rstrip(" ."))):
-            return ""
-    return title.strip(" .")
-
-
-def _refusal(code: str, **values: str) -> Statement:
-    return Statement(code=code, values=dict(values))

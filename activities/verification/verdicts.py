@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from rapidfuzz import fuzz
 
-from activities.drafts import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
-from activities.judgements import Refused, RefusedKind
-from activities.types import Statement, Support
+from activities.contracts.evidence import Statement, Support
+from activities.contracts.judge import Refused, RefusedKind
+from activities.contracts.write import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
 from activities.verification.gate import is_prose, leans
 
 MAX_REFUSED_CHARS = 600

@@ -8,13 +8,13 @@ with it.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from activities.contracts.evidence import Statement
 from activities.text import thesaurus
 from activities.text.negation import NEGATIONS, NO_DENIAL
+from activities.text.normal_form import normalise
 from activities.text.tokens import stem
-from activities.types import Statement
 from activities.verification.claim_check import missing_number, numbers
 from activities.verification.computed import computed_from
-from activities.verification.normal_form import normalise
 from activities.verification.reading import Clause, Token, clauses, nearest, spelled, tokens
 from activities.verification.wording import unfamiliar_name
 
@@ -24,6 +24,7 @@ WARNINGS: Mapping[str, str] = {
     "number_bound": "{number} has another bound (at least, up to, more than) than in the quotes",
     "number_moved": "{number} stands beside other words in its quote: is it of this thing, group and period?",
     "name_not_in_works": "{name} is not in the works that it cites",
+    "disputed": "a reader disputes it: {reason}",
     "hedge_lost": "its quote says `{word}`; is the sentence as careful?",
     "cause": "`{word}` says that one thing changes another; do the quotes, or do they say that both occur?",
     "significance": "the quotes and the sentence differ in what was significant",
@@ -119,6 +120,11 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
             *_of_groups(clause, near, whole, every),
         ]
     return tuple({(one.code, *one.values.values()): one for one in warnings}.values())
+
+
+def disputed(reason: str) -> Statement:
+    """What a second reader is asked about a sentence that somebody says is wrong."""
+    return _warning("disputed", reason=reason)
 
 
 def reservation_warnings(text: str) -> tuple[Statement, ...]:

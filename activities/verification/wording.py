@@ -9,19 +9,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from rapidfuzz.distance import LCSseq
 
+from activities.contracts.evidence import Evidence, Statement, Support
 from activities.text import thesaurus
 from activities.text.coverage import MAX_SENSES
 from activities.text.entities import Entity, link
 from activities.text.negation import NEGATIONS
+from activities.text.normal_form import normalise
 from activities.text.numerals import SPELLED, number_of
 from activities.text.tokens import fold, is_function, looks_special, stem, terms
 from activities.text.vocabulary import general_words
-from activities.types import Evidence, Statement, Support
 from activities.verification.claim_check import missing_number, turned_round
-from activities.verification.normal_form import normalise
 
 MIN_DENSITY = 0.7
 """Share of the words of the quote, between the first and the last that a sentence has, that it has."""
@@ -67,6 +68,8 @@ _CITED = re.compile(r"\[\d{1,3}\]")
 """A mark of a citation."""
 _SHORT = re.compile(r"\b[A-Z][A-Za-z-]{0,7}[A-Z]s?\b")
 _DASH = re.compile(r"[-/]")
+_CAPITALISED = re.compile(r"\b[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+")
+"""Names in a row: a person, a place, a thing that is called by several words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +139,15 @@ def _lacking(text: str, works: Sequence[str]) -> Iterator[tuple[str, bool]]:
             continue
         if _is_initials(name, (*initials, *own)) or _has_root(name, held):
             continue
-        yield name, all(map(_is_general, _LETTERS_OR_DIGITS.findall(name))) or not _is_name(name)
+        general = all(map(_is_general, _LETTERS_OR_DIGITS.findall(name)))
+        yield name, general or not _is_name(name) or _is_completed(name, text, held)
     for entity in linked:
         words = set(terms(entity.surface))
         if set(map(_respelled, words)) <= held or entity.id in concepts:
             continue
         if _spells_short(entity.surface, works):
             continue
-        yield entity.surface, _is_ordinary(entity) or _has_site(entity, held)
+        yield entity.surface, _is_ordinary(entity) or _has_part(entity, held)
 
 
 def _is_ordinary(entity: Entity) -> bool:
@@ -160,12 +164,23 @@ def _is_ordinary(entity: Entity) -> bool:
     return thesaurus.senses(surface) > MAX_SENSES or STATES not in thesaurus.files(surface)
 
 
-def _has_site(entity: Entity, held: frozenset[str]) -> bool:
-    """Whether a work has all words of a disease's name but the last one, as of a cancer that it calls a
-    carcinoma: whether it is the same disease is for a reader to judge."""
-    site = _SPLIT.findall(entity.surface)[:-1]
-    words = {_respelled(term) for word in site for term in terms(word)}
-    return entity.kind == "disease" and bool(words) and words <= held
+def _has_part(entity: Entity, held: frozenset[str]) -> bool:
+    """Whether a work has all words of a name but the last one, as of a cancer that it calls a carcinoma, or
+    the last one, as of a depression that is called postpartum: whether it is the same thing is for a reader
+    to judge."""
+    words = _SPLIT.findall(entity.surface)
+    parts = ({_respelled(term) for word in part for term in terms(word)} for part in (words[:-1], words[-1:]))
+    return len(words) > 1 and any(part and part <= held for part in parts)
+
+
+def _is_completed(name: str, text: str, held: frozenset[str]) -> bool:
+    """Whether a name stands in a row with another one that a work has, as a given name with a surname:
+    whether it completes that name is for a reader to judge."""
+    rows = (row.split() for row in _CAPITALISED.findall(text))
+    return any(
+        name in row and any(not is_function(other) and {*terms(other)} <= held for other in row)
+        for row in rows
+    )
 
 
 @lru_cache(maxsize=64)
@@ -179,7 +194,10 @@ def _held(works: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], froz
         plain = normalise(work)
         held.update(terms(plain))
         held.update(part for word in plain.split() for piece in _DASH.split(word) for part in terms(piece))
-        held.update(_joined(word) for word in plain.split())
+        row = plain.split()
+        held.update(_joined(word) for word in row)
+        # a formula whose digits were set lower: TiO 2
+        held.update(_joined(one + other) for one, other in pairwise(row) if other[0].isdigit())
         initials += _initials(plain)
         concepts.update(entity.id for entity in link(plain))
     held.update([_respelled(term) for term in held])
@@ -227,7 +245,7 @@ def names_in(text: str) -> list[str]:
     found: list[str] = []
     begins = True
     for raw in text.split():
-        word = raw.strip(".,;:()[]\"'%")
+        word = raw.strip(".,;:()[]\"'%*_")
         if word and any(c.isalpha() for c in word):
             capital = word[0].isupper() and not begins and not is_function(word)
             if capital or (looks_special(word) and not word.islower()) or _has_digit_and_letter(word):

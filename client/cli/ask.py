@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from activities.plural import plural
 from client.cli.common import (
     Filled,
     address_option,
-    complete_run,
-    complete_source,
     json_option,
     load_settings,
+    print_json,
     print_json_line,
     print_text,
     run_async,
@@ -33,20 +33,22 @@ from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput, Exit
 from client.runs.checks import check_output
 from client.runs.request import AskOptions, build_request
+from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.settings import Settings
+    from client.reports.batch import Result
     from client.run import Run
-    from client.runs.batch import Result
+    from client.runs.planning import Planned
 
 _OF_SETTINGS = setting_groups()
 GROUPS = {
     **_OF_SETTINGS,
     "What to search": ["sources", "library", *_OF_SETTINGS["What to search"], *FILTERS, "follow_up"],
-    "Question": ["audio", "image"],
+    "Question": ["audio", "image", "yes"],
     "Statistics": [*ANALYSIS],
     "How to answer": ["graph", *_OF_SETTINGS["How to answer"]],
-    "Output": ["output", "many", "at_once", "detach", "as_json"],
+    "Output": ["output", "many", "at_once", "dry_run", "detach", "as_json"],
 }
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -59,7 +61,6 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "sources",
     multiple=True,
     metavar="NAME",
-    shell_complete=complete_source,
     help="Search only this source, and the library if one is given; repeatable.",
 )
 @click.option(
@@ -72,13 +73,13 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--follow-up",
     type=Filled(),
     metavar="RUN",
-    shell_complete=complete_run,
     help="Begin with the evidence of this finished run, and take its folder, sources, filters, models and "
     "limits where you name none.",
 )
 @filter_options()
 @click.option("--audio", type=FILE, metavar="FILE", help="Hear the question, or more of it, in a recording.")
 @click.option("--image", type=FILE, metavar="FILE", help="Read the question, or more of it, from a picture.")
+@click.option("--yes", is_flag=True, help="Ask what --audio and --image say without a look at it.")
 @analysis_options
 @click.option(
     "--graph",
@@ -108,6 +109,9 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="With --many: questions that are researched at the same time.",
 )
+@click.option(
+    "--dry-run", is_flag=True, help="Print what is expected, planned and searched; buy nothing but the plan."
+)
 @click.option("--detach", is_flag=True, help="Start the run and return.")
 @json_option
 @address_option
@@ -116,6 +120,7 @@ def ask(
     output: Path | None,
     many: Path | None,
     at_once: int,
+    dry_run: bool,
     detach: bool,
     offline: bool,
     openai_base_url: str | None,
@@ -123,6 +128,7 @@ def ask(
     follow_up: str | None,
     audio: Path | None,
     image: Path | None,
+    yes: bool,
     as_json: bool,
     address: str | None,
     **flags: Any,  # noqa: ANN401 - click passes them untyped; `AskOptions` names them
@@ -136,8 +142,14 @@ def ask(
     """
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
     options = cast("AskOptions", {n: v for n, v in flags.items() if v not in (None, (), False)})
+    if many is None and not (detach or as_json or options.get("clarify") or settings.clarify):
+        from client.cli.gate import interactive
+
+        if interactive():
+            options["clarify"] = "ask"
     wanted_modes = tuple(dict.fromkeys(mode)) or (None,)
-    text = with_files(settings, " ".join(question).strip(), audio, image)
+    asked_for = dry_run or yes
+    text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=asked_for)
     if many is not None:
         if text or follow_up is not None or len(wanted_modes) > 1:
             raise BadInput(
@@ -165,6 +177,11 @@ def ask(
                 )
             if not (options.get("model") or settings.model):
                 await offer_model(settings, options, at_terminal=not as_json)
+            if dry_run:
+                for name in wanted_modes:
+                    planned = await client.plan(text, **(options | AskOptions(mode=name)))
+                    show_planned(planned, as_json=as_json)
+                return 0
             runs: list[tuple[str, Run]] = []
             for name in wanted_modes:
                 asked = options | AskOptions(mode=name)
@@ -180,6 +197,31 @@ def ask(
         return await follow_run(runs[0][1], output=output, as_json=as_json)
 
     return run_async(body)
+
+
+def show_planned(planned: "Planned", *, as_json: bool) -> None:
+    """Print how a question would be researched."""
+    if as_json:
+        print_json(planned)
+        return
+    parsed = planned.parsed
+    expected = planned.estimate.text if planned.estimate else "no language model, so nothing is bought"
+    print_text(f"Expected: {expected}")
+    print_text(
+        f"Mode {parsed.research_mode}, profile {parsed.profile}, searching {', '.join(planned.sources)}"
+    )
+    sections = planned.plan.report_outline if parsed.research_mode in PLANNED else ()
+    for section in sections:
+        print_text(plain(f"{section.id}  {section.title}: {section.key_question}"))
+        for query in section.queries:
+            print_text(plain(f"    search: {query}"))
+    for query in dict.fromkeys((parsed.improved_query, *parsed.research_questions)) if not sections else ():
+        print_text(plain(f"    search: {query}"))
+    print_text(f"The plan itself took {plural(planned.usage.calls, 'model call')}.")
+
+
+PLANNED = ("deep", "hierarchical")
+"""Modes whose report has the sections of a plan."""
 
 
 async def offer_model(settings: "Settings", options: "AskOptions", *, at_terminal: bool) -> None:
@@ -211,31 +253,27 @@ NAMED_MODELS = 8
 """Of those that a server offers, in the line about them."""
 
 
-def with_files(settings: "Settings", question: str, audio: Path | None, image: Path | None) -> str:
-    """The question with what a recording and a picture add to it. Raises BadInput for a file that cannot be
-    read."""
+def with_files(
+    settings: "Settings", question: str, audio: Path | None, image: Path | None, *, confirmed: bool
+) -> str:
+    """The question with what a recording and a picture add to it. What was heard or read may be wrong: a
+    person sees it and may change it before it is asked, or has `confirmed` it. Raises BadInput."""
+    from client.cli.gate import interactive
+    from client.runs.spoken import question_of_file
+
+    files = [(path, heard) for path, heard in ((audio, "heard"), (image, "read")) if path is not None]
+    if not files:
+        return question
     parts = [question]
-    for path, heard in ((audio, "heard"), (image, "read")):
-        if path is not None:
-            text = text_of(settings, path)
-            say(f"{heard}: {text}")
-            parts.append(text)
-    return " ".join(part for part in parts if part)
-
-
-def text_of(settings: "Settings", path: Path) -> str:
-    from activities.sources.library.files import FileStamp, documents_of
-    from activities.sources.library.reading import PICTURES, RECORDINGS, SetAside, kind_of
-
-    kinds = (*PICTURES, *RECORDINGS, ".pdf")
-    if kind_of(path.name) not in kinds:
-        raise BadInput(f"{path} is not read; there are {', '.join(kinds)}")
-    stamp = FileStamp(path.resolve(), path.name, path.stat().st_size, path.stat().st_mtime_ns)
-    for item in documents_of(stamp, None, str(settings.speech_model or "")):
-        if isinstance(item, SetAside):
-            raise BadInput(f"{path}: {item.reason}")
-        return " ".join(item.text.split())
-    raise BadInput(f"{path} holds no text")
+    for path, heard in files:
+        parts.append(question_of_file(settings, path))
+        say(f"{heard}: {parts[-1]}")
+    whole = " ".join(part for part in parts if part)
+    if confirmed:
+        return whole
+    if not interactive():
+        raise BadInput("what a file says is not asked unseen: repeat with --yes, or type it as QUESTION")
+    return str(click.prompt("Enter asks this; or type the question", default=whole, err=True)).strip()
 
 
 def ask_many(
@@ -250,7 +288,7 @@ def ask_many(
     as_json: bool,
 ) -> int:
     """Ask the questions of a file and print a row for each; return the exit code: that of the worst row."""
-    from client.runs.batch import REPORTS, TABLE, Batch, check, read_questions
+    from client.reports.batch import REPORTS, TABLE, Batch, check, read_questions
 
     questions = read_questions(file, options)
     check(settings, questions, file)

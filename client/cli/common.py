@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from pydantic import BaseModel
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from client.api import Determinator
 
 T = TypeVar("T")
-Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 class Name(click.Choice[str]):
@@ -121,27 +120,14 @@ class Names(Words):
         return names
 
 
-def completer(name: Literal["runs", "sources", "profiles"]) -> Complete:
-    """What the shell's completion offers for a parameter; see `client.cli.completion`."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-        from client.cli import completion
-
-        offered: list[str] = getattr(completion, name)(incomplete)
-        return offered
-
-    return complete
-
-
-complete_run, complete_source = completer("runs"), completer("sources")
-complete_profile = completer("profiles")
 address_option = click.option(
     "--address",
     type=Filled(),
     metavar="HOST:PORT",
     help="A Temporal server to use in place of the embedded one.",
 )
-run_argument = click.argument("run", metavar="RUN", default="last", shell_complete=complete_run)
+run_argument = click.argument("run", metavar="RUN", default="last")
+by_option = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 

@@ -49,13 +49,14 @@ def check() -> None:
     """Check the configuration file and the variables without starting anything: keys, values, and the
     names of sources, profiles and hooks."""
     from activities.configuration.origins import unknown_variables
+    from activities.sources.names import source_names
     from client.runs.checks import check_configuration
 
     settings = load_settings()
     check_configuration(settings)
     path = config_path().absolute()
     click.echo(f"{path}: no error found" if path.exists() else f"no {path}; defaults and environment only")
-    for variable, hint in unknown_variables(os.environ).items():
+    for variable, hint in unknown_variables(os.environ, source_names()).items():
         click.echo(f"the variable {variable} sets nothing{hint}", err=True)
 
 

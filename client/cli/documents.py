@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from client.cli.common import Filled, complete_run, json_option, on_client, print_json, say
+from client.cli.common import Filled, json_option, on_client, print_json, say
 from client.failures import BadInput
 from client.runs.checks import check_library
 
@@ -33,7 +33,6 @@ STYLES = {"indexed": "green", "unreadable": "red", "repeats": "yellow"}
     "--run",
     type=Filled(),
     metavar="RUN",
-    shell_complete=complete_run,
     help="A run: what it found in the folder, what its report cites, and why not the rest. Default folder: "
     "that of the run.",
 )
@@ -125,7 +124,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         task = bar.add_task("", total=None, visible=False)
 
         def report(done: int, total: int) -> None:
-            text = f"indexing {done:,} of {total:,} files"
+            text = f"indexing {done:,} of {total:,} file{'s' * (total != 1)}"
             bar.update(task, completed=done, total=total, description=text, visible=True)
 
         yield report
@@ -144,7 +143,7 @@ def _as_json(file: "FileState", of_run: OfRun | None) -> dict[str, object]:
 
 def _why_not(file: "FileState", of_run: OfRun) -> str:
     """Why works of a file are not cited: the reason, and how many where there are several works."""
-    from client.reports.use import UNUSED
+    from activities.report.formats.words import UNUSED
 
     reasons = Counter(of_run.reasons(file).values())
     per_search = of_run.use.per_search if of_run.use else 0

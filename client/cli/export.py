@@ -84,9 +84,9 @@ def check_free(path: Path, *, force: bool) -> None:
 @run_argument
 @click.option(
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Default: RUN-graph in this folder.",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.graphml",
+    help="Default: RUN.graphml in this folder.",
 )
 @force_option
 @json_option
@@ -94,25 +94,22 @@ def check_free(path: Path, *, force: bool) -> None:
 async def graph_export(
     client: "Determinator", run: str, output: Path | None, force: bool, as_json: bool
 ) -> None:
-    """Save what a run found (drugs, targets, trials, works, claims and their quotes) as a graph: CSV files
-    for Neo4j's importer, and GraphML."""
+    """Save what a run found (drugs, targets, trials, works, claims and their quotes) as a graph: GraphML."""
     from activities.private_files import file_name
-    from client.reports.bundle import write_folder
-    from client.reports.graph_export import files_of, graph_of
+    from client.reports.graph_export import graph_of, graphml
 
     found = await client.finished(run, whole=False)
-    folder = output or Path(f"{file_name(found.run_id)}-graph")
+    path = output or Path(f"{file_name(found.run_id)}.graphml")
+    if path.exists() and not force:
+        raise BadInput(f"{path} exists; replace it with --force or give another --output")
     graph = graph_of(found.report)
-    files = files_of(graph)
-    if not force and (there := [name for name in files if (folder / name).exists()]):
-        raise BadInput(f"{folder / there[0]} exists; replace it with --force or give another --output")
     try:
-        write_folder(folder, files)
+        path.write_bytes(graphml(graph))
     except OSError as error:
-        raise Failure(f"the graph cannot be written to {folder}: {error.strerror or error}") from error
-    say(f"{len(graph.nodes)} nodes, {len(graph.edges)} relationships")
+        raise Failure(f"the graph cannot be written to {path}: {error.strerror or error}") from error
+    counts = {"nodes": graph.number_of_nodes(), "relationships": graph.number_of_edges()}
+    say(f"{counts['nodes']} nodes, {counts['relationships']} relationships")
     if as_json:
-        counts = {"nodes": len(graph.nodes), "relationships": len(graph.edges)}
-        print_json({"run_id": found.run_id, "path": str(folder), "files": list(files), **counts})
+        print_json({"run_id": found.run_id, "path": str(path), **counts})
     else:
-        click.echo(str(folder))
+        click.echo(str(path))

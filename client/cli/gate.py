@@ -45,6 +45,9 @@ class GateDialog:
         if gate is None:
             return
         run = Run(self._settings, connection, seen.run_id, say=say)
+        if gate == "clarification":
+            await self._answer(run, seen)
+            return
         await self._show(run, seen)
         while True:
             answer = await self._choice(run, seen)
@@ -59,6 +62,25 @@ class GateDialog:
                 continue
             await self._decide(run, seen, "approve" if answer == "a" else "reject")
             return
+
+    async def _answer(self, run: Run, seen: "Progress") -> None:
+        """Ask what the run asks back, a line each. Raises Detached."""
+        from client.terminal import plain
+
+        say("\nBefore it searches. Enter keeps what is assumed, s skips the rest, d detaches.")
+        answers: list[str] = []
+        for one in seen.readings:
+            line = await self._line(run, seen, f"{plain(one.question)} [{plain(one.assumed)}] ")
+            if line is None:
+                say("the questions were answered elsewhere")
+                return
+            text = line.strip()
+            if text.lower() == "d":
+                raise Detached
+            if text.lower() == "s":
+                break
+            answers.append(text)
+        await run.answer(answers)
 
     async def _show(self, run: Run, seen: "Progress") -> None:
         from client.terminal import plain

@@ -9,7 +9,7 @@ from activities.plural import plural
 from client.cli.common import json_option, on_client, on_run, print_json, print_text, run_argument
 
 if TYPE_CHECKING:
-    from activities.iterations import IterationRecord
+    from activities.contracts.iterations import IterationRecord
     from client.api import Determinator
     from client.run import Run
 

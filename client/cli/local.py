@@ -235,8 +235,8 @@ def check_worker(settings: "Settings") -> Check:
 
 async def check_store(settings: "Settings") -> Check:
     """Whether the evidence store stores a blob and returns it."""
+    from activities.contracts.errors import DeterminatorError
     from activities.credentials import without_credentials
-    from activities.errors import DeterminatorError
     from activities.evidence_store import EvidenceStore
 
     where = (
@@ -327,10 +327,10 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
     """Which sources are enabled and, with `network`, whether they answer."""
     import asyncio
 
-    from activities.errors import SourceError
+    from activities.contracts.errors import SourceError
+    from activities.contracts.evidence import Query
     from activities.sources.http.client import open_http
     from activities.sources.registry import build_sources, options
-    from activities.types import Query
 
     async with open_http(settings) as http:
         built = build_sources(settings, http)

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from activities.configuration.declaration import Key, declared, flag_of
 from activities.settings import Settings
-from client.cli.common import Amount, Duration, Filled, Name, Names, Words, complete_profile
+from client.cli.common import Amount, Duration, Filled, Name, Names, Words
 from client.cli.modes import ModeName
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -23,7 +23,7 @@ YEAR = click.IntRange(1500, 2100)
 PHASES = ("1", "2", "3", "4")
 SPECIAL: Mapping[str, Mapping[str, Any]] = {
     "mode": {"type": ModeName(), "multiple": True, "metavar": "MODE"},
-    "profile": {"metavar": "NAME|FILE", "shell_complete": complete_profile},
+    "profile": {"metavar": "NAME|FILE"},
     "model": {"metavar": "NAME"},
     "fallback": {"type": Filled(), "multiple": True, "metavar": "NAME"},
     "openai_base_url": {"type": Filled(), "metavar": "URL"},

@@ -14,7 +14,7 @@ from client.cli.common import json_option, load_settings, on_run, print_json, pr
 from client.failures import BadInput
 
 if TYPE_CHECKING:
-    from activities.types import ReportPlan
+    from activities.contracts.evidence import ReportPlan
     from client.run import Run
     from workflows.types import PlanView
 
@@ -137,7 +137,7 @@ def read_plan(text: str) -> "ReportPlan":
     """A plan written in JSON or TOML. Raises BadInput with the place that is wrong."""
     from pydantic import ConfigDict, ValidationError
 
-    from activities.types import ReportPlan, ReportPlanSection
+    from activities.contracts.evidence import ReportPlan, ReportPlanSection
 
     class WrittenSection(ReportPlanSection):
         model_config = ConfigDict(extra="forbid")

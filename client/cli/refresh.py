@@ -1,6 +1,5 @@
 """`determinator refresh` and `schedules`: check a report's references and searches again."""
 
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,20 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from client.cli.common import Duration, json_option, on_client, print_json, print_text, run_argument, say
-from client.failures import BadInput, Exit, Failure, NoConnection
+from client.failures import BadInput, Exit
 from client.terminal import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from activities.publication import PubMedSaid
-    from activities.refresh import RefreshOutcome, RefreshRequest
+    from activities.refresh_activity import RefreshOutcome
     from activities.report.archive import Change, NewWork
-    from activities.retractions.lookup import StandingVerdict
     from activities.settings import Settings
-    from activities.types import EvidenceRef
     from client.api import Determinator
-    from client.connection import Connection
     from client.reports.finished import Finished
     from client.runs.refreshing import Scheduled
 
@@ -46,14 +39,13 @@ async def refresh(client: "Determinator", run: str, search: bool, every: float |
     work; `report` prints it from then on, and the first one with --version 1. Exit code 1 when no authority
     answered for some reference.
     """
-    if client.settings.offline:
-        raise BadInput(
-            "DETERMINATOR_OFFLINE is set, so no authority can be asked; unset it to refresh a report"
-        )
+    from client.runs.refreshing import check_online, refreshed
+
+    check_online(client.settings)
     found = await client.finished(run, whole=False)
     if every is not None:
         return await schedule(client, found, every, search=search, as_json=as_json)
-    outcome = await (on_the_server(client, found) if search else from_here(client, found))
+    outcome = await refreshed(client, found, search=search)
     path = await save(client.settings, found, outcome)
     if as_json:
         print_json({**outcome.model_dump(mode="json"), "report": str(path) if path else None})
@@ -67,102 +59,11 @@ async def refresh(client: "Determinator", run: str, search: bool, every: float |
     return Exit.FAILED if outcome.unanswered else Exit.DONE
 
 
-async def from_here(client: "Determinator", run: "Finished") -> "RefreshOutcome":
-    """The same refresh in this process, which needs no server. Raises StoreError."""
-    from activities.refresh import RefreshActivities, RefreshFindings, RefreshRequest
-
-    refreshing = RefreshActivities(client.settings, {}, _AskedHere(client, run.run_id))
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    request = RefreshRequest(run_id=run.run_id, search=False)
-    return await refreshing.keep(RefreshFindings(request=request, at=at))
-
-
-class _AskedHere:
-    """Asks the authorities from this process. Where a fleet runs, it asks PubMed, whose rate holds for all of
-    it."""
-
-    def __init__(self, client: "Determinator", run_id: str) -> None:
-        self._client = client
-        self._run_id = run_id
-
-    async def check_many(
-        self, refs: "Sequence[EvidenceRef]", *, pubmed: "PubMedSaid | None" = None, library: bool = False
-    ) -> "Mapping[str, StandingVerdict]":
-        """See `activities.publish.StandingChecker`."""
-        from activities.check_pubmed import ReleaseStanding
-        from activities.publish import pubmed_name
-        from activities.retractions.lookup import StandingLookup
-        from activities.sources.http.client import open_http
-        from activities.sources.pubmed import PubMed
-        from client.runs.fleet import fleet, pubmed_said
-
-        settings = self._client.settings
-        pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref, library=library))))
-        async with open_http(settings) as http:
-            ncbi = PubMed(settings, http).info
-            try:
-                workers = await fleet(settings, self._client.address, ncbi, say) if pmids else None
-            except NoConnection:
-                workers = None
-            lookup = StandingLookup(http, settings)
-            if workers is None:
-                return await lookup.check_many(refs, library=library)
-            said = await pubmed_said(workers, ncbi, self._run_id, pmids)
-            return await ReleaseStanding(lookup).check_many(refs, pubmed=said, library=library)
-
-
-async def the_request(
-    client: "Determinator", connection: "Connection", run: "Finished", *, search: bool
-) -> "RefreshRequest":
-    """What a refresh on the server is given: all that the run found is known, and the folder of documents
-    that it searched, where the server still knows the run."""
-    from temporalio.service import RPCError
-
-    from activities.evidence_store import EvidenceStore
-    from activities.refresh import RefreshRequest
-    from client.runs.history import request_of
-    from client.runs.refreshing import known_items
-
-    if search and run.found is None:
-        say("the run cannot be asked what it found: what it found and does not cite counts as new")
-    store = EvidenceStore.at(client.settings.evidence_url)
-    known = await known_items(store, [ref for ref, _ in run.items])
-    asked = None
-    if search:
-        with suppress(RPCError):
-            asked = await request_of(connection.client, run.run_id)
-    return RefreshRequest(
-        run_id=run.run_id, search=search, known_blob=known, library=asked.library if asked else None
-    )
-
-
-async def on_the_server(client: "Determinator", run: "Finished") -> "RefreshOutcome":
-    """Refresh as a workflow and wait for it. Raises Failure when it fails; it goes on when the wait ends."""
-    from temporalio.client import WorkflowFailureError
-
-    from client.runs.follow import why
-    from client.runs.refreshing import start_refresh
-    from client.runs.start import signing_key
-
-    connection = await client.connect(for_run=True)
-    try:
-        request = await the_request(client, connection, run, search=True)
-        key = signing_key(client.settings)
-        handle = await start_refresh(connection.client, request, connection.task_queue, key)
-    finally:
-        connection.release()
-    say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
-    try:
-        return await handle.result()
-    except WorkflowFailureError as error:
-        raise Failure(f"{run.run_id} could not be refreshed: {why(error)}") from error
-
-
 async def schedule(
     client: "Determinator", run: "Finished", every: float, *, search: bool, as_json: bool
 ) -> int:
     """Put the refresh on a schedule of the server's."""
-    from client.runs.refreshing import MIN_INTERVAL_SECONDS, schedule_refresh
+    from client.runs.refreshing import MIN_INTERVAL_SECONDS, schedule_refresh, the_request
 
     if every < MIN_INTERVAL_SECONDS:
         raise BadInput(f"--every {every:g}s is too often; the shortest is {MIN_INTERVAL_SECONDS:g}s")

@@ -2,25 +2,27 @@
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import click
 
+from activities.contracts.evidence import Length
 from activities.plural import plural
-from activities.report.format_table import FORMATS, format_of
-from activities.types import Length
-from client.cli.common import Filled, Name, complete_run, on_client, run_argument, say
-from client.failures import BadInput, NoConnection, NoSuchRun, SeveralRuns
+from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS, format_of
+from client.cli.common import Filled, Name, on_client, run_argument, say
+from client.failures import BadInput, Failure, NoConnection, NoSuchRun, SeveralRuns
 from client.runs.checks import check_output
 from client.terminal import harmless, plain, plain_table, shown, to_stdout
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from activities.contracts.evidence import Evidence, EvidenceRef
     from activities.report.schema import Report
     from activities.settings import Settings
-    from activities.sources.evidence import Found
-    from activities.types import EvidenceRef
     from client.api import Determinator
     from client.reports.use import Use
 
@@ -51,10 +53,14 @@ NEEDED_FOR_REASONS = 105
 @click.option(
     "--version", "number", type=click.IntRange(1), help="Of a refreshed report; default: the latest."
 )
+@click.option(
+    "--diff", type=click.IntRange(1), metavar="N", help="Print what is other than in version N, by sentence."
+)
 @on_client
 async def report(
     client: "Determinator",
     run: str,
+    diff: int | None,
     form: str | None,
     speed: float,
     length: Length | None,
@@ -74,6 +80,11 @@ async def report(
     from client.reports.load import as_bytes, write_report
 
     found = await find_report(client, run, number)
+    if diff is not None:
+        from client.cli.dialogue import show_difference
+
+        show_difference(await find_report(client, run, diff), found)
+        return
     if length is not None:
         found = found.model_copy(update={"length": length})
     if output is not None and wanted != WAV:
@@ -92,6 +103,64 @@ async def report(
         show_report(harmless(data.decode()))
     else:
         write_data(data, binary=binary)
+
+
+@click.command()
+@run_argument
+@click.option(
+    "--of",
+    "name",
+    type=Name(tuple(CHARTS)),
+    required=True,
+    help="; ".join(f"{name}: {about}" for name, about in CHARTS.items()) + ".",
+)
+@click.option("--format", "form", type=Name(tuple(CHART_FORMATS)), help="Default: as --output ends, else md.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
+@on_client
+async def chart(client: "Determinator", run: str, name: str, form: str | None, output: Path | None) -> None:
+    """Print a chart of a report as a table, or draw it: `--output years.svg` or `years.png`."""
+    from activities.report.formats.render import MissingExtra
+    from client.reports.charts import render_chart
+
+    wanted = form or (output.suffix.lower().removeprefix(".") if output else "md")
+    if wanted not in CHART_FORMATS:
+        raise BadInput(f"a chart is {', '.join(CHART_FORMATS)}; name it {output and output.stem}.svg")
+    if output is None and wanted == "png" and sys.stdout.isatty():
+        raise BadInput(f"png is no text; save it with --output {name}.png")
+    found = await find_report(client, run, None)
+    try:
+        data = render_chart(found, name, wanted)
+    except MissingExtra as error:
+        raise BadInput(str(error)) from error
+    if data is None:
+        raise BadInput(f"{found.run_id} has nothing for the chart {name}")
+    if output is not None:
+        save_data(data, output)
+    else:
+        write_data(data, binary=wanted == "png")
+
+
+@click.command("open")
+@run_argument
+@on_client
+async def open_run(client: "Determinator", run: str) -> None:
+    """Open the folder of a finished run: report, texts by title, searches, what each iteration thought. Its
+    path is printed; what is missing in it is written again."""
+    from activities.private_files import file_name
+    from activities.report.run_folder import run_files, write_files
+    from client.embedded.home import Places
+
+    found = await client.finished(run)
+    folder = Places(client.settings.home).runs / file_name(found.run_id)
+    works = [item for _, item in found.items]
+    files = run_files(found.report, client.settings.output_format, works, found.iterations)
+    try:
+        write_files(folder, files, again=False)
+    except OSError as error:
+        raise Failure(f"the folder {folder} cannot be written: {error.strerror or error}") from error
+    click.echo(str(folder))
+    if sys.stdout.isatty() and (sys.platform != "linux" or os.environ.get("DISPLAY")):
+        click.launch(str(folder))
 
 
 async def find_report(client: "Determinator", name: str, number: int | None) -> "Report":
@@ -138,7 +207,7 @@ def show_report(markdown: str) -> None:
     """Render Markdown for the terminal, through the pager when it is longer than the screen."""
     import shutil
 
-    from client.runs.answer_panel import rendered
+    from client.reports.answer_panel import rendered
 
     size = shutil.get_terminal_size()
     text = rendered(markdown, size.columns)
@@ -150,7 +219,7 @@ def show_report(markdown: str) -> None:
 
 async def of_version(settings: "Settings", first: "Report", number: int | None) -> "Report":
     """A version of a report, by default the latest, saying so when there are several. Raises BadInput."""
-    from activities.errors import StoreError
+    from activities.contracts.errors import StoreError
     from activities.report.archive import Archive
 
     try:
@@ -171,17 +240,16 @@ async def of_version(settings: "Settings", first: "Report", number: int | None) 
 
 
 @click.command()
-@click.argument("run", metavar="[RUN]", required=False, shell_complete=complete_run)
-@click.option("--search", "text", type=Filled(), metavar="TEXT", help="Search what all runs have collected.")
+@click.argument("run", metavar="[RUN]", required=False)
+@click.option("--search", "text", type=Filled(), metavar="TEXT", help="Search what was collected.")
 @click.option("--format", "form", type=Name(["table", "jsonl"]), default="table", show_default=True)
 @on_client
 async def evidence(client: "Determinator", run: str | None, text: str | None, form: str) -> None:
-    """Print what a run found, or, with --search, what all runs of this home have collected on something.
-    `--format jsonl`: one item a line, with its full stored text."""
+    """Print what a run found, or, with --search, what it, or all runs of this home, have collected on
+    something. `--format jsonl`: one item a line, with its full stored text."""
     if text is not None:
-        if run is not None:
-            raise BadInput("--search looks through what all runs have collected; leave the run out")
-        await search_collected(client.settings, text, form)
+        of_run = None if run is None else {ref.evidence_id for ref in await (await client.run(run)).found()}
+        await search_collected(client, text, form, of_run)
         return
     found = await client.run(run or "last")
     if form == "table":
@@ -196,7 +264,7 @@ def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) ->
     the reason."""
     from rich.text import Text
 
-    from client.reports.use import UNUSED
+    from activities.report.formats.words import UNUSED
 
     if not items:
         say("the run has found nothing yet")
@@ -246,32 +314,28 @@ def style_of(ref: "EvidenceRef") -> str:
     return "bold red" if ref.standing in ("retracted", "concern") else ""
 
 
-async def search_collected(settings: "Settings", text: str, form: str) -> None:
+async def search_collected(
+    client: "Determinator", text: str, form: str, only: "Collection[str] | None"
+) -> None:
     """Print the works that match best, as a table or as JSON lines with their full text."""
-    from activities.sources.evidence import index_of
-
-    found, missing = await index_of(settings).search(text, MAX_COLLECTED)
-    if missing:
-        say(missing)
+    found = await client.collected(text, MAX_COLLECTED, only=only)
     if not found:
         say("nothing that was collected matches")
     if form == "table":
-        _show_collected(found)
+        _show_collected([work for work, _ in found])
         return
-    for item in found:
-        line = {**item.work.model_dump(mode="json"), "score": item.score}
-        click.echo(shown(json.dumps(line, ensure_ascii=False)))
+    for work, score in found:
+        click.echo(shown(json.dumps({**work.model_dump(mode="json"), "score": score}, ensure_ascii=False)))
 
 
-def _show_collected(found: "list[Found]") -> None:
+def _show_collected(found: "list[Evidence]") -> None:
     from rich.text import Text
 
     table = plain_table()
     for name in ("id", "source", "year", "type"):
         table.add_column(name, no_wrap=True)
     table.add_column("title", no_wrap=True, overflow="ellipsis")
-    for item in found:
-        work = item.work
+    for work in found:
         kind = work.evidence_type.replace("_", " ")
         row = (plain(work.evidence_id), work.source, str(work.year or ""), kind, plain(work.title))
         table.add_row(*map(Text, row))

@@ -13,8 +13,8 @@ from client.terminal import shown
 if TYPE_CHECKING:
     from client.api import Determinator
     from client.connection import Connection
+    from client.listing import Row
     from client.run import Run, RunStatus
-    from client.runs.listing import Row
 
 PANEL_WIDTH = 110
 MAX_PIPE_COLUMNS = 80
@@ -113,7 +113,7 @@ async def list_runs(
     as_json: bool,
 ) -> None:
     """List runs, the newest first. A run can be named by any unambiguous part of its id."""
-    from client.runs.listing import Filter
+    from client.listing import Filter
 
     only = Filter(
         status=PHASES.get(state, state) if state else None,

@@ -1,4 +1,4 @@
-"""`determinator serve`, `web`, `mcp` and `codec`: HTTP servers, where they may listen, how they end."""
+"""`determinator serve`, `web` and `mcp`: servers, where they may listen, how they end; keys for payloads."""
 
 import logging
 import os
@@ -21,12 +21,19 @@ DEFAULT_PORT = 7870
 """Of the page."""
 HTTP_PORT = 8090
 """Of the HTTP interface."""
-CODEC_TOKEN = "DETERMINATOR_CODEC_TOKEN"  # noqa: S105 - the name of a variable
 MCP_TOKEN = "DETERMINATOR_MCP_TOKEN"  # noqa: S105 - the name of a variable
 FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
 """Addresses of proxies whose `X-Forwarded-For` is believed, as uvicorn reads them."""
 OIDC_SECRET = "DETERMINATOR_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
 MIN_TOKEN_CHARS = 16
+allow_option = click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A folder whose documents a caller may name as a library; repeatable. None by default.",
+)
 
 
 def listening_address(text: str, *, secured: bool, how: str) -> tuple[str, int]:
@@ -92,43 +99,6 @@ def new_key(key_id: str) -> int:
     return 0
 
 
-@codec.command("serve", short_help="Decrypt payloads for the Web UI and the temporal command.")
-@click.option("--listen", default="127.0.0.1:8081", show_default=True, metavar="HOST:PORT")
-@click.option(
-    "--origin",
-    "origins",
-    multiple=True,
-    metavar="URL",
-    help="Address of a Web UI whose pages may ask; repeatable.  [default: http://localhost:8080]",
-)
-def serve(listen: str, origins: tuple[str, ...]) -> int:
-    """Serve `/encode` and `/decode` with the keys of DETERMINATOR_CODEC_KEYS, until Ctrl-C.
-
-    Every caller needs the token of DETERMINATOR_CODEC_TOKEN, else a new one that is printed. In the Web UI,
-    give `http://127.0.0.1:8081/TOKEN` under "Configure Remote Codec Endpoint"; for the `temporal` command
-    the same as --codec-endpoint, or the address with `--codec-auth "Bearer TOKEN"`.
-    """
-    from activities.codec import VARIABLE, CodecError, codec_of
-
-    host, port = listening_address(
-        listen, secured=bool(os.environ.get(CODEC_TOKEN)), how=f"set {CODEC_TOKEN}"
-    )
-    try:
-        keys = codec_of()
-    except CodecError as error:
-        raise BadInput(str(error)) from error
-    if keys is None:
-        raise BadInput(f"there are no keys; set {VARIABLE}, with a key of `determinator codec new-key`")
-
-    async def body() -> int:
-        from client.codec_server import codec_app
-
-        app = codec_app(keys, token(CODEC_TOKEN), origins=origins or ("http://localhost:8080",))
-        return await serve_app(app, host, port, f"the codec server listens on http://{host}:{{port}}")
-
-    return run_async(body)
-
-
 @click.command()
 @click.option(
     "--http",
@@ -136,14 +106,7 @@ def serve(listen: str, origins: tuple[str, ...]) -> int:
     help=f"Serve streamable HTTP at /mcp instead of stdin and stdout; needs the token in {MCP_TOKEN}, "
     "or prints a new one.",
 )
-@click.option(
-    "--allow",
-    "allowed",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="A folder whose documents a caller may name as a library; repeatable. None by default.",
-)
+@allow_option
 @address_option
 def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int:
     """Serve the Model Context Protocol over stdin and stdout, for a program that starts this command, or over
@@ -185,14 +148,7 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
 @click.option("--add-token", metavar="NAME", help="Add a user's token to the file, print it, and end.")
 @click.option("--scope", "scopes", multiple=True, help="Of --add-token: ask, read or decide.  [default: all]")
 @click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD", help="Of --add-token: of one run.")
-@click.option(
-    "--allow",
-    "allowed",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="A folder whose documents a caller may name as a library; repeatable. None by default.",
-)
+@allow_option
 @address_option
 def serve_http(
     listen: str,

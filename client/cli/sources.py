@@ -6,7 +6,6 @@ import click
 
 from client.cli.common import (
     Filled,
-    complete_source,
     json_option,
     load_settings,
     on_client,
@@ -53,7 +52,7 @@ def sources(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("source", metavar="SOURCE", shell_complete=complete_source)
+@click.argument("source", metavar="SOURCE")
 @click.argument("query", nargs=-1, required=True, metavar="QUERY")
 @click.option(
     "--limit",

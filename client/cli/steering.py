@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
-from activities.types import Gate
+from activities.contracts.evidence import Gate
 from client.cli.common import (
     Amount,
     Duration,
     Filled,
     Name,
-    complete_run,
-    complete_source,
+    by_option,
     json_option,
     on_client,
     on_run,
@@ -23,26 +22,38 @@ from client.cli.common import (
 from client.runs.checks import check_addition, check_instruction, check_sources
 
 if TYPE_CHECKING:
-    from activities.candidates.types import Candidate
+    from activities.contracts.candidates import Candidate
     from client.api import Determinator
     from client.run import Run
 
 gate_option = click.option(
     "--gate", type=Name(get_args(Gate)), help="Which gate; default: the one that waits."
 )
-by_option = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
+dispute_option = click.option(
+    "--dispute", type=Filled(), metavar="ID", help="Decide the dispute of this sentence: approved, it goes."
+)
 note_option = click.option("--note", default="", metavar="TEXT", help="Reason; printed in the report.")
 
 
 def decision(name: Literal["approve", "reject"], line: str) -> click.Command:
     """The verb that approves or rejects what waits."""
 
-    async def decide(run: "Run", **given: Any) -> None:  # noqa: ANN401 - click's
-        chosen = await getattr(run, name)(**given)
-        print_text(f"{name}: the {chosen} of {run.id}")
+    async def decide(client: "Determinator", run: str, dispute: str | None, **given: Any) -> None:  # noqa: ANN401
+        if dispute is not None:
+            from client.cli.dialogue import show_version
+
+            upheld = name == "approve"
+            by, note = given["by"], given["note"]
+            show_version(await client.decide(run, dispute, upheld=upheld, by=by, note=note), as_json=False)
+            return
+        found = await client.run(run)
+        chosen = await getattr(found, name)(**given)
+        print_text(f"{name}: the {chosen} of {found.id}")
 
     decide.__doc__ = line
-    return click.command(name)(gate_option(by_option(note_option(on_run(decide)))))
+    return click.command(name)(
+        run_argument(gate_option(dispute_option(by_option(note_option(on_client(decide))))))
+    )
 
 
 def message(name: Literal["pause", "resume", "finish"], line: str, said: str) -> click.Command:
@@ -64,11 +75,37 @@ finish = message("finish", "Stop searching and write the report.", "stops search
 
 
 @click.command()
-@click.argument("run", metavar="RUN", shell_complete=complete_run)
+@click.argument("run", metavar="RUN")
+@click.argument("answers", nargs=-1, metavar="[ANSWER]...")
+@by_option
+@json_option
+@on_client
+async def answer(
+    client: "Determinator", run: str, answers: tuple[str, ...], by: str | None, as_json: bool
+) -> None:
+    """Answer what a run asks back before it searches, one ANSWER a question in their order; "" leaves what it
+    assumes. Without an ANSWER the questions are printed; `approve` accepts all that it assumes."""
+    from client.terminal import plain
+
+    found = await client.run(run)
+    if answers:
+        readings = await found.answer(answers, by=by)
+    else:
+        seen = await found.progress()
+        readings = seen.readings if seen else ()
+    if as_json:
+        print_json([one.model_dump(mode="json") for one in readings])
+        return
+    if not readings:
+        say(f"{found.id} asks nothing back")
+    for number, one in enumerate(readings, start=1):
+        print_text(plain(f"{number}. {one.text}"))
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
 @click.argument("text", nargs=-1, metavar="TEXT")
-@click.option(
-    "--add-source", metavar="NAME", shell_complete=complete_source, help="Search this source as well."
-)
+@click.option("--add-source", metavar="NAME", help="Search this source as well.")
 @on_client
 async def steer(client: "Determinator", run: str, text: tuple[str, ...], add_source: str | None) -> None:
     """Give a run an instruction in your own words; it follows it from its next step on."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from activities.plural import plural
-from client.cli.common import complete_run, json_option, on_client, print_json, print_text, say
+from client.cli.common import json_option, on_client, print_json, print_text, say
 from client.failures import BadInput, Exit
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     "target",
     metavar="RUN|REPORT.json|BUNDLE|TEXT.md",
     default="last",
-    shell_complete=complete_run,
 )
 @click.option(
     "--evidence",

@@ -55,7 +55,7 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
     if run.attached:
         say(f"the same question is being researched already; joining the run {run.id}")
     elif run.earlier:
-        from client.runs.listing import shortest_name
+        from client.listing import shortest_name
 
         earlier = shortest_name(run.earlier)
         say(f"the same question was researched before ({earlier}); this run has an id of its own")
@@ -79,11 +79,12 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
 
 def show_detached(run_id: str, *, as_json: bool) -> None:
     """Print how to return to the run."""
-    from client.runs.listing import shortest_name
+    from client.listing import shortest_name
 
     name = shortest_name(run_id)
     (say if as_json else print_text)(
         f"The run continues in the background. Return to it with `determinator watch {name}`; "
+        f"have it write what it has by now with `determinator finish {name}`; "
         f"stop it with `determinator cancel {name}`."
     )
 
@@ -125,15 +126,15 @@ def import_for_the_end(*, writes: bool) -> None:
     formats of reports take as long again; the run itself leaves the report in the home folder, so they are
     imported only where the command `writes` another one."""
     formats = ("activities.report.formats.markdown",) if writes else ()
-    for module in ("client.reports.load", "client.runs.answer_panel", *formats):
+    for module in ("client.reports.load", "client.reports.answer_panel", *formats):
         importlib.import_module(module)
 
 
 async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") -> bool:
     """Save and print the report of a run that was cancelled; False when it has none."""
     from client.reports.answer import answer_of
+    from client.reports.answer_panel import show_answer
     from client.reports.load import load_report, save_report
-    from client.runs.answer_panel import show_answer
 
     try:
         report, draft = await load_report(run.settings, run.connection, run.id)
@@ -188,7 +189,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
             }
         )
     elif report is not None:
-        from client.runs.answer_panel import show_answer
+        from client.reports.answer_panel import show_answer
 
         show_answer(report, outcome.stop_reason, path)
     return code

@@ -87,6 +87,8 @@ class Places:
         self.server_log = self.logs / "server.log"
         self.worker_log = self.logs / "worker.log"
         self.reports = self.home / "reports"
+        self.runs = self.home / "runs"
+        """A folder a run, for people; see `activities.report.run_folder`."""
 
     def note_of(self, queue: str, own: str) -> Path:
         """The note of the worker of a queue: the home's `own`, or one beside it, of any name."""

@@ -42,6 +42,10 @@ ALIVE_SECONDS = 0.5
 """How often it is looked whether the processes of a home are there while something waits for them."""
 MAX_STARTS = 3
 """How often the processes are started when they end again meanwhile."""
+FIRST_START = (
+    "first start: a folder for everything that is kept ({home}), then a Temporal server and a worker on this "
+    "machine, which takes some seconds; later questions find them running"
+)
 T = TypeVar("T")
 INHERITED = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV", "LANG", "TZ")
 """What supervisor and server have of the caller's environment, besides `PYTHON...` and `LC_...`: no key and
@@ -70,6 +74,8 @@ async def start_embedded(
 async def _start(settings: Settings, *, worker: bool, for_run: bool, restart: bool, say: Say) -> Connection:
     places = Places(settings.home)
     try:
+        if worker and not places.state.exists():
+            say(FIRST_START.format(home=places.home))
         places.make()
         began = await running_server(settings, places)
         held: Answer | None = None

@@ -153,7 +153,7 @@ def shown(runs: list[str]) -> str:
 
 async def open_runs(client: Client, queue: str) -> list[str]:
     """The ids of open research runs and refreshes of a queue. Raises RPCError."""
-    from client.runs.listing import RESEARCH, description
+    from client.listing import RESEARCH, description
 
     query = f"({RESEARCH} OR WorkflowType = 'RefreshReport') AND ExecutionStatus = 'Running'"
     listed = [

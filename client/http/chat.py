@@ -17,11 +17,11 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from activities.types import Usage
+from activities.contracts.evidence import Usage
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput, Failure
-from client.http.desk import Desk, Options
+from client.http.desk import Desk, Once, Options
 from client.http.protocol import CHUNK_CHARS, MODELS, ending
 from client.http.response_routes import Turn, mode_of
 from client.http.rest import Action, Message, by, send
@@ -59,9 +59,11 @@ def chat(desk: Desk) -> APIRouter:
     ask = Depends(desk.needs("ask"))
 
     @router.post("/chat/completions", response_model=None)
-    async def create(body: Conversation, token: Token = ask) -> JSONResponse | EventSourceResponse:
+    async def create(
+        body: Conversation, token: Token = ask, once: Once = ""
+    ) -> JSONResponse | EventSourceResponse:
         """Answer the last message of a conversation."""
-        reply = Reply(*await subject(desk, body, token), body.model)
+        reply = Reply(*await subject(desk, body, token, once), body.model)
         if body.stream:
             usage = body.stream_options is not None and body.stream_options.include_usage
             return EventSourceResponse(sent(reply, usage=usage))
@@ -70,7 +72,7 @@ def chat(desk: Desk) -> APIRouter:
     return router
 
 
-async def subject(desk: Desk, body: Conversation, token: Token) -> tuple[Run, int]:
+async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tuple[Run, int]:
     """The run that the last message is about, and the event after which it is new. Raises
     BadInput for what cannot be done."""
     mode = mode_of(body.model)
@@ -85,11 +87,11 @@ async def subject(desk: Desk, body: Conversation, token: Token) -> tuple[Run, in
     answers = [turn.text for turn in body.messages if turn.role == "assistant"]
     named = RUN_LINE.findall(answers[-1]) if answers else []
     if not named:
-        return await desk.ask(token, text, options), 0
+        return await desk.ask(token, text, options, once=once), 0
     run = await desk.run(named[-1], token)
     seen = await run.progress() if (await run.row()).status == "running" else None
     if seen is None:
-        return await desk.ask(token, text, options, run.id), 0
+        return await desk.ask(token, text, options, run.id, once), 0
     await tell(run, text, token, gate=seen.waiting_for)
     return run, seen.last_seq if seen.waiting_for else 0
 

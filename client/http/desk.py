@@ -5,11 +5,11 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import HTTPException, Security
+from fastapi import Header, HTTPException, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
-from activities.types import Gate, Length
+from activities.contracts.evidence import ApprovalGate, Length
 from client.access import Access, RateLimit
 from client.api import Determinator
 from client.failures import BadInput
@@ -24,6 +24,14 @@ HOUR = 3600.0
 MINUTE = 60.0
 Years = Annotated[int, Field(ge=1000, le=3000)]
 Name = Annotated[str, Field(max_length=200)]
+Once = Annotated[
+    str,
+    Header(
+        alias="Idempotency-Key",
+        max_length=255,
+        description="The same request with the same key is the same run, also after that has ended",
+    ),
+]
 Names = Annotated[list[Name], Field(max_length=50)]
 
 
@@ -53,7 +61,7 @@ class Options(BaseModel):
     max_tokens: Annotated[int, Field(ge=0)] | None = None
     max_cost: Annotated[float, Field(ge=0, description="US dollars")] | None = None
     max_time: Annotated[float, Field(gt=0, description="Seconds of work")] | None = None
-    approve: Annotated[list[Gate], Field(description="Gates that wait for a person")] | None = None
+    approve: Annotated[list[ApprovalGate], Field(description="Gates that wait for a person")] | None = None
     approval_timeout: Annotated[float, Field(gt=0, description="Seconds")] | None = None
 
 
@@ -98,14 +106,20 @@ class Desk:
         return await self.access.run(name, token.user)
 
     async def ask(
-        self, token: Token, question: str, options: Options | None = None, follow_up: str | None = None
+        self,
+        token: Token,
+        question: str,
+        options: Options | None = None,
+        follow_up: str | None = None,
+        once: str = "",
     ) -> Run:
-        """Start a run within the limits of the token. Raises what `Determinator.ask` raises."""
+        """Start a run within the limits of the token, or find the one of the key `once`. Raises what
+        `Determinator.ask` raises."""
         asked = self._checked(options or Options(), token)
         if follow_up is not None:
             follow_up = (await self.run(follow_up, token)).id
         self._admit(token, token.runs_an_hour, HOUR, "runs an hour")
-        return await self.client.ask(question, follow_up=follow_up, user=token.user, **asked)
+        return await self.client.ask(question, follow_up=follow_up, user=token.user, once=once, **asked)
 
     async def extend(
         self, run: Run, token: Token, *, tokens: int, cost: float, seconds: float, iterations: int

@@ -49,10 +49,10 @@ from openai.types.responses.response_reasoning_summary_part_added_event import P
 from openai.types.responses.response_reasoning_summary_part_done_event import Part as DonePart
 from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
 
+from activities.contracts.evidence import Usage
 from activities.report.formats import render
 from activities.report.formats.text import safe_url
 from activities.report.schema import Reference, Report
-from activities.types import Usage
 from client.failures import NoSuchRun
 from client.reports.load import NoReport
 from client.run import Run

@@ -15,7 +15,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput
-from client.http.desk import Desk, Options
+from client.http.desk import Desk, Once, Options
 from client.http.protocol import (
     APPROVAL,
     MODELS,
@@ -99,10 +99,10 @@ def responses(desk: Desk) -> APIRouter:
         return model_of(mode_of(name))
 
     @router.post("/responses", response_model=None)
-    async def create(body: Asked, token: Token = ask) -> JSONResponse | EventSourceResponse:
+    async def create(body: Asked, token: Token = ask, once: Once = "") -> JSONResponse | EventSourceResponse:
         """Start a run, build on one, or answer the request for approval of one. Without `background` and
         `stream` the answer comes when the run has ended or waits at a gate."""
-        run, after = await begin(desk, body, token)
+        run, after = await begin(desk, body, token, once)
         if body.stream:
             return EventSourceResponse(sent(run))
         if not body.background:
@@ -150,7 +150,7 @@ def mode_of(name: str) -> str:
     return mode
 
 
-async def begin(desk: Desk, body: Asked, token: Token) -> tuple[Run, int]:
+async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, int]:
     """The run that a request is about, and the event after which it is new. Raises
     BadInput for what cannot be done here."""
     if body.tools:
@@ -167,7 +167,7 @@ async def begin(desk: Desk, body: Asked, token: Token) -> tuple[Run, int]:
         raise BadInput("`input` has no message of a user")
     mode = mode_of(body.model)
     options = body.determinator.model_copy(update={"mode": body.determinator.mode or mode})
-    return await desk.ask(token, texts[-1], options, before), 0
+    return await desk.ask(token, texts[-1], options, before, once), 0
 
 
 async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:

@@ -10,12 +10,12 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from activities.contracts.evidence import Gate, Length, ReportPlan
 from activities.report.format_table import FORMATS
-from activities.types import Gate, Length, ReportPlan
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput
-from client.http.desk import Desk, Question
+from client.http.desk import Desk, Once, Question
 from client.http.tokens import Token
 from client.reports.load import as_bytes
 from client.run import Run
@@ -60,9 +60,9 @@ def rest(desk: Desk) -> APIRouter:
     ask, read, decide = (Depends(desk.needs(scope)) for scope in ("ask", "read", "decide"))
 
     @router.post("", status_code=201)
-    async def start(body: Question, token: Token = ask) -> RunState:
+    async def start(body: Question, token: Token = ask, once: Once = "") -> RunState:
         """Start the research of a question, or join it where it is under way."""
-        return await state_of(await desk.ask(token, body.question, body, body.follow_up))
+        return await state_of(await desk.ask(token, body.question, body, body.follow_up, once))
 
     @router.get("")
     async def runs(token: Token = read, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ListedRun]:

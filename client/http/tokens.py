@@ -14,8 +14,8 @@ from typing import Literal, get_args
 import structlog
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from activities.contracts.evidence import Frozen
 from activities.private_files import write_whole
-from activities.types import Frozen
 from client.access import RUNS_AN_HOUR
 from client.failures import BadInput
 from client.web.users import version_of

@@ -8,12 +8,15 @@ from typing import Annotated, Literal, ParamSpec, TypeVar
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from activities.contracts.evidence import Evidence, Identifiers, SearchStatus
 from activities.credentials import redacted
+from activities.report.formats.words import dispute_line
+from activities.report.revised import differences
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
-from activities.types import Identifiers, SearchStatus
 from client.api import EXPECTED
 from client.failures import as_failure
+from client.runs.revising import Answered
 from client.runs.run_state import RunId, RunState
 
 P = ParamSpec("P")
@@ -24,12 +27,23 @@ TOOLS = {
     "watch": "research_status",
     "status": "research_status",
     "approve": "approve",
+    "pause": "pause",
+    "resume": "resume",
+    "extend": "extend",
+    "refresh": "refresh",
+    "evidence": "search_evidence",
+    "plan": "get_plan",
     "reject": 'approve with decision "reject"',
     "steer": "steer",
     "cancel": "cancel_research",
-    "finish": "cancel_research with finish",
+    "finish": "finish",
     "report": "get_report",
+    "chart": "get_chart",
     "verify": "verify_report",
+    "tell": "tell_report",
+    "change": "change_report",
+    "dispute": "dispute_sentence",
+    "answer": "answer_questions",
     "search": "search_all_sources",
 }
 """Verb of the command line -> tool."""
@@ -107,6 +121,17 @@ class Work(BaseModel):
     )
 
 
+class CollectedWork(Work):
+    """A work that runs have collected."""
+
+    score: float = Field(0.0, description="How near it is; comparable within one answer")
+
+    @classmethod
+    def of(cls, work: Evidence, score: float) -> "CollectedWork":
+        """A work with its score."""
+        return cls.model_validate(work).model_copy(update={"score": score})
+
+
 class SearchAnswer(BaseModel):
     """What one source answered."""
 
@@ -176,6 +201,23 @@ class ReportClaim(BaseModel):
     support: list[Quote]
 
 
+def claims_in(report: Report) -> list[ReportClaim]:
+    """The claims of a report, each with its quotes."""
+    numbers = {reference.evidence_id: reference.number for reference in report.references}
+    return [
+        ReportClaim(
+            section=section.title,
+            text=claim.text,
+            support=[
+                Quote(evidence_id=s.evidence_id, quote=s.quote, reference=numbers.get(s.evidence_id))
+                for s in claim.support
+            ],
+        )
+        for section in report.sections
+        for claim in section.claims
+    ]
+
+
 class ReportAnswer(BaseModel):
     """A report."""
 
@@ -194,7 +236,6 @@ class ReportAnswer(BaseModel):
     @classmethod
     def of(cls, report: Report, markdown: str) -> "ReportAnswer":
         """The answer for a report."""
-        numbers = {reference.evidence_id: reference.number for reference in report.references}
         return cls(
             run=report.run_id,
             question=report.question,
@@ -203,22 +244,20 @@ class ReportAnswer(BaseModel):
             confidence=report.confidence,
             stop_reason=report.stop_reason,
             draft=report.draft,
-            claims=[
-                ReportClaim(
-                    section=section.title,
-                    text=claim.text,
-                    support=[
-                        Quote(evidence_id=s.evidence_id, quote=s.quote, reference=numbers.get(s.evidence_id))
-                        for s in claim.support
-                    ],
-                )
-                for section in report.sections
-                for claim in section.claims
-            ],
+            claims=claims_in(report),
             references=[Work.model_validate(reference) for reference in report.references],
             limitations=list(report.limitations),
             markdown=markdown,
         )
+
+
+class ChartAnswer(BaseModel):
+    """A chart of a report."""
+
+    run: RunId
+    chart: str
+    table: str = Field(description="What it draws, as a Markdown table")
+    svg: str
 
 
 class HypothesisAnswer(BaseModel):
@@ -258,3 +297,58 @@ class CheckedQuote(BaseModel):
     reason: str = Field(
         "", description="Why it is not, or why it supports nothing all the same: a title, a citation line"
     )
+
+
+class Told(BaseModel):
+    """The answer to a question about a report."""
+
+    run: RunId
+    question: str
+    answer: list[str] = Field(description="In sentences, each of which a claim bears out")
+    claims: list[ReportClaim] = Field(description="Empty where the evidence of the run does not say it")
+    written_by: str = Field(description="`extractive`: no model has read it, these are the nearest passages")
+
+    @classmethod
+    def of(cls, report: Report) -> "Told":
+        """The answer, which is a report of one section."""
+        answer = [claim.text for claim in report.answer]
+        return cls(
+            run=report.run_id,
+            question=report.question,
+            answer=answer,
+            claims=claims_in(report),
+            written_by=report.written_by,
+        )
+
+
+class SentenceChange(BaseModel):
+    id: str
+    before: str = Field(description="Empty for a new sentence")
+    after: str = Field(description="Empty for one that is gone")
+
+
+class ChangedReport(BaseModel):
+    """What has become of a report that was changed or disputed."""
+
+    run: RunId
+    version: int
+    made: bool = Field(description="Whether a version was made; else nothing changed, and `notes` say why")
+    changes: list[SentenceChange]
+    disputes: list[str]
+    notes: list[str]
+
+    @classmethod
+    def of(cls, answered: Answered) -> "ChangedReport":
+        """What came of it."""
+        outcome = answered.outcome
+        return cls(
+            run=outcome.run_id,
+            version=outcome.version,
+            made=outcome.made,
+            changes=[
+                SentenceChange(id=one.id, before=one.before, after=one.after)
+                for one in differences(answered.before, answered.report)
+            ],
+            disputes=[dispute_line(one) for one in answered.report.disputes],
+            notes=[*outcome.notes],
+        )

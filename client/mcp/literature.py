@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -9,11 +10,12 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from activities.errors import SourceError
-from activities.types import Evidence, Filters, SearchStatus
-from activities.verification.identifiers import normal_pmid
-from activities.verification.normal_form import MIN_QUOTE_CHARS
-from activities.verification.quote_check import normalise, quote_fault, verbatim, worded
+from activities.contracts.errors import SourceError
+from activities.contracts.evidence import Evidence, Filters, SearchStatus
+from activities.contracts.identifiers import normal_pmid
+from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, verbatim
+from activities.text.quotability import quote_fault
+from activities.verification.quote_check import worded
 from client.api import Determinator
 from client.failures import BadInput, Failure
 from client.mcp.answers import (
@@ -61,6 +63,7 @@ class Literature:
             self.search_pubmed,
             self.search_europepmc,
             self.search_clinical_trials,
+            self.search_web,
             self.search_all_sources,
             self.get_paper_details,
             self.verify_quotes,
@@ -88,6 +91,19 @@ class Literature:
         """Search ClinicalTrials.gov: registered trials with their phase, status and results. An outage is an
         error, never an empty answer."""
         return await self._search("clinicaltrials", query, max_results, date_range)
+
+    async def search_web(self, query: QueryText, max_results: MaxResults = 10) -> SearchAnswer:
+        """Search the web with the first engine that is set up and answers. An outage of all is an error,
+        never an empty answer."""
+        engines = [one for one in await self._client.sources() if "web" in one.info.domains]
+        names = [one.info.name for one in engines if one.enabled]
+        if not names:
+            ways = "; ".join(f"{one.info.name}: {one.reason}" for one in engines)
+            raise BadInput(f"no search of the web is set up: {ways}")
+        for name in names[:-1]:
+            with suppress(Failure):
+                return await self._search(name, query, max_results, "all")
+        return await self._search(names[-1], query, max_results, "all")
 
     async def search_all_sources(
         self,

@@ -5,23 +5,42 @@ While a caller waits, progress is reported with each event of the run.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.shared.exceptions import MCPError
 from mcp_types import ToolAnnotations
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field, create_model
 
+from activities.contracts.evidence import ApprovalGate, Gate, Length, ReportPlan
+from activities.contracts.revise import MAX_INSTRUCTION_CHARS
+from activities.contracts.step import Reading
+from activities.refresh_activity import RefreshOutcome
+from activities.report.format_table import CHARTS
 from activities.report.formats import render
-from activities.types import Gate, Length
 from client.api import Determinator
 from client.failures import BadInput
-from client.mcp.answers import HypothesisAnswer, ReportAnswer, VerifyAnswer, clearly
+from client.mcp.answers import (
+    ChangedReport,
+    ChartAnswer,
+    CollectedWork,
+    HypothesisAnswer,
+    ReportAnswer,
+    Told,
+    VerifyAnswer,
+    clearly,
+)
+from client.reports.charts import render_chart
 from client.reports.verify import is_file_name
 from client.run import Run
 from client.runs.folders import Folders
+from client.runs.planning import Planned
 from client.runs.run_state import ListedRun, RunState, state_of
+from workflows.graph.library import builtin_names
+from workflows.modes import CHOICES
+from workflows.types import BudgetStatus, PlanView
 
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -29,6 +48,15 @@ CANCELS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 BY = "MCP client"
 """Who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
+CLARIFY_SECONDS = 300.0
+"""Seconds that a tool waits for what a person answers; after that the run goes on with what it assumes."""
+MESSAGES: Mapping[str, tuple[Callable[[Run], Awaitable[object]], ToolAnnotations, str]] = {
+    "pause": (Run.pause, CHANGES, "Pause a run at its next step; waiting uses no budget."),
+    "resume": (Run.resume, CHANGES, "Resume a paused run."),
+    "finish": (Run.finish, CHANGES, "Stop searching, and write the report from what there is."),
+    "cancel_research": (Run.cancel, CANCELS, "Stop a run. A report of what was found is still written."),
+}
+"""Tools that send a message without content: what they send, of what kind it is, what it does."""
 
 
 def named_by_id(run: str) -> str:
@@ -54,9 +82,22 @@ Seconds = Annotated[
     Field(ge=0, le=MAX_WAIT_SECONDS, description="How long to wait for its end; the run goes on after that"),
 ]
 Question = Annotated[str, Field(min_length=3, max_length=4000)]
+Mode = Annotated[
+    str,
+    Field(
+        json_schema_extra={"enum": [*CHOICES]},
+        description="auto chooses; deep plans sections; team and hierarchical have managers",
+    ),
+]
 Sources = Annotated[Sequence[str], Field(description="Only these sources; none: those of the profile")]
 Library = Annotated[str, Field(description="A folder of documents, below one the operator allows")]
-ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Profile = Annotated[
+    str,
+    Field(pattern=r"^[a-z][a-z0-9_]*$", description="auto, drug_repurposing, biomedical, general ..."),
+]
+Dollars = Annotated[float | None, Field(ge=0, description="US dollars at most")]
+Message = Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
+Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
 
 class Research:
@@ -68,43 +109,80 @@ class Research:
 
     def register(self, server: MCPServer) -> None:
         """Add the tools to a server."""
-        for tool in (self.start_research, self.analyze_hypothesis, self.approve, self.steer):
-            server.add_tool(clearly(tool), annotations=CHANGES)
-        for read in (self.list_runs, self.research_status, self.get_report, self.verify_report):
-            server.add_tool(clearly(read), annotations=READS)
-        server.add_tool(clearly(self.cancel_research), annotations=CANCELS)
+        changing = (
+            *(self.start_research, self.follow_up, self.analyze_hypothesis, self.approve, self.steer),
+            *(self.extend, self.edit_plan, self.refresh, self.answer_questions),
+            *(self.tell_report, self.change_report, self.dispute_sentence),
+        )
+        reading = (
+            *(self.plan_research, self.list_runs, self.research_status, self.get_report, self.get_plan),
+            *(self.get_chart, self.search_evidence, self.verify_report),
+        )
+        for tools, kind in ((changing, CHANGES), (reading, READS)):
+            for tool in tools:
+                server.add_tool(clearly(tool), annotations=kind)
+        for name, (send, kind, text) in MESSAGES.items():
+            server.add_tool(clearly(self._message(send)), name, description=text, annotations=kind)
+
+    def _message(self, send: Callable[[Run], Awaitable[object]]) -> Callable[..., Awaitable[RunState]]:
+        async def tell(run: OneRun) -> RunState:
+            told = await self._client.run(run)
+            await send(told)
+            return await state_of(told)
+
+        return tell
+
+    async def plan_research(
+        self,
+        question: Question,
+        mode: Mode = "auto",
+        profile: Profile = "auto",
+        sources: Sources = (),
+        max_sections: Annotated[int | None, Field(ge=1, le=20)] = None,
+    ) -> Planned:
+        """How a question would be researched: how it is read, which mode and sources fit, and the sections of
+        a report on it. No run is started and nothing is searched. To use a changed plan, start_research with
+        mode deep and approve ["plan"], then edit_plan and approve."""
+        return await self._client.plan(
+            question,
+            mode=mode,
+            profile=None if profile == "auto" else profile,
+            sources=list(sources),
+            max_sections=max_sections,
+        )
 
     async def start_research(
         self,
         question: Question,
         ctx: Context,
-        mode: Annotated[
-            Literal["auto", "simple", "iterative", "deep"],
-            Field(description="deep plans sections; auto chooses"),
-        ] = "auto",
-        profile: Annotated[
-            ProfileName, Field(description="auto, drug_repurposing, biomedical, general")
-        ] = "auto",
+        mode: Mode = "auto",
+        graph: Annotated[
+            str,
+            Field(description=f"Of mode graph: {', '.join(builtin_names())}, or a file the operator allows"),
+        ] = "",
+        profile: Profile = "auto",
         sources: Sources = (),
         library: Library = "",
         columns: Annotated[
             Sequence[str], Field(description="What to extract from each work, for a table")
         ] = (),
         length: Annotated[Length, Field(description="How much of its report is printed")] = "standard",
-        max_cost: Annotated[float | None, Field(ge=0, description="US dollars at most")] = None,
+        max_cost: Dollars = None,
         max_minutes: Annotated[float | None, Field(gt=0, description="Working time at most")] = None,
         max_iterations: Annotated[int | None, Field(ge=1, le=50)] = None,
         approve: Annotated[
-            Sequence[Gate], Field(description="Gates at which the run waits for the tool approve")
+            Sequence[ApprovalGate], Field(description="Gates at which the run waits for the tool approve")
         ] = (),
         wait_seconds: Seconds = 0,
     ) -> RunState:
         """Start the research of a question; its report quotes a source for every claim. The same question
         with the same settings joins the run that is under way. Returns at once unless `wait_seconds` is
-        given."""
+        given. Where your client can ask its person, it may be asked first what the question leaves open."""
+        asks = can_ask(ctx) and self._client.settings.clarify is None
         run = await self._client.ask(
             question,
-            mode=None if mode == "auto" else mode,
+            mode=mode if mode != "auto" else None,
+            graph=(graph if graph in builtin_names() else self._folders.check(graph)) if graph else None,
             profile=None if profile == "auto" else profile,
             sources=list(sources),
             library=self._folders.check(library) if library else None,
@@ -114,8 +192,41 @@ class Research:
             max_time=None if max_minutes is None else max_minutes * 60,
             max_iterations=max_iterations,
             approve=list(approve) or None,
+            clarify="ask" if asks else None,
         )
+        if asks:
+            try:
+                await asyncio.wait_for(ask_back(run, ctx), CLARIFY_SECONDS)
+            except TimeoutError:  # nobody is there: what it assumes holds
+                with suppress(BadInput):
+                    await run.approve("clarification", by=BY)
         return await self._state(run, ctx, wait_seconds)
+
+    async def tell_report(self, run: OneRun, question: Message) -> Told:
+        """Ask a finished report a question; the evidence of its run answers, with quotes, or does not have it
+        (then `claims` is empty: follow_up searches for it). A sentence is named by its id."""
+        answered = await self._client.tell(run, question, by=BY)
+        return Told.of(answered.report)
+
+    async def change_report(self, run: OneRun, instruction: Message) -> ChangedReport:
+        """Change a finished report: shorter, without a section, for a general reader, with a work that is
+        named by its PMID. A version is made beside it; what is not touched stays letter by letter."""
+        return ChangedReport.of(await self._client.change(run, instruction, by=BY))
+
+    async def dispute_sentence(
+        self, run: OneRun, sentence: Annotated[str, Field(max_length=20)], reason: Message
+    ) -> ChangedReport:
+        """Say that a sentence of a finished report is wrong. Its works are read again; the report shows both,
+        and the sentence stays until a person decides."""
+        return ChangedReport.of(await self._client.dispute(run, sentence, reason, by=BY))
+
+    async def answer_questions(
+        self,
+        run: OneRun,
+        answers: Annotated[Sequence[str], Field(description="In order; empty: what the run assumes")],
+    ) -> Sequence[Reading]:
+        """Answer what a run asks back before it searches (the gate `clarification`)."""
+        return await (await self._client.run(run)).answer(answers, by=BY)
 
     async def list_runs(self, limit: Annotated[int, Field(ge=1, le=100)] = 20) -> list[ListedRun]:
         """Runs, the newest first, with the id by which the other tools take each."""
@@ -150,20 +261,62 @@ class Research:
         await found.steer(text, by=BY)
         return await state_of(found)
 
-    async def cancel_research(
+    async def follow_up(
         self,
         run: OneRun,
-        finish: Annotated[
-            bool, Field(description="Stop searching only, and write the report from what there is")
-        ] = False,
+        question: Question,
+        ctx: Context,
+        mode: Mode = "auto",
+        max_cost: Dollars = None,
+        wait_seconds: Seconds = 0,
     ) -> RunState:
-        """Stop a run. A report of what was found is still written."""
+        """Ask a question that builds on a finished run: it begins with what that run found, with the same
+        sources, folder and limits, and reads "it" as what that run was about."""
+        new = await self._client.ask(
+            question, follow_up=run, mode=mode if mode != "auto" else None, max_cost=max_cost
+        )
+        return await self._state(new, ctx, wait_seconds)
+
+    async def extend(
+        self,
+        run: OneRun,
+        tokens: Annotated[int, Field(ge=0)] = 0,
+        cost: Annotated[float, Field(ge=0, description="US dollars")] = 0.0,
+        minutes: Annotated[float, Field(ge=0, description="Of working time")] = 0.0,
+        iterations: Annotated[int, Field(ge=0)] = 0,
+    ) -> BudgetStatus:
+        """Add to the budget of a run; what it may use after that."""
         found = await self._client.run(run)
-        if finish:
-            await found.finish()
-        else:
-            await found.cancel()
-        return await state_of(found)
+        return await found.extend(tokens=tokens, cost=cost, seconds=minutes * 60, iterations=iterations)
+
+    async def get_plan(self, run: AnyRun = "last") -> PlanView:
+        """The plan of a run: its sections with a key question each, and whether it was approved."""
+        return await (await self._client.run(run)).plan()
+
+    async def edit_plan(self, run: OneRun, plan: ReportPlan) -> PlanView:
+        """Replace the plan of a run while it waits at the gate `plan`, which goes on waiting. A section that
+        keeps its id stays the same section."""
+        return await (await self._client.run(run)).edit_plan(plan, by=BY)
+
+    async def refresh(
+        self,
+        run: OneRun,
+        search: Annotated[bool, Field(description="Also run its searches again, for new works")] = False,
+    ) -> RefreshOutcome:
+        """Ask PubMed, Crossref and Europe PMC again about what a finished report cites: retractions,
+        concerns, corrections. Where anything changed, get_report gives a new version."""
+        return await self._client.refresh(run, search=search)
+
+    async def search_evidence(
+        self,
+        query: Annotated[str, Field(min_length=1, max_length=2_000)],
+        run: Annotated[str, Field(max_length=200, description="Of this run only; none: of all runs")] = "",
+        limit: Collected = 10,
+    ) -> list[CollectedWork]:
+        """Search what runs have collected, by words and by meaning, the nearest first. Asks no source."""
+        found = {ref.evidence_id for ref in await (await self._client.run(run)).found()} if run else None
+        collected = await self._client.collected(query, limit, only=found)
+        return [CollectedWork.of(work, score) for work, score in collected]
 
     async def get_report(
         self,
@@ -176,6 +329,21 @@ class Research:
         report = (await found.draft()).at_length(length)
         markdown = await asyncio.to_thread(render, report, "md")
         return ReportAnswer.of(report, markdown.decode())
+
+    async def get_chart(
+        self,
+        name: Annotated[str, Field(json_schema_extra={"enum": [*CHARTS]})],
+        run: AnyRun = "last",
+    ) -> ChartAnswer:
+        """A chart of a report: as a table in Markdown and as SVG with a title and a description."""
+        if name not in CHARTS:
+            raise BadInput(f"there is no chart {name[:100]}; there are {', '.join(CHARTS)}")
+        report = await (await self._client.run(run)).draft()
+        table = render_chart(report, name, "md")
+        svg = await asyncio.to_thread(render_chart, report, name, "svg")
+        if table is None or svg is None:
+            raise BadInput(f"{report.run_id} has nothing for the chart {name}")
+        return ChartAnswer(run=report.run_id, chart=name, table=table.decode(), svg=svg.decode())
 
     async def verify_report(
         self,
@@ -205,7 +373,7 @@ class Research:
         mechanism: Annotated[str, Field(max_length=1000, description="The proposed mechanism, if any")] = "",
         sources: Sources = (),
         library: Library = "",
-        max_cost: Annotated[float | None, Field(ge=0, description="US dollars at most")] = None,
+        max_cost: Dollars = None,
         wait_seconds: Seconds = 600,
     ) -> HypothesisAnswer:
         """Ask what the evidence says of a drug for a condition: an iterative run with the profile for drug
@@ -230,6 +398,38 @@ class Research:
             with suppress(TimeoutError):
                 await asyncio.wait_for(follow(run, ctx), seconds)
         return await state_of(run)
+
+
+def can_ask(ctx: Context) -> bool:
+    """Whether the caller can ask its person."""
+    known = ctx.session.client_capabilities
+    return known is not None and known.elicitation is not None
+
+
+async def ask_back(run: Run, ctx: Context) -> None:
+    """Have the caller's person answer what a run asks before it searches; what is declined is assumed."""
+    async for event in run.events():
+        if event.type in ("read", "complete"):
+            return
+        if event.type != "awaiting_approval":
+            continue
+        seen = await run.progress()
+        if seen is None or seen.waiting_for != "clarification":
+            continue
+        fields = {
+            f"answer_{n}": (str, Field(default="", title=one.question, description=f"Else: {one.assumed}"))
+            for n, one in enumerate(seen.readings, 1)
+        }
+        form: type[BaseModel] = create_model("Answers", **fields)  # type: ignore[call-overload]
+        try:
+            given = await ctx.elicit(
+                f"Before it searches: {' '.join(o.question for o in seen.readings)}", form
+            )
+        except MCPError:  # the caller cannot show it after all
+            given = None
+        answers = given.data.model_dump().values() if given is not None and given.action == "accept" else ()
+        await run.answer([*answers], by=BY)
+        return
 
 
 async def follow(run: Run, ctx: Context) -> None:

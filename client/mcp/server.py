@@ -7,12 +7,13 @@ Like the command line it is a client only: runs live on the Temporal server, and
 """
 
 import difflib
+import functools
 import hmac
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import (
@@ -34,6 +35,7 @@ from client.mcp.literature import Literature
 from client.mcp.research import Research
 from client.runs.folders import Folders
 
+P = ParamSpec("P")
 INSTRUCTIONS = (
     "Literature search and deep research with verified quotes. Search tools answer at once; start_research "
     "begins a durable run that takes minutes: ask research_status with wait_seconds, then get_report. Texts "
@@ -109,27 +111,54 @@ def add_resources(server: MCPServer, client: Determinator) -> None:
     """Reports and single works of runs, by address."""
 
     @server.resource("report://{run}", mime_type="text/markdown", title="The report of a run, as Markdown")
+    @readable
     async def report(run: str) -> str:
-        try:
-            return render(await (await client.run(run)).draft(), "md").decode()
-        except NoSuchRun as error:
-            raise ResourceNotFoundError(one_line(error)) from error
-        except EXPECTED as error:
-            raise ResourceError(one_line(error)) from error
+        return render(await (await client.run(run)).draft(), "md").decode()
+
+    @server.resource(
+        "method://{run}",
+        mime_type="application/json",
+        title="How a run worked: searches, counts, iterations, models, prompts, cost, approvals",
+    )
+    @readable
+    async def method(run: str) -> str:
+        return (await (await client.run(run)).draft()).methodology.model_dump_json()
+
+    @server.resource(
+        "evidence://{run}",
+        mime_type="application/jsonl",
+        title="Everything that a run found, without its text: one JSON object a line",
+    )
+    @readable
+    async def works(run: str) -> str:
+        return "\n".join(ref.model_dump_json() for ref in await (await client.run(run)).found())
 
     @server.resource(
         "evidence://{run}/{evidence_id}",
         mime_type="application/json",
         title="An item that a run found, with its full stored text",
     )
+    @readable
     async def evidence(run: str, evidence_id: str) -> str:
+        async for line in (await client.run(run)).evidence_lines():
+            if line["evidence_id"] == evidence_id:
+                return json.dumps(line, ensure_ascii=False)
+        raise NoSuchRun(f"{run} has no item {evidence_id}")
+
+
+def readable(resource: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+    """A resource whose foreseen errors reach the caller as one line."""
+
+    @functools.wraps(resource)
+    async def wrapped(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
-            async for line in (await client.run(run)).evidence_lines():
-                if line["evidence_id"] == evidence_id:
-                    return json.dumps(line, ensure_ascii=False)
+            return await resource(*args, **kwargs)
+        except NoSuchRun as error:
+            raise ResourceNotFoundError(one_line(error)) from error
         except EXPECTED as error:
             raise ResourceError(one_line(error)) from error
-        raise ResourceNotFoundError(one_line(f"{run} has no item {evidence_id}"))
+
+    return wrapped
 
 
 def add_prompts(server: MCPServer) -> None:

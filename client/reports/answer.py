@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from activities.contracts.evidence import ANSWERED, Claim, Frozen, SearchRecord
 from activities.report.formats import words
-from activities.report.formats.prose import NOT_READ, Citations, summary_of
+from activities.report.formats.prose import Citations, notice, summary_of
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import Report
-from activities.types import ANSWERED, Claim, Frozen, SearchRecord
 
 FIRST_CLAIMS = 5
 """Claims shown on the terminal; the report has them all."""
@@ -99,7 +99,7 @@ def _bottom_line(report: Report) -> str:
         citations = Citations.of(report.references)
         return " ".join(with_references(_claim(claim, citations)) for claim in report.answer)
     if extractive:
-        return NOT_READ
+        return notice(report)
     claims = claims_of(report)
     return with_references(claims[0]) if claims else clean(report.executive_summary)
 

@@ -4,46 +4,33 @@ Every text file goes through `client.secrets.without` last; the formats made fro
 report without secrets.
 """
 
-import csv
 import hashlib
-import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
-from activities.iterations import IterationRecord
+from activities.contracts.evidence import Evidence
+from activities.contracts.revise import Instruction
 from activities.plural import plural
-from activities.report.audit import EvidenceLine, as_evidence, examine
+from activities.report.archive import Change
+from activities.report.audit import examine
+from activities.report.evidence_lines import EvidenceLine, as_evidence
 from activities.report.formats import FORMATS, Format, MissingExtra, words
+from activities.report.formats.iterations import iteration_text
 from activities.report.formats.page import REFUSED_NOTE
-from activities.report.formats.text import escape_markdown, spreadsheet_cell
+from activities.report.formats.table import searches_csv
+from activities.report.formats.text import escape_markdown
 from activities.report.schema import Report
-from activities.types import Evidence
 from client.reports.finished import Finished
 from client.secrets import without
 
 README, REPORT, EVIDENCE, SEARCHES = "README.md", "report.json", "evidence.jsonl", "searches.csv"
 SUMS, CHECK = "SHA256SUMS", "check.py"
-SEARCH_HEAD = (
-    *(
-        "source",
-        "query",
-        "status",
-        "hits",
-        "kept",
-        "set_aside",
-        "seconds",
-        "attempts",
-        "section",
-        "iteration",
-    ),
-    *("gap", "detail"),
-)
 HOLDS = "This folder holds a research report and everything needed to check it."
 RULE = """\
 A quote is one contiguous run of at least 25 characters of the stored text of the very item it is attributed
@@ -75,7 +62,7 @@ FILE_DESCRIPTIONS = {
     "check.py": "checks sums and quotes with nothing but Python",
 }
 """What each file is, for the README."""
-IMPORT_OF_RULES = "from activities.verification.normal_form import normalise, occurs\n"
+IMPORT_OF_RULES = "from activities.text.normal_form import normalise, occurs\n"
 """Line of `check_bundle` in whose place the rules stand in `check.py`."""
 
 
@@ -97,7 +84,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
             absent.append(f"{form.file} is missing: {error}")
     lines = run.lines()
     made[EVIDENCE] = clean(_json_lines(lines))
-    made[SEARCHES] = clean(_searches(report))
+    made[SEARCHES] = clean(searches_csv(report))
     if run.events:
         made["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     if run.iterations:
@@ -119,7 +106,7 @@ def check_script() -> bytes:
     """The `check.py` of a bundle, which needs nothing but Python: the text of `check_bundle` with the rules
     that it shares with the quote check."""
     program = (files("client.reports") / "check_bundle.py").read_text("utf-8")
-    rules = (files("activities.verification") / "normal_form.py").read_text("utf-8")
+    rules = (files("activities.text") / "normal_form.py").read_text("utf-8")
     before, found, after = program.partition(IMPORT_OF_RULES)
     assert found, "check_bundle imports the rules by another line"
     imports, _, body = rules.partition("import unicodedata\n")
@@ -141,7 +128,7 @@ def compare(
     if readme is not None and not readme.decode(errors="replace").startswith(f"{_head(report)}\n\n"):
         differing.append(f"{README} does not begin with title and question of {REPORT}")
     table = read(SEARCHES)
-    if table is not None and table != _searches(report).encode():
+    if table is not None and table != searches_csv(report).encode():
         differing.append(_differs(SEARCHES))
     for form in FORMATS.values():
         data = read(form.file)
@@ -198,16 +185,6 @@ def _json_lines(lines: Iterable[EvidenceLine]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def _searches(report: Report) -> str:
-    """The ledger as CSV; `report.json` has each cell as it was."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(SEARCH_HEAD)
-    for record in report.methodology.searches:
-        table.writerow(spreadsheet_cell(str(getattr(record, name))) for name in SEARCH_HEAD)
-    return text.getvalue()
-
-
 def _methodology(run: Finished, report: Report) -> str:
     method = report.methodology
     blocks = [
@@ -219,7 +196,8 @@ def _methodology(run: Finished, report: Report) -> str:
         "## Search",
         escape_markdown(words.flow_text(report)),
         _search_summary(report),
-        *_iterations(run.iterations),
+        "## Iterations" if run.iterations else "",
+        *map(iteration_text, run.iterations),
         "## Thinking",
         escape_markdown(words.spent(report)),
         _list(f"prompt {name}" for name in method.prompt_versions),
@@ -253,47 +231,23 @@ def _search_summary(report: Report) -> str:
     return f"{made}: {listed or 'none'}; each is in `searches.csv`."
 
 
-def _iterations(records: Sequence[IterationRecord]) -> list[str]:
-    """Each iteration with its gaps, the results of its searches and its judgement."""
-    if not records:
-        return []
-    blocks = ["## Iterations"]
-    for record in records:
-        where = f"{record.section}, iteration" if record.section else "Iteration"
-        searches = (f"{s.source}: {s.query} ({s.status}, {s.kept} of {s.hits} kept)" for s in record.searches)
-        scores = ", ".join(
-            f"{name} {score}{f' ({why})' if (why := record.score_reasons.get(name)) else ''}"
-            for name, score in record.scores.items()
-        )
-        shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
-        sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
-        judged = "; ".join(filter(None, (scores, sure)))
-        verdict = " ".join(filter(None, (f"{judged}." if judged else "", record.verdict)))
-        found = "; ".join(found.title for found in record.findings)
-        rows = {
-            "Known": (record.thought,),
-            "Missing": record.gaps,
-            "Searched": tuple(searches),
-            "Found": (f"{plural(record.new_items, 'new work')}{f': {found}' if found else ''}",),
-            "From other sections": (plural(record.shared_items, "work"),) if record.shared_items else (),
-            "On the searches": (record.reflection,),
-            "Judged": (verdict,) if record.judged else (),
-            "Shown to the judge": (shown,),
-        }
-        lines = [f"{name}: {text}" for name, texts in rows.items() for text in texts if text]
-        blocks += [f"### {where} {record.iteration}", _list(lines)]
-    return blocks
-
-
 def _versions(run: Finished) -> list[str]:
     if not run.versions:
         return []
     rows = [
         f"version {v.number}, {v.made_at}: "
-        + "; ".join(f"[{c.number}] {c.title}: {c.before} to {c.after}" for c in v.changes)
+        + (_asked(v.asked) if v.asked else "; ".join(map(_change, v.changes)))
         for v in run.versions
     ]
     return ["## Versions", f"version 1, {run.first.generated_at}, is what the run published.", _list(rows)]
+
+
+def _asked(asked: Instruction) -> str:
+    return f"{asked.kind} by {asked.by or 'somebody'}: {asked.sentence} {asked.text}".rstrip()
+
+
+def _change(c: Change) -> str:
+    return f"[{c.number}] {c.title}: {c.before} to {c.after}"
 
 
 def _list(texts: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from activities.verification.normal_form import normalise, occurs
+from activities.text.normal_form import normalise, occurs
 
 SUMS = "SHA256SUMS"
 UNSEEN = """\

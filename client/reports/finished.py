@@ -7,20 +7,20 @@ from typing import TypeVar
 
 from temporalio.client import WorkflowFailureError
 
+from activities.contracts.errors import DamagedEvidence, StoreError
+from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.iterations import IterationRecord
 from activities.credentials import without_credentials
-from activities.errors import DamagedEvidence, StoreError
 from activities.evidence_store import EvidenceStore
-from activities.iterations import IterationRecord
 from activities.report.archive import AT_ONCE, Archive, Version, newest, standings
-from activities.report.audit import EvidenceLine, evidence_line
+from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
-from activities.types import Evidence, EvidenceRef
 from client.connect import connect_to_run
 from client.connection import Connection, Say
 from client.failures import NoAnswer, NoConnection, NoSuchRun, SeveralRuns
+from client.listing import describe, matching
 from client.reports.load import NoReport, load_report, stored_report
-from client.runs.listing import describe, matching
 from client.runs.query import evidence_index, iterations, outcome, query, read_events
 from workflows.event_types import AgentEvent
 from workflows.types import PlanView

@@ -6,8 +6,8 @@ from pathlib import Path
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import CancelledError
 
+from activities.contracts.errors import DamagedEvidence, DeterminatorError, StoreError
 from activities.credentials import without_credentials
-from activities.errors import DamagedEvidence, DeterminatorError, StoreError
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, write_whole
 from activities.report.formats import format_of, render
@@ -44,6 +44,18 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
     if view.report is None:
         raise NoReport(f"{run_id} has no report; while it runs, follow it with `determinator watch {run_id}`")
     return await stored_report(settings, view.blob) or view.report, view.draft
+
+
+async def latest_report(settings: Settings, connection: Connection, run_id: str) -> Report:
+    """The latest version of the report, which a refresh or a change has made, or its draft. Raises NoReport,
+    NoSuchRun."""
+    from activities.report.archive import Archive, newest
+
+    report, draft = await load_report(settings, connection, run_id)
+    try:
+        return report if draft else (await newest(Archive(settings.evidence_url), report))[0]
+    except StoreError:
+        return report  # as the run itself remembers it: not every client sees the workers' store
 
 
 async def stored_report(settings: Settings, blob: str) -> Report | None:

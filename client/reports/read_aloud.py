@@ -3,6 +3,7 @@
 All of the summary is spoken, whatever its length. Nothing leaves the machine.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -52,6 +53,13 @@ def wav(report: Report, speed: float = 1.0) -> bytes:
                 "a working speech engine is", f"{command[0]} says: {(told or ['nothing'])[-1]}"
             )
         return file.read_bytes()
+
+
+def can_speak() -> bool:
+    """Whether an engine is there."""
+    with contextlib.suppress(NotInstalled):
+        return bool(_engine(Path(), Path(), 1.0))
+    return False
 
 
 def _engine(wav_file: Path, text_file: Path, speed: float) -> list[str]:

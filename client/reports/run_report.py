@@ -2,9 +2,9 @@
 
 from html import escape
 
+from activities.contracts.evidence import Length
 from activities.report.formats import render
 from activities.report.schema import Report
-from activities.types import Length
 
 HEIGHT_EM = 42
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from activities.contracts.judge import relevance_score
+from activities.report.formats.words import UNUSED
 from activities.report.schema import UnusedReason
 from activities.settings import Settings
 from client.connection import Connection
@@ -17,6 +19,8 @@ class Use:
     """Evidence id -> number of its reference."""
     unused: Mapping[str, UnusedReason]
     """Evidence id -> why it is not cited."""
+    relevance: Mapping[str, float]
+    """Evidence id -> 0 to 1, by how directly it was judged to answer."""
     per_search: int
     """Works that each search was asked for."""
 
@@ -28,16 +32,6 @@ class Use:
         return f"not cited: {UNUSED[reason]}" if reason else "not cited"
 
 
-UNUSED: Mapping[UnusedReason, str] = {
-    "retracted": "it is retracted",
-    "refused": "what cites it was refused",
-    "not_relevant": "judged not to answer",
-    "not_chosen": "the model did not use it",
-    "not_read": "ranked too low to be read",
-}
-"""Why a work is not cited, as a table shows it."""
-
-
 async def use_in_report(settings: Settings, connection: Connection, run_id: str) -> Use | None:
     """What the run's report cites, and why it does not cite the rest; None while there is no report."""
     try:
@@ -47,5 +41,6 @@ async def use_in_report(settings: Settings, connection: Connection, run_id: str)
     return Use(
         {reference.evidence_id: reference.number for reference in found.references},
         {work.evidence_id: work.reason for work in found.unused},
+        {work.evidence_id: relevance_score(work.answers) for work in found.judgements},
         found.methodology.results_per_search,
     )

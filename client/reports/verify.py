@@ -17,7 +17,8 @@ from typing import IO
 from pydantic import ValidationError
 
 from activities.report.archive import Archive
-from activities.report.audit import Examination, evidence_line, examine
+from activities.report.audit import Examination, examine
+from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Say

@@ -12,7 +12,7 @@ from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from activities.types import Usage
+from activities.contracts.evidence import Usage
 from workflows.types import Progress
 
 READING = "library"
@@ -101,7 +101,7 @@ async def _heartbeat(client: Client, pending: PendingActivityInfo) -> Heartbeat 
 def call_line(call: ModelCall) -> str:
     """`judge [s2]  12 s  340 tokens  attempt 2`, or `indexing 1,200 of 3,000 files`."""
     if call.files:
-        return f"indexing {call.files_read:,} of {call.files:,} files"
+        return f"indexing {call.files_read:,} of {call.files:,} file{'s' * (call.files != 1)}"
     parts = [
         f"{call.role.replace('_', ' ')}{f' [{call.section}]' if call.section else ''}",
         f"{call.seconds:.0f} s",

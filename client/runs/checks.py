@@ -11,7 +11,7 @@ from client.configuration import source_names
 from client.failures import BadInput, unknown
 
 if TYPE_CHECKING:
-    from activities.profiles.types import Profile
+    from activities.contracts.profile import Profile
     from activities.settings import Settings
 
 EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
@@ -78,7 +78,7 @@ def has_document(folder: Path) -> bool:
     for _, _, names in os.walk(folder):
         if any(name.lower().endswith(COMMON) and not name.startswith(".") for name in names):
             return True
-    from activities.errors import Refused
+    from activities.contracts.errors import Refused
     from activities.sources.library.files import list_folder
 
     try:

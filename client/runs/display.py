@@ -142,7 +142,6 @@ class LivePanel(Display):
         self._console = console or Console(stderr=True)
         self._run_id = run_id
         self._seen: Progress | None = None
-        self._seen_at = time.monotonic()
         self._calls: Sequence[ModelCall] = ()
         self._called_at = time.monotonic()
         self._written = ""
@@ -161,9 +160,6 @@ class LivePanel(Display):
         self._live.stop()
 
     def progress(self, progress: Progress) -> None:
-        # between workflow tasks a run reports the same time again, though time goes on
-        if self._seen is None or self._seen.budget.elapsed_seconds != progress.budget.elapsed_seconds:
-            self._seen_at = time.monotonic()
         self._seen = progress
         if self._console.size != self._size:
             self._clear()
@@ -200,13 +196,11 @@ class LivePanel(Display):
     def _draw(self) -> RenderableType:
         if self._seen is None:
             return Text.assemble("waiting for a worker to begin ", (self._run_id, "bold"))
-        now = time.monotonic()
-        older = now - self._called_at
+        older = time.monotonic() - self._called_at
         calls = [call.model_copy(update={"seconds": call.seconds + older}) for call in self._calls]
         return panel(
             self._seen,
             calls,
-            extra_seconds=now - self._seen_at,
             spinner=self._spinner,
             written=self._written,
         )
@@ -223,18 +217,13 @@ def panel(
     progress: Progress,
     calls: Sequence[ModelCall] = (),
     *,
-    extra_seconds: float = 0.0,
     spinner: Spinner | None = None,
     written: str = "",
 ) -> Panel:
-    """A run at one moment. `extra_seconds` is the age of what is shown, `written` the paragraph that was
-    written last.
-
-    The clock of a workflow stands still while it waits for an activity: what it says it used is older than
-    the youngest call."""
+    """A run at one moment. `written` is the paragraph that was written last."""
     live = progress.phase not in ("done", "paused", "waiting_for_approval")
-    extra_seconds = max(extra_seconds, min((call.seconds for call in calls), default=0.0))
-    rows = progress_rows(progress, extra_seconds if live else 0.0)
+    as_of = progress.budget.as_of
+    rows = progress_rows(progress, max(time.time() - as_of, 0.0) if live and as_of else 0.0)
     parts: list[RenderableType] = [_rows(rows, spinner if live else None)]
     if progress.sections:
         parts.append(_sections(progress))
@@ -258,6 +247,11 @@ def panel(
 
 def gate_hint(progress: Progress) -> str:
     """How to answer the gate that waits."""
+    if progress.waiting_for == "clarification":
+        asked = " ".join(f"{one.question} ({one.assumed})" for one in progress.readings)
+        return (
+            f'it asks back: {asked} `determinator answer {progress.run_id} "..."`, or approve what it assumes'
+        )
     waits = "wait" if progress.waiting_for == "candidates" else "waits"
     return (
         f"the {progress.waiting_for} {waits} for approval: `determinator approve {progress.run_id}` or "

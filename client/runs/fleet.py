@@ -15,18 +15,18 @@ from temporalio.exceptions import ApplicationError
 from temporalio.exceptions import TimeoutError as NotTaken
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError, StoreError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, StoreError, Unavailable
+from activities.contracts.evidence import ANSWERED, Frozen, Query, SourceInfo
+from activities.contracts.publish import PubMedCheck, PubMedSaid
+from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
-from activities.publication import PubMedCheck, PubMedSaid
-from activities.publish import CHECK_PUBMED
-from activities.search import activity_name, narrowed
-from activities.searches import HitsOfAll, SearchTask, SearchTasks
+from activities.publish_activity import CHECK_PUBMED
+from activities.search_activity import activity_name, narrowed
 from activities.settings import Settings
 from activities.sources.base import Exchange, SearchResult
 from activities.sources.base import search as search_all
 from activities.sources.http.client import Http, open_http
 from activities.sources.registry import build_sources, why_closed
-from activities.types import ANSWERED, Frozen, Query, SourceInfo
 from client.connection import Say, configured, open_client, quiet
 from client.embedded.fingerprint import access_of, address_variable
 from client.embedded.home import Places, WorkerNote, look

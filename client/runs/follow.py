@@ -24,7 +24,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.errors import StoreError
+from activities.contracts.errors import StoreError
 from activities.settings import Settings
 from client.connection import Connection
 from client.embedded.home import Places, WorkerNote, read_note
@@ -32,9 +32,9 @@ from client.embedded.locks import is_held
 from client.embedded.processes import last_lines
 from client.embedded.server import serve, start_embedded, unwritable
 from client.failures import NoAnswer, NoConnection, NoSuchRun
+from client.listing import describe, description
 from client.runs.calls import calls_under_way
 from client.runs.display import Display, gate_hint
-from client.runs.listing import describe, description
 from client.runs.query import progress, read_events
 from client.runs.rewinding import REWOUND
 from client.terminal import plain

@@ -1,6 +1,6 @@
 """Queries to a run, and its event log, whose older part is in the evidence store.
 
-A query needs a live worker; `client.runs.listing` answers without one.
+A query needs a live worker; `client.listing` answers without one.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.contracts.evidence import EvidenceRef
+from activities.contracts.iterations import IterationRecord
 from activities.evidence_store import EvidenceStore
-from activities.iterations import IterationRecord
 from activities.settings import Settings
-from activities.types import EvidenceRef
 from client.failures import NoAnswer, NoSuchRun, no_such_run
-from client.runs.listing import describe
+from client.listing import describe
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
 from workflows.types import (

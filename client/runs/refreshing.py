@@ -6,9 +6,11 @@ it is up again; a refresh that still runs at the next time is not started twice.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from temporalio.client import (
     Client,
@@ -25,12 +27,20 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.contracts.evidence import EvidenceRef
 from activities.evidence_store import EvidenceStore
 from activities.permits import sign
-from activities.refresh import RefreshOutcome, RefreshRequest
-from activities.types import EvidenceRef
-from client.failures import BadInput
-from client.runs.listing import find_run, matching
+from activities.refresh_activity import RefreshOutcome, RefreshRequest
+from activities.settings import Settings
+from client.failures import BadInput, Failure, NoConnection
+from client.listing import find_run, matching
+
+if TYPE_CHECKING:
+    from activities.contracts.publish import PubMedSaid
+    from activities.sources.standing_lookup import StandingVerdict
+    from client.api import Determinator
+    from client.connection import Connection
+    from client.reports.finished import Finished
 
 WORKFLOW = "RefreshReport"
 PREFIX = "refresh-"
@@ -189,3 +199,106 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
         if error.status != RPCStatusCode.NOT_FOUND:  # another command has just deleted it
             raise
     return known[found[0]]
+
+
+# a refresh now, on the server where it searches, else in this process
+
+
+def check_online(settings: Settings) -> None:
+    """Raises BadInput when this machine asks nobody."""
+    if settings.offline:
+        raise BadInput(
+            "DETERMINATOR_OFFLINE is set, so no authority can be asked; unset it to refresh a report"
+        )
+
+
+async def refreshed(client: "Determinator", run: "Finished", *, search: bool) -> RefreshOutcome:
+    """Refresh the report of a finished run and wait for it. Raises BadInput when this machine may ask nobody,
+    Failure, StoreError."""
+    check_online(client.settings)
+    return await (on_the_server(client, run) if search else from_here(client, run))
+
+
+async def from_here(client: "Determinator", run: "Finished") -> RefreshOutcome:
+    """The same refresh in this process, which needs no server. Raises StoreError."""
+    from activities.refresh_activity import RefreshActivities, RefreshFindings
+
+    refreshing = RefreshActivities(client.settings, {}, _AskedHere(client, run.run_id))
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    request = RefreshRequest(run_id=run.run_id, search=False)
+    return await refreshing.keep(RefreshFindings(request=request, at=at))
+
+
+class _AskedHere:
+    """Asks the authorities from this process. Where a fleet runs, it asks PubMed, whose rate holds for all of
+    it."""
+
+    def __init__(self, client: "Determinator", run_id: str) -> None:
+        self._client = client
+        self._run_id = run_id
+
+    async def check_many(
+        self, refs: Sequence[EvidenceRef], *, pubmed: "PubMedSaid | None" = None, library: bool = False
+    ) -> "Mapping[str, StandingVerdict]":
+        """See `activities.publish_activity.StandingChecker`."""
+        from activities.publish_activity import pubmed_name
+        from activities.pubmed_notices_activity import ReleaseStanding
+        from activities.sources.http.client import open_http
+        from activities.sources.pubmed import PubMed
+        from activities.sources.standing_lookup import StandingLookup
+        from client.runs.fleet import fleet, pubmed_said
+
+        settings, say = self._client.settings, self._client.say
+        pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref, library=library))))
+        async with open_http(settings) as http:
+            ncbi = PubMed(settings, http).info
+            try:
+                workers = await fleet(settings, self._client.address, ncbi, say) if pmids else None
+            except NoConnection:
+                workers = None
+            lookup = StandingLookup(http, settings)
+            if workers is None:
+                return await lookup.check_many(refs, library=library)
+            said = await pubmed_said(workers, ncbi, self._run_id, pmids)
+            return await ReleaseStanding(lookup).check_many(refs, pubmed=said, library=library)
+
+
+async def the_request(
+    client: "Determinator", connection: "Connection", run: "Finished", *, search: bool
+) -> RefreshRequest:
+    """What a refresh on the server is given: all that the run found is known, and the folder of documents
+    that it searched, where the server still knows the run."""
+    from client.runs.history import request_of
+
+    if search and run.found is None:
+        client.say("the run cannot be asked what it found: what it found and does not cite counts as new")
+    store = EvidenceStore.at(client.settings.evidence_url)
+    known = await known_items(store, [ref for ref, _ in run.items])
+    asked = None
+    if search:
+        with suppress(RPCError):
+            asked = await request_of(connection.client, run.run_id)
+    return RefreshRequest(
+        run_id=run.run_id, search=search, known_blob=known, library=asked.library if asked else None
+    )
+
+
+async def on_the_server(client: "Determinator", run: "Finished") -> RefreshOutcome:
+    """Refresh as a workflow and wait for it. Raises Failure when it fails; it goes on when the wait ends."""
+    from temporalio.client import WorkflowFailureError
+
+    from client.runs.follow import why
+    from client.runs.start import signing_key
+
+    connection = await client.connect(for_run=True)
+    try:
+        request = await the_request(client, connection, run, search=True)
+        key = signing_key(client.settings)
+        handle = await start_refresh(connection.client, request, connection.task_queue, key)
+    finally:
+        connection.release()
+    client.say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
+    try:
+        return await handle.result()
+    except WorkflowFailureError as error:
+        raise Failure(f"{run.run_id} could not be refreshed: {why(error)}") from error

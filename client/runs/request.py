@@ -10,9 +10,9 @@ from client.failures import BadInput, unknown
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 
 if TYPE_CHECKING:
-    from activities.analysis.types import Effect
+    from activities.contracts.effects import Effect
+    from activities.contracts.evidence import Filters, ModelChoice, SourceOption
     from activities.settings import Settings
-    from activities.types import Filters, ModelChoice, SourceOption
     from client.connection import Say
     from workflows.graph.definition import GraphDefinition
     from workflows.types import ResearchRequest
@@ -65,6 +65,7 @@ class AskOptions(TypedDict, total=False):
     max_section_tokens: int | None
     max_section_cost: float | None
     max_section_time: float | str | None
+    clarify: Literal["ask", "assume", "off"] | None
     approve: Sequence[str] | None
     approval_timeout: float | str | None
     approval_default: Literal["approve", "reject"] | None
@@ -101,8 +102,8 @@ def limits(asked: "Settings") -> dict[str, float]:
 
 def filters(options: Mapping[str, Any]) -> "Filters":
     """What a search is narrowed to. Raises BadInput for a type that no source knows, or no years."""
+    from activities.contracts.evidence import Filters
     from activities.sources.filters import TYPES, canonical
-    from activities.types import Filters
 
     since, until = options.get("since"), options.get("until")
     names = tuple(canonical(name) for name in options.get("types") or ())
@@ -123,11 +124,13 @@ def filters(options: Mapping[str, Any]) -> "Filters":
 def sources_to_search(asked: "Settings", options: AskOptions) -> tuple[str, ...]:
     """The sources a run is limited to; empty when the run chooses among those that are enabled.
 
-    Documents of one's own are private: with a library and no other source named, by flag or in the
-    configuration, only the library is searched. Raises BadInput for a name that does not exist.
+    Documents of one's own are private: with a library and no other source named, only the library is
+    searched. A library that a flag names is joined by sources that a flag names, and not by those of a
+    configuration, which may be that of a folder. Raises BadInput for a name that does not exist.
     """
-    named = check_sources(tuple(options.get("sources") or asked.default_sources))
     library = options.get("library")
+    configured = asked.default_sources if library is None or asked.also_web else ()
+    named = check_sources(tuple(options.get("sources") or configured))
     if library is not None and named:
         return ("library", *(name for name in named if name != "library"))
     private = library is not None or asked.library is not None
@@ -159,6 +162,7 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
         "filters": filters(options),
         "search_seconds": asked.search_timeout,
         "judge_threshold": asked.judge_threshold,
+        "clarify": asked.clarify or "assume",
         "approve": tuple(asked.approve),
         "approval_timeout_seconds": asked.approval_timeout,
         "approval_default": asked.approval_default,
@@ -181,7 +185,7 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
 
 def analysis(options: AskOptions) -> dict[str, Any]:
     """What a request says of statistics. Raises BadInput for a file that cannot be read."""
-    from activities.errors import Refused
+    from activities.contracts.errors import Refused
 
     path = options.get("effects")
     if not (path or options.get("analyse")):

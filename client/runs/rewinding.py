@@ -26,8 +26,8 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from client.failures import NoSuchRun, no_such_run
+from client.listing import description
 from client.runs.history import Execution, Step, activities_of, executions
-from client.runs.listing import description
 
 LEFT_BEHIND = (
     ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from client.listing import Row
 from client.run import Run, RunStatus
-from client.runs.listing import Row
 from workflows.progress_rows import progress_rows
 
 RunId = Annotated[str, Field(description="The run's id, by which every tool takes it")]

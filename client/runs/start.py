@@ -19,7 +19,7 @@ from activities.permits import Kind, request_key, sign
 from activities.settings import Settings
 from client.embedded.namespace import register_attributes, run_attributes
 from client.failures import OlderRun
-from client.runs.listing import Row, as_row, description
+from client.listing import Row, as_row, description
 from client.version import release_line
 from workflows.modes import WORKFLOW_OF_MODE
 from workflows.types import ResearchRequest
@@ -30,7 +30,7 @@ MAX_KEY_BYTES = 64
 """Of a fairness key, by Temporal's API."""
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
-NOT_OF_ID = {"length", "indexed", "history_events", "signatures", "open_limits"}
+NOT_OF_ID = {"length", "indexed", "history_events", "signatures", "open_limits", "estimate", "with_report"}
 """Fields of a request that do not make it another one."""
 
 
@@ -45,11 +45,11 @@ class Started:
     """Id of the latest earlier run of the same question and settings."""
 
 
-def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = False) -> str:
+def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = False, once: str = "") -> str:
     """`ask-<slug>-<hash>`: readable, and the same for the same question, settings and number.
 
-    `number` counts the runs of the same question and settings, from 1. A `private` id has no words of the
-    question: ids are not encrypted.
+    `number` counts the runs of the same question, settings and key `once`, from 1. A `private` id has no
+    words of the question: ids are not encrypted.
     """
     words = [] if private else re.findall(r"[a-z0-9]+", request.question.lower())
     slug = ""
@@ -58,6 +58,8 @@ def run_id_of(request: ResearchRequest, number: int = 1, *, private: bool = Fals
             break
         slug = f"{slug}-{word}" if slug else word
     settings = request.model_dump_json(exclude=NOT_OF_ID)
+    if once:
+        settings += f"#once {once}"
     if number > 1:
         settings += f"#{number}"
     return f"ask-{slug or 'question'}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
@@ -93,18 +95,20 @@ async def start(
     indexed: bool = False,
     key: bytes = b"",
     user: str = "",
+    once: str = "",
 ) -> Started:
     """Join a running run of the same request on this queue, else start one with an id of its own.
 
     `has_report` says whether a run that the server no longer knows has left a report under an id; `indexed`,
     that the search attributes are known to be registered; `key` signs what the request names (see
     `activities.permits`); `user` is whom the run is for, by default that of this process. A run of another
-    user is joined only where no user is named. Raises OlderRun, RPCError.
+    user is joined only where no user is named; with a key `once`, one that has ended is joined as well, while
+    the server knows it. Raises OlderRun, RPCError.
     """
     number, earlier = 1, ""
     private = client.data_converter.payload_codec is not None
     while True:
-        run_id = run_id_of(request, number, private=private)
+        run_id = run_id_of(request, number, private=private, once=f"{user}: {once}" if once else "")
         before = await description(client, run_id)
         if before is None and not await has_report(run_id):
             request = request.model_copy(
@@ -116,7 +120,7 @@ async def start(
                 continue
             return Started(run_id, attached=False, earlier=earlier)
         if before is not None and (
-            before.status == WorkflowExecutionStatus.RUNNING
+            (once or before.status == WorkflowExecutionStatus.RUNNING)
             and before.task_queue == task_queue
             and (not user or (await as_row(before)).user == user)
         ):

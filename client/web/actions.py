@@ -5,10 +5,14 @@ from typing import Literal
 
 import gradio as gr
 
-from activities.types import ReportPlan, ReportPlanSection
+from activities.contracts.evidence import ReportPlan, ReportPlanSection
+from activities.report.formats.prose import NOT_READ
+from activities.report.revised import differences
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
+from client.reports.answer import claims_of, with_references
 from client.run import Run
+from workflows.details import escaped
 
 SAID = {
     "pause": "it pauses at its next step",
@@ -17,6 +21,9 @@ SAID = {
     "cancel": "it is cancelled; a report is still written",
 }
 """Message without content -> what the page says when it is sent."""
+
+
+SENTENCE_CHARS = 2_000
 
 
 class Actions:
@@ -35,6 +42,9 @@ class Actions:
             if seen is not None and seen.waiting_for == "candidates":
                 await run.choose_candidates(kept or [], by=user)
                 return f"{len(kept or [])} candidates are kept"
+            if seen is not None and seen.waiting_for == "clarification" and note.strip():
+                await run.answer(note.strip().splitlines()[: len(seen.readings)], by=user)
+                return "it searches what you mean"
             if seen is not None and seen.waiting_for == "plan":
                 await send_plan(run, plan, user)
             return f"the {await run.approve(by=user, note=note)} is approved"
@@ -78,6 +88,40 @@ class Actions:
         async def act(run: Run, _user: str) -> str:
             await run.extend(tokens=int(tokens or 0), cost=cost or 0.0, seconds=(minutes or 0) * 60)
             return "the budget is extended"
+
+        return await self._tell(run_id, request, act)
+
+    async def tell(self, run_id: str, text: str, request: gr.Request) -> str:
+        """Ask the report: the answer with its quotes, in Markdown."""
+
+        async def act(run: Run, user: str) -> str:
+            report = (await self._access.client.tell(run.id, text or "", by=user)).report
+            claims = claims_of(report)
+            if not claims:
+                return "This is not in the evidence of the run; *Ask further* searches for it."
+            lines = [f"- {escaped(with_references(claim), SENTENCE_CHARS)}" for claim in claims]
+            works = [f"{one.number}\\. {escaped(one.title)}" for one in report.references]
+            lead = [] if report.written_by == "model" else [NOT_READ, ""]
+            return "\n".join([*lead, *lines, "", "  \n".join(works)])
+
+        return await self._tell(run_id, request, act)
+
+    async def change(self, run_id: str, text: str, request: gr.Request) -> str:
+        """Change the report: what is other then, in Markdown."""
+
+        async def act(run: Run, user: str) -> str:
+            answered = await self._access.client.change(run.id, text or "", by=user)
+            if not answered.outcome.made:
+                return escaped(" ".join(("Nothing was changed.", *answered.outcome.notes)))
+            lines = [
+                f"- {mark} {escaped(said, SENTENCE_CHARS)}"
+                for one in differences(answered.before, answered.report)
+                for mark, said in (("before:", one.before), ("now:", one.after))
+                if said
+            ]
+            return "\n".join(
+                [f"Version {answered.outcome.version}; `determinator report` prints it.", "", *lines]
+            )
 
         return await self._tell(run_id, request, act)
 

@@ -7,12 +7,13 @@ from typing import cast, get_args
 import gradio as gr
 from pydantic import BaseModel, ConfigDict
 
+from activities.contracts.evidence import Length
 from activities.profiles.loader import profile_names
 from activities.settings import Settings
 from activities.sources.names import source_names
-from activities.types import Length
 from client.failures import BadInput
 from client.runs.request import AskOptions
+from client.web.guard import QUESTION_FILE
 from workflows.modes import MODES
 
 EXAMPLES = (
@@ -23,6 +24,24 @@ EXAMPLES = (
 """They fill the box and do not run by themselves."""
 WITHOUT_MODEL = "without a model"
 IN_FORCE = "as configured"
+
+
+FILE_INPUT = (
+    '<label for="question-file">Or a picture, a scan or a recording of the question. It is read into the '
+    'box, where you can change it; nothing runs by itself.</label><br><input id="question-file" type="file" '
+    'accept="image/png,image/jpeg,image/tiff,application/pdf,audio/wav,audio/mpeg,audio/mp4">'
+)
+READ_FILE = """async (question) => {
+  const file = document.querySelector("#question-file").files[0];
+  if (!file) return [question, "Choose a file first."];
+  const answer = await fetch("ROUTE", {method: "POST", body: file});
+  const body = await answer.text();
+  let said = {detail: body};
+  try { said = JSON.parse(body); } catch { }
+  if (!answer.ok) return [question, String(said.detail).replace(/[\\[\\]()<>`*_#]/g, " ")];
+  return [(question + " " + said.text).trim(), "Check what was read before you ask."];
+}""".replace("ROUTE", QUESTION_FILE)
+"""Sends the file to this page's own route and puts the answer into the box."""
 
 
 class Fields(BaseModel):
@@ -61,6 +80,11 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
     question = gr.Textbox(
         label="Question", lines=3, max_lines=8, placeholder="What do you want to know?", elem_id="question"
     )
+    with gr.Row(equal_height=True):
+        gr.HTML(FILE_INPUT)
+        read = gr.Button("Read it into the box", size="sm", scale=0, min_width=180, elem_id="read-file")
+    heard = gr.Markdown(elem_id="heard")
+    read.click(None, [question], [question, heard], js=READ_FILE)
     gr.Examples([[text] for text in EXAMPLES], inputs=[question], run_on_click=False, label="Examples")
     with gr.Row():
         mode = gr.Dropdown(["auto", *MODES], value="auto", label="Mode")

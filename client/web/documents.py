@@ -3,6 +3,7 @@
 All of it is text of documents and models: it is served without scripts, and a browser is told so.
 """
 
+import asyncio
 from typing import Annotated
 from urllib.parse import quote as encoded
 
@@ -12,14 +13,23 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name
-from activities.report.format_table import FORMATS
+from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
 from activities.report.formats.text import safe_url
-from client.access import Access, line_of
+from client.access import Access, RateLimit, line_of
 from client.api import EXPECTED
+from client.failures import BadInput
+from client.reports.charts import render_chart
 from client.reports.load import as_bytes
+from client.reports.read_aloud import wav
+from client.runs.spoken import question_of
+from client.web.guard import QUESTION_FILE
 from client.web.rendering import evidence_html, reading_html
 from client.web.signing_in import SignIn
 
+FILES_AN_HOUR = 60
+"""Pictures and recordings that one user may have read within an hour."""
+FILES_AT_ONCE = 2
+"""Of all users: reading one uses a processor for seconds or minutes."""
 QUOTE_CHARS = 5_000
 """Characters of a quote in an address."""
 POLICY = (
@@ -33,11 +43,13 @@ HEADERS = {
 
 
 class Documents:
-    """The routes below `/runs/ID/`."""
+    """The routes below `/runs/ID/`, and the one that reads a question from a file."""
 
     def __init__(self, access: Access, sign_in: SignIn) -> None:
         self._access = access
         self._sign_in = sign_in
+        self._files = RateLimit(FILES_AN_HOUR, 3600)
+        self._reading_files = asyncio.Semaphore(FILES_AT_ONCE)
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes."""
@@ -46,6 +58,9 @@ class Documents:
         app.get("/runs/{run_id}/reading", response_class=HTMLResponse)(self._reading)
         app.get("/runs/{run_id}/evidence/{evidence_id:path}", response_class=HTMLResponse)(self._evidence)
         app.get("/runs/{run_id}/download/{form}")(self._download)
+        app.get("/runs/{run_id}/chart/{name}")(self._chart)
+        app.get("/runs/{run_id}/aloud")(self._aloud)
+        app.post(QUESTION_FILE)(self._question)
 
     async def _reading(self, request: Request, run_id: str) -> Response:
         run = await self._access.run(run_id, self._user(request))
@@ -77,6 +92,31 @@ class Documents:
             media_type=chosen.media_type,
             headers={**HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
         )
+
+    async def _chart(self, request: Request, run_id: str, name: str) -> Response:
+        run = await self._access.run(run_id, self._user(request))
+        data = render_chart(await run.draft(), name, "svg") if name in CHARTS else None
+        if data is None:
+            raise HTTPException(404, f"this run has no such chart; there are {', '.join(CHARTS)}")
+        return Response(data, media_type=CHART_FORMATS["svg"], headers=HEADERS)
+
+    async def _aloud(self, request: Request, run_id: str) -> Response:
+        """The summary, spoken on this machine."""
+        run = await self._access.run(run_id, self._user(request))
+        data = await asyncio.to_thread(wav, await run.draft())
+        return Response(data, media_type="audio/wav", headers=HEADERS)
+
+    async def _question(self, request: Request) -> Response:
+        """The text of a picture, a scan or a recording, for the person who sent it: nothing is kept."""
+        if wait := self._files.admit(self._user(request)):
+            raise HTTPException(429, f"{FILES_AN_HOUR} files an hour are read; wait {wait / 60:.0f} minutes")
+        data = await request.body()
+        async with self._reading_files:
+            try:
+                text = await asyncio.to_thread(question_of, self._access.client.settings, data)
+            except BadInput as error:
+                return JSONResponse({"detail": line_of(error)}, status_code=422)
+        return JSONResponse({"text": text})
 
     def _user(self, request: Request) -> str:
         user = self._sign_in.user(request)

@@ -8,14 +8,18 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from client.runs.spoken import MAX_BYTES
+
 MAX_BODY_BYTES = 1_000_000
 """Of a request: a form with a question, or an edited plan."""
+QUESTION_FILE = "/question-file"
+"""The route that reads a question from a file, which may be as large as `client.runs.spoken` reads."""
 GRADIO = "/gradio_api/"
 GRADIO_ROUTES = ("queue/join", "queue/data", "heartbeat/", "startup-events", "theme.css", "run/predict")
 """Of Gradio's interface, those that its script asks for on this page."""
 ROUTES = (
     *("/assets/", "/static/", "/svelte/", "/config", "/theme.css", "/favicon.ico", "/robots.txt"),
-    *("/manifest.json", "/web.css", "/health", "/sign-in", "/sign-out", "/runs/"),
+    *("/manifest.json", "/web.css", "/health", "/sign-in", "/sign-out", "/runs/", QUESTION_FILE),
 )
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
@@ -42,7 +46,7 @@ class Guard:
             return
         if self._https:
             scope = {**scope, "scheme": "https"}
-        await self._app(scope, limited(receive), send)
+        await self._app(scope, limited(receive, most_bytes(scope["path"])), send)
 
 
 def refused(path: str, headers: Headers) -> PlainTextResponse | None:
@@ -51,10 +55,15 @@ def refused(path: str, headers: Headers) -> PlainTextResponse | None:
         return PlainTextResponse("this request comes from a page of another address", 403)
     if not is_route(path):
         return PlainTextResponse("there is nothing at this address", 404)
-    length = headers.get("content-length", "0")
-    if not length.isdigit() or int(length[:20]) > MAX_BODY_BYTES:
-        return PlainTextResponse(f"a request may have {MAX_BODY_BYTES} bytes", 413)
+    length, most = headers.get("content-length", "0"), most_bytes(path)
+    if not length.isdigit() or int(length[:20]) > most:
+        return PlainTextResponse(f"a request may have {most} bytes", 413)
     return None
+
+
+def most_bytes(path: str) -> int:
+    """How large the body of a request may be."""
+    return MAX_BYTES if path == QUESTION_FILE else MAX_BODY_BYTES
 
 
 def is_own_origin(headers: Headers) -> bool:
@@ -75,7 +84,7 @@ def is_route(path: str) -> bool:
     return path == "/" or path.startswith(ROUTES)
 
 
-def limited(receive: Receive) -> Receive:
+def limited(receive: Receive, most: int = MAX_BODY_BYTES) -> Receive:
     """The same body, cut off where it is longer than it may be: its length need not be announced."""
     size = 0
 
@@ -83,6 +92,6 @@ def limited(receive: Receive) -> Receive:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if size > MAX_BODY_BYTES else message
+        return {"type": "http.disconnect"} if size > most else message
 
     return counted

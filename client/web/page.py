@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from client.access import RUNS_AN_HOUR, Access, RateLimit, line_of, user_of
 from client.api import EXPECTED
 from client.failures import BadInput
+from client.run import Run
+from client.runs.request import AskOptions
 from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
 from client.web.run_view import Look, run_view
 
@@ -39,16 +41,18 @@ def build_page(access: Access) -> gr.Blocks:
         with gr.Tabs(selected="ask") as tabs:
             with gr.Tab("Ask", id="ask"):
                 form = ask_form(settings, shared=shared)
-                follow_up = gr.Checkbox(label="Build on the run that is open", value=False)
             with gr.Tab("Run", id="run"):
-                view = run_view(access, run_id)
+                view, further = run_view(access, run_id)
             with gr.Tab("Earlier runs", id="runs") as earlier:
                 listed = gr.HTML(elem_id="runs")
-        asking = Asking(access, form, run_id, follow_up, RateLimit(RUNS_AN_HOUR, 3600))
+        asking = Asking(access, form, RateLimit(RUNS_AN_HOUR, 3600))
         form.button.click(
-            asking.ask,
-            {run_id, follow_up, *form.fields.values()},
-            [run_id, form.message, tabs, view["timer"]],
+            asking.ask, {*form.fields.values()}, [run_id, form.message, tabs, view["timer"]]
+        ).then(None, [run_id], None, js=INTO_ADDRESS)
+        further.button.click(
+            asking.further,
+            [run_id, further.question],
+            [run_id, further.message, further.question, view["timer"]],
         ).then(None, [run_id], None, js=INTO_ADDRESS)
         earlier.select(RunList(access).html, None, [listed])
         look = Look(access)
@@ -65,34 +69,42 @@ def build_page(access: Access) -> gr.Blocks:
 class Asking:
     """Starts runs."""
 
-    def __init__(
-        self, access: Access, form: AskForm, run_id: gr.Textbox, follows: gr.Checkbox, limit: RateLimit
-    ) -> None:
+    def __init__(self, access: Access, form: AskForm, limit: RateLimit) -> None:
         self._access = access
         self._form = form
-        self._run_id = run_id
-        self._follows = follows
         self._limit = limit
 
     async def ask(self, values: dict[Component, object], request: gr.Request) -> list[object]:
         """Start a run and open it: its id, a line for the form, the tab, the timer."""
-        user = user_of(request.username)
         client = self._access.client
-        open_run = str(values[self._run_id] or "") if values[self._follows] else ""
         try:
             fields = Fields.model_validate({name: values[part] for name, part in self._form.fields.items()})
-            if wait := self._limit.admit(user):
-                raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
             options = options_of(fields, shared=self._access.shared, offered=models_of(client.settings))
-            if open_run:
-                await self._access.run(open_run, user)
-            run = await client.ask(fields.question, follow_up=open_run or None, user=user, **options)
+            run = await self._start(fields.question, None, options, user_of(request.username))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             return [gr.skip(), f"**{first['loc'][0]}: {first['msg']}**", gr.skip(), gr.skip()]
         except EXPECTED as error:
             return [gr.skip(), f"**{line_of(error)}**", gr.skip(), gr.skip()]
         return [run.id, "", gr.Tabs(selected="run"), gr.Timer(active=True)]
+
+    async def further(self, run_id: str, question: str, request: gr.Request) -> list[object]:
+        """Start a run on the evidence of the one that is open, and open it: its id, a line, the empty box,
+        the timer."""
+        user = user_of(request.username)
+        try:
+            before = await self._access.run(run_id, user)
+            run = await self._start(question, before.id, {}, user)
+        except EXPECTED as error:
+            return [gr.skip(), f"**{line_of(error)}**", gr.skip(), gr.skip()]
+        return [run.id, "", "", gr.Timer(active=True)]
+
+    async def _start(self, question: str, follow_up: str | None, options: AskOptions, user: str) -> Run:
+        client = self._access.client
+        if wait := self._limit.admit(user):
+            raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
+        options["clarify"] = client.settings.clarify or "ask"
+        return await client.ask(question, follow_up=follow_up, user=user, **options)
 
 
 class RunList:

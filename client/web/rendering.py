@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from activities.contracts.evidence import Evidence
 from activities.report.formats.blocks import Quote
 from activities.report.schema import Report
-from activities.types import Evidence
-from activities.verification.quote_check import normalise
+from activities.text.normal_form import normalise
 from workflows.event_types import AgentEvent, Streaming
 from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
 from workflows.types import Progress
@@ -62,6 +62,11 @@ def events_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
 def link_html(address: str) -> str:
     """The run in Temporal's Web UI; empty where there is none."""
     return _rendered("link", address=address) if address else ""
+
+
+def turns_html(turns: Sequence[tuple[str, str, str]]) -> str:
+    """The earlier questions of a conversation, each with its answer and its report: run, question, answer."""
+    return _rendered("turns", turns=turns)
 
 
 def _rendered(name: str, **values: object) -> str:

@@ -1,23 +1,31 @@
 """A run on the page: how it goes, what it waits for, what it can be told, and its report."""
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
 import gradio as gr
 
-from activities.report.format_table import FORMATS
+from activities.contracts.publish import Continued
+from activities.report.format_table import CHARTS, FORMATS
+from activities.report.formats.charts import chart_of
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
+from client.reports.answer import answer_of
+from client.reports.read_aloud import can_speak
 from client.run import Run, RunStatus
 from client.web.actions import Actions
-from client.web.rendering import events_html, link_html, progress_html, searches_html
+from client.web.rendering import events_html, link_html, progress_html, searches_html, turns_html
+from workflows.details import escaped
 from workflows.event_types import AgentEvent
 from workflows.types import Progress
 
 TICK_SECONDS = 1.0
 MAX_EVENTS = 2_000
 """Events that a tab remembers, the latest."""
+MAX_TURNS = 20
+"""Earlier questions of a conversation that are shown, the latest."""
 NO_RUN = "<p>Ask a question, or choose a run from the list.</p>"
 
 
@@ -31,6 +39,8 @@ class Seen:
     """`PARTS` of the view."""
     gate: str | None = None
     over: bool = False
+    turns: bool = False
+    """The earlier questions are shown."""
     trouble: bool = False
     """The message says that the run could not be read."""
 
@@ -38,7 +48,7 @@ class Seen:
 OUTPUTS = (
     *("progress", "searches", "events", "link"),
     *("message", "gate", "gate_text", "plan", "candidates"),
-    *("report", "works", "follow_up", "timer", "seen"),
+    *("report", "works", "follow_up", "timer", "turns", "seen"),
 )
 """The components that a look at the run updates, in the order of `Look.again`."""
 PARTS = OUTPUTS[:4]
@@ -48,8 +58,18 @@ View = dict[str, gr.components.Component | gr.blocks.BlockContext]
 """The components by their names in `OUTPUTS`."""
 
 
-def run_view(access: Access, run_id: gr.Textbox) -> View:
+@dataclass(frozen=True, slots=True)
+class Further:
+    """A further question about the evidence of the run that is open."""
+
+    question: gr.Textbox
+    button: gr.Button
+    message: gr.Markdown
+
+
+def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
     """Build the view and connect its buttons."""
+    turns = gr.HTML(elem_id="turns")
     progress = gr.HTML(NO_RUN, elem_id="progress")
     message = gr.Markdown(elem_id="run-message")
     with gr.Group(visible=False, elem_id="gate") as gate:
@@ -82,17 +102,22 @@ def run_view(access: Access, run_id: gr.Textbox) -> View:
             extend = gr.Button("Extend")
     report = gr.HTML(elem_id="report")
     works = gr.Dataframe(label="Works", visible=False, interactive=False, wrap=True, elem_id="works")
+    with gr.Group(visible=False, elem_id="further") as follow_up:
+        question = gr.Textbox(label="Ask further: it begins with the evidence of this run", max_lines=4)
+        further = Further(question, gr.Button("Ask further", elem_id="ask-further"), gr.Markdown())
+        with gr.Row():
+            message_to_report = gr.Textbox(label="Ask the report, or say what is to be changed", scale=4)
+            tell, change = gr.Button("Ask it", elem_id="tell"), gr.Button("Change it", elem_id="change")
+        told = gr.Markdown(elem_id="told")
     with gr.Accordion("Searches", open=True):
         searches = gr.HTML(elem_id="searches")
     with gr.Accordion("What happened", open=True):
         events = gr.HTML(elem_id="events")
     link = gr.HTML(elem_id="web-ui")
-    with gr.Group(visible=False) as follow_up:
-        gr.Markdown("A follow-up question begins with the evidence of this run: choose it in the tab Ask.")
     timer = gr.Timer(TICK_SECONDS, active=False)
     seen = gr.State(Seen())
     made = (progress, searches, events, link, message, gate, gate_text, plan, candidates)
-    view: View = dict(zip(OUTPUTS, (*made, report, works, follow_up, timer, seen), strict=True))
+    view: View = dict(zip(OUTPUTS, (*made, report, works, follow_up, timer, turns, seen), strict=True))
 
     actions = Actions(access)
     approve.click(actions.approve, [run_id, note, plan, candidates], [message])
@@ -103,10 +128,12 @@ def run_view(access: Access, run_id: gr.Textbox) -> View:
     finish.click(actions.plain("finish"), [run_id], [message])
     cancel.click(actions.plain("cancel"), [run_id], [message])
     extend.click(actions.extend, [run_id, tokens, cost, minutes], [message])
+    tell.click(actions.tell, [run_id, message_to_report], [told])
+    change.click(actions.change, [run_id, message_to_report], [told])
     timer.tick(
         Look(access).again, [run_id, seen], [*view.values()], show_progress="hidden", concurrency_limit=8
     )
-    return view
+    return view, further
 
 
 class Look:
@@ -117,9 +144,11 @@ class Look:
 
     async def again(self, run_id: str, seen: Seen, request: gr.Request) -> list[object]:
         """The updates of the view, in the order of `OUTPUTS`."""
+        updates: dict[str, object] = {}
         if run_id and seen.run_id != run_id:
             seen = Seen(run_id)
-        updates = await self._updates(run_id, seen, request) if run_id else {"timer": gr.Timer(active=False)}
+            updates = {"report": "", "works": gr.Dataframe(visible=False), "turns": ""}
+        updates |= await self._updates(run_id, seen, request) if run_id else {"timer": gr.Timer(active=False)}
         return [{**updates, "seen": seen}.get(name, gr.skip()) for name in OUTPUTS]
 
     async def _updates(self, run_id: str, seen: Seen, request: gr.Request) -> dict[str, object]:
@@ -153,6 +182,9 @@ class Look:
             updates |= await self._gate(run, now)
         if seen.trouble:
             seen.trouble, updates["message"] = False, ""
+        if now.continues is not None and not seen.turns:
+            seen.turns = True
+            updates["turns"] = turns_html(await self._turns(now.continues, user_of(request.username)))
         if over and not seen.over:
             seen.over = True
             updates["report"], updates["works"] = await self._report(run)
@@ -164,7 +196,7 @@ class Look:
         chosen = now.waiting_for == "candidates" and bool(names)
         return {
             "gate": gr.Group(visible=now.waiting_for is not None),
-            "gate_text": f"**The {now.waiting_for} waits for your approval.**" if now.waiting_for else "",
+            "gate_text": gate_text(now),
             "plan": await self._plan(run) if now.waiting_for == "plan" else gr.Dataframe(visible=False),
             "candidates": gr.CheckboxGroup(choices=names, value=names, visible=chosen),
         }
@@ -180,6 +212,19 @@ class Look:
         plan = (await run.plan()).plan
         rows = [[s.id, s.title, s.key_question] for s in plan.report_outline] if plan else []
         return gr.Dataframe(value=rows, visible=True)
+
+    async def _turns(self, before: Continued, user: str) -> list[tuple[str, str, str]]:
+        """The questions before this one, the first first: the run, what was asked and its answer."""
+        turns: list[tuple[str, str, str]] = []
+        earlier: Continued | None = before
+        while earlier is not None and len(turns) < MAX_TURNS:
+            try:
+                report = await (await self._access.run(earlier.run_id, user)).draft()
+            except EXPECTED:
+                break
+            turns.insert(0, (report.run_id, report.asked or report.question, answer_of(report).bottom_line))
+            earlier = report.continues
+        return turns
 
     async def _report(self, run: Run) -> tuple[str, gr.Dataframe]:
         report = await run.draft()
@@ -199,11 +244,20 @@ class Look:
             column_widths=["60px", "360px", "70px", "150px", "110px", *["220px"] * len(table.columns)],
             visible=bool(values),
         )
-        return report_frames(run.id), works
+        charts = [name for name in CHARTS if (chart := chart_of(report, name)) and chart.is_clearer]
+        return report_frames(run.id, charts, aloud=can_speak()), works
 
 
-def report_frames(run_id: str) -> str:
-    """The report beside its evidence, and the downloads.
+def gate_text(now: Progress) -> str:
+    """What waits, in Markdown."""
+    if now.waiting_for != "clarification":
+        return f"**The {now.waiting_for} waits for your approval.**" if now.waiting_for else ""
+    asked = "".join(f"\n1. {escaped(one.question)} ({escaped(one.assumed)})" for one in now.readings)
+    return f"**Before it searches.** Answer in the note, one a line, or approve what is assumed.\n{asked}"
+
+
+def report_frames(run_id: str, charts: Sequence[str] = (), *, aloud: bool = False) -> str:
+    """The report beside its evidence, the downloads, the charts and the summary read aloud.
 
     The frame of the report has no `sandbox`, under which its links could not open in the frame beside it; the
     policy that it is served with allows no script.
@@ -213,8 +267,15 @@ def report_frames(run_id: str) -> str:
         f'<a href="{base}/download/{entry.name}" download title="{html.escape(entry.about)}">{entry.name}</a>'
         for entry in FORMATS.values()
     )
+    drawn = " · ".join(f'<a href="{base}/chart/{name}" target="_blank">{name}</a>' for name in charts)
+    more = f"<p>Charts: {drawn}</p>" if charts else ""
+    if aloud:
+        more += (
+            '<p>The summary, read aloud: <audio controls preload="none" aria-label="The summary, read aloud" '
+            f'src="{base}/aloud"></audio></p>'
+        )
     return (
-        f'<section class="run" aria-label="Report"><p>Download: {links}</p><div class="beside">'
+        f'<section class="run" aria-label="Report"><p>Download: {links}</p>{more}<div class="beside">'
         f'<iframe src="{base}/reading" title="Report"></iframe>'
         f'<iframe name="evidence" title="The quote in its work" sandbox="allow-same-origin allow-popups" '
         'srcdoc="&lt;p style=&quot;font-family:system-ui&quot;&gt;Open a citation: its quote is shown here, '

@@ -1,9 +1,16 @@
 """A small set of documents and drafts that the tests of claims, reports and formats share."""
 
-from activities.candidates.types import Candidate
-from activities.drafts import DraftClaim, DraftParagraph, Edited, SectionDraft
-from activities.publication import PlannedSection, PublishInput
-from activities.types import Evidence, EvidenceRef, Identifiers, ReportPlanSection, Statement, Support
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import (
+    Evidence,
+    EvidenceRef,
+    Identifiers,
+    ReportPlanSection,
+    Statement,
+    Support,
+)
+from activities.contracts.publish import PlannedSection, PublishInput
+from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft
 
 TRIAL = Evidence(
     evidence_id="pmid:1",

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from activities.analyse import AnalysisActivities
-from activities.analysis.types import AnalyseInput, Analysis
+from activities.analysis_activity import AnalysisActivities
+from activities.contracts.effects import AnalyseInput, Analysis
+from activities.contracts.evidence import Evidence, EvidenceRef, Support
+from activities.contracts.judge import Cell, Table, TableRow
 from activities.evidence_store import EvidenceStore
-from activities.judgements import Cell, Table, TableRow
-from activities.types import Evidence, EvidenceRef, Support
 from tests.activities.analysis.studies import bcg
 
 SENTENCE = "The odds ratio of death with the drug was {estimate} (95% CI {low} to {high}) in this trial."

@@ -4,16 +4,16 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.check_pubmed import PubMedStanding, ReleaseStanding
+from activities.contracts.evidence import StandingNotice, Statement
+from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
 from activities.evidence_store import EvidenceStore
-from activities.publication import PublishInput, PubMedCheck, PubMedSaid
-from activities.publish import PublishActivities, pubmed_check
+from activities.publish_activity import PublishActivities, pubmed_check
+from activities.pubmed_notices_activity import PubMedStanding, ReleaseStanding
 from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
-from activities.types import StandingNotice, Statement
 from tests.activities.cases import FULL, REGISTRY, TRIAL
-from tests.activities.retractions.test_lookup import answers, efetch, lookup, ref
 from tests.activities.sources.faults import client
+from tests.activities.sources.test_standing_lookup import answers, efetch, lookup, ref
 from tests.replay import ReplayServer, Reply
 from worker.resources import open_resources
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.evidence import Query
+from activities.contracts.search import Choice, HitsOfAll, SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
-from activities.search import SearchActivities
-from activities.searches import Choice, HitsOfAll, SearchTask, SearchTasks
+from activities.search_activity import SearchActivities
 from activities.sources import web
 from activities.sources.http.client import open_http
 from activities.sources.http.pages import AT_A_HOST
 from activities.sources.searxng import SearxngSource
-from activities.types import Query
 from tests.activities.sources.faults import JSON, PAGE, pointed_at
 from tests.activities.test_search import begun
 from tests.client.harness import wait_until

@@ -12,7 +12,7 @@ from activities.codec import ENCODING, KEY_ID, AesGcmCodec, CodecError, codec_of
 from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
 from activities.payloads import data_converter
-from client.runs.listing import UNREADABLE, Filter, list_runs
+from client.listing import UNREADABLE, Filter, list_runs
 from client.runs.start import start
 from tests.workflows.conftest import a_request, a_worker
 from tests.workflows.fakes import Fakes

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from activities.errors import StoreError
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import Evidence, Identifiers
 from activities.evidence_store import MAX_BLOB_BYTES, BlobMemory, EvidenceStore
-from activities.types import Evidence, Identifiers
 
 
 def paper(text: str = "Aspirin reduced the risk of stroke by a third.") -> Evidence:
@@ -100,3 +100,9 @@ async def test_a_merged_work_is_read_under_the_id_the_run_knows_it_by(tmp_path: 
     merged = ref.model_copy(update={"evidence_id": "doi:10.1/a", "standing": "retracted"})
     read = await store.get(merged)
     assert (read.evidence_id, read.standing, read.text) == ("doi:10.1/a", "retracted", paper().text)
+
+
+def test_a_copy_with_a_name_that_is_no_field_is_refused() -> None:
+    assert Identifiers().model_copy(update={"doi": "10.1/x"}).doi == "10.1/x"
+    with pytest.raises(TypeError, match="Identifiers has no dio"):
+        Identifiers().model_copy(update={"dio": "10.1/x"})

@@ -10,16 +10,16 @@ import pytest
 from lxml import etree
 from temporalio.testing import ActivityEnvironment
 
+from activities.contracts.evidence import Evidence, Identifiers
+from activities.contracts.profile import STUDIES
 from activities.evidence_store import EvidenceStore
-from activities.full_text import FullTextActivities, ReadInFull, Way, is_whole
-from activities.profiles.types import STUDIES
+from activities.full_text_activity import FullTextActivities, ReadInFull, Way, is_whole
 from activities.report import works
 from activities.report.formats.references import badges
 from activities.settings import Settings
 from activities.sources.http.addresses import networks
 from activities.sources.http.client import Http, open_http
 from activities.sources.http.pages import SafePages
-from activities.types import Evidence, Identifiers
 from tests.replay import RECORDED, ReplayServer, Reply
 
 ABSTRACT = "Bisphenol A was measured in canned food of 1,200 households."
@@ -141,7 +141,7 @@ async def test_unpaywall_is_asked_by_doi_and_its_addresses_are_read(
 
 @pytest.mark.parametrize("name", ["doi_xgen2025.json"])
 def test_a_recorded_answer_of_unpaywall_is_read(name: str) -> None:
-    from activities.full_text import Unpaywall
+    from activities.full_text_activity import Unpaywall
 
     said = Unpaywall.model_validate_json((RECORDED / "unpaywall" / name).read_bytes())
     assert said.addresses

@@ -19,13 +19,14 @@ from temporalio.worker import (
     Worker,
 )
 
-from activities.errors import ModelRefused, to_application_error
+from activities.contracts.errors import ModelRefused, to_application_error
+from activities.contracts.evidence import Query, Usage
+from activities.contracts.judge import JudgeAssessment, JudgeInput
+from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.contracts.step import Charged
 from activities.hooks import Call, CallOutcome, Hook, HookError, HookInterceptor, LogHook, Veto, load_hooks
 from activities.profiles.loader import load_profile
-from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.settings import Settings
-from activities.steps import Charged, JudgeAssessment, JudgeInput
-from activities.types import Query, Usage
 
 SEARCH = SearchTask(run_id="ask-1", source="stub", query=Query(text="metformin"))
 JUDGE = JudgeInput(

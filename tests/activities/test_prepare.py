@@ -7,12 +7,12 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.contracts.evidence import Effort, ModelChoice, Query, SourceInfo
+from activities.contracts.prepare import Prepared, PrepareInput
 from activities.permits import Kind, request_key, sign
-from activities.preparation import Prepared, PrepareInput
-from activities.prepare import PrepareActivities
+from activities.prepare_activity import PrepareActivities
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.types import Effort, ModelChoice, Query, SourceInfo
 
 
 class Stub:

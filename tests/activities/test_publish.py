@@ -6,18 +6,18 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.drafts import DraftClaim
-from activities.errors import StoreError, Unavailable
+from activities.contracts.errors import StoreError, Unavailable
+from activities.contracts.evidence import EvidenceRef, StandingNotice, Statement
+from activities.contracts.publish import PublishInput, PubMedSaid
+from activities.contracts.write import DraftClaim
 from activities.evidence_store import EvidenceStore
 from activities.payloads import PAYLOAD_LIMIT
-from activities.publication import PublishInput, PubMedSaid
-from activities.publish import PublishActivities, cited_refs
+from activities.publish_activity import PublishActivities, cited_refs
 from activities.report.abridge import slim
 from activities.report.assemble import build_report
 from activities.report.schema import Published, Report
 from activities.report.stored import report_name
-from activities.retractions.lookup import StandingVerdict
-from activities.types import EvidenceRef, StandingNotice, Statement
+from activities.sources.standing_lookup import StandingVerdict
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,

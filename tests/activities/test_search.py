@@ -12,15 +12,15 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.errors import RateLimited, Refused, SourceError, TooSlow, Unavailable
+from activities.contracts.errors import RateLimited, Refused, SourceError, TooSlow, Unavailable
+from activities.contracts.evidence import Evidence, Query, SourceInfo
+from activities.contracts.search import Hits, SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
-from activities.search import SearchActivities
-from activities.searches import Hits, SearchTask, SearchTasks
+from activities.search_activity import SearchActivities
 from activities.sources.base import MAX_EXCHANGES, Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.clock import source_clock, time_for_one_request
 from activities.sources.library.records import read_record
-from activities.types import Evidence, Query, SourceInfo
 
 ABSTRACT = "Forty patients took the drug for a year. Their pain was lower than that of the controls."
 

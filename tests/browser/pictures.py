@@ -57,6 +57,7 @@ def page_of_a_run(address: str, folder: Path) -> None:
         page.frame_locator("iframe[title=Report]").locator("a.cite").first.click()
         page.frame_locator("iframe[name=evidence]").locator("mark#quote").wait_for()
         page.wait_for_timeout(1000 * DRAWN_SECONDS)
+        page.evaluate("document.querySelector('#report').scrollIntoView()")
         page.screenshot(path=folder / "page-run.png")
         browser.close()
 

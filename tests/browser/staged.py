@@ -14,11 +14,7 @@ from typing import cast
 
 import uvicorn
 
-from activities.evidence_store import EvidenceStore
-from activities.publication import PlannedSection
-from activities.report.assemble import build_report
-from activities.settings import Settings
-from activities.types import (
+from activities.contracts.evidence import (
     Evidence,
     EvidenceRef,
     Identifiers,
@@ -27,11 +23,15 @@ from activities.types import (
     SearchRecord,
     Usage,
 )
+from activities.contracts.publish import PlannedSection
+from activities.evidence_store import EvidenceStore
+from activities.report.assemble import build_report
+from activities.settings import Settings
 from client.api import Determinator
 from client.embedded.binary import free_port
+from client.listing import Filter, Row
 from client.reports.run_report import RunReport
 from client.run import RunStatus
-from client.runs.listing import Filter, Row
 from client.web.server import build_app
 from client.web.signing_in import SignIn
 from tests.activities.cases import planned, publish_input, quoting

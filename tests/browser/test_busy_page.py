@@ -76,7 +76,9 @@ def test_each_of_200_references_opens_its_quote(browser: Browser, stage: Stage) 
     page = opened(browser, stage.address)
     page.wait_for_selector("iframe[title=Report]")
     report = page.frame_locator("iframe[title=Report]")
-    assert report.locator("ol > li").count() == WORKS
+    references = report.locator("ol.references > li")
+    references.nth(WORKS - 1).wait_for()  # the browser shows a long page before all of it has arrived
+    assert references.count() == WORKS
     for cite in (report.locator("a.cite").first, report.locator("a.cite").last):
         cite.click()
         quote = cite.get_attribute("title") or ""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typst
 from playwright.sync_api import Browser, Page
 
 from client.embedded.binary import free_port
-from tests.client.cli.test_ask import QUESTION
+from tests.papers import QUESTION
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -113,6 +114,29 @@ def test_examples_fill_the_box_and_do_not_run(browser: Browser, served: Served) 
     assert "run=" not in page.url
     page.get_by_role("tab", name="Earlier runs").click()
     page.wait_for_selector("text=There are no runs yet")
+
+
+def test_a_question_in_a_file_is_read_into_the_box_and_a_further_one_stands_below_it(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    scan = tmp_path / "question.pdf"
+    scan.write_bytes(typst.compile(QUESTION.encode()))
+    page = signed_in(browser, served, "ada")
+    page.set_input_files("#question-file", scan)
+    page.click("#read-file")
+    page.wait_for_function("document.querySelector('#question textarea').value.includes('metformin')")
+    assert "run=" not in page.url, "it is asked by a person only"
+    page.get_by_label("Mode", exact=True).fill("simple")
+    page.get_by_label("Mode", exact=True).press("Enter")
+    page.click("#ask")
+    page.wait_for_selector("#further textarea")
+    first = page.url
+    page.fill("#further textarea", "Does metformin inhibit the growth of cells?")
+    page.click("#ask-further")
+    page.wait_for_function("(before) => location.href !== before", arg=first)
+    page.wait_for_selector("#turns h2")
+    assert page.locator("#turns h2").inner_text() == QUESTION
+    page.wait_for_selector("iframe[title=Report]")
 
 
 def test_the_page_fits_a_narrow_screen_and_answers_the_keyboard(browser: Browser, served: Served) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
+from activities.contracts.evidence import Evidence
+from activities.contracts.publish import PublishInput
 from activities.evidence_store import EvidenceStore
-from activities.publication import PublishInput
-from activities.publish import PublishActivities
+from activities.publish_activity import PublishActivities
 from activities.report.schema import Report
-from activities.types import Evidence
 from client.cli.main import run
 from tests.activities.cases import DOCUMENTS, FULL
 from tests.client.harness import Ran
@@ -32,12 +32,16 @@ VERBS_OF_A_RUN = (
     *(("status", "RUN"), ("watch", "RUN"), ("events", "RUN"), ("report", "RUN"), ("evidence", "RUN")),
     *(
         ("export", "RUN"),
+        ("open", "RUN"),
+        ("chart", "RUN", "--of", "years"),
         ("graph-export", "RUN"),
         ("verify", "RUN"),
         ("refresh", "RUN"),
         ("plan", "show", "RUN"),
     ),
     *(("candidates", "RUN"), ("graph", "status", "RUN"), ("inspect", "RUN")),
+    *(("answer", "RUN"), ("tell", "RUN", "Why?"), ("change", "RUN", "shorter")),
+    ("dispute", "RUN", "s1.1", "It says 34."),
     *(("rewind", "RUN", "--to-iteration", "1"), *STEERING),
 )
 """Every command that is given the name of a run."""

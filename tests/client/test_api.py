@@ -5,22 +5,13 @@ from pathlib import Path
 import pytest
 
 from determinator import BadInput, Determinator
-from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 from tests.client.harness import processes_of
+from tests.papers import QUESTION
 
 pytestmark = pytest.mark.timeout(180)
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> str:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
-    return str(folder)
-
-
-async def test_a_question_is_asked_followed_and_verified(home: Path, library: str) -> None:
+async def test_a_question_is_asked_followed_and_verified(file_home: Path, library: str) -> None:
     async with Determinator() as client:
         run = await client.ask(QUESTION, mode="iterative", library=library, max_cost=1.0)
         events = [event async for event in run.events()]
@@ -28,7 +19,7 @@ async def test_a_question_is_asked_followed_and_verified(home: Path, library: st
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
         assert events[-1].type == "complete"
         assert report.run_id == run.id
-        assert [row.run_id for row in await client.runs()] == [run.id]
+        assert run.id in [row.run_id for row in await client.runs()]
         assert (await client.verify(run.id)).holds
         rows = await run.evidence()
         assert {row["evidence_id"] for row in rows} >= {one.evidence_id for one in report.references}
@@ -41,7 +32,7 @@ async def test_a_question_is_asked_followed_and_verified(home: Path, library: st
             await run.steer("only adults")
 
 
-def test_the_same_works_without_an_event_loop(home: Path, library: str) -> None:
+def test_the_same_works_without_an_event_loop(file_home: Path, library: str) -> None:
     messages: list[str] = []
     with Determinator(say=messages.append) as client:
         run = client.ask(QUESTION, mode="simple", library=library)
@@ -53,7 +44,7 @@ def test_the_same_works_without_an_event_loop(home: Path, library: str) -> None:
     assert any("leaves this machine" in message for message in messages)
 
 
-def test_a_plan_is_read_and_edited_without_an_event_loop(home: Path, library: str) -> None:
+def test_a_plan_is_read_and_edited_without_an_event_loop(file_home: Path, library: str) -> None:
     with Determinator() as client:
         run = client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
         for event in run.events():
@@ -75,7 +66,7 @@ def test_a_plan_is_read_and_edited_without_an_event_loop(home: Path, library: st
         assert run.found()
 
 
-async def test_a_gate_is_approved_and_a_run_is_paused_and_extended(home: Path, library: str) -> None:
+async def test_a_gate_is_approved_and_a_run_is_paused_and_extended(file_home: Path, library: str) -> None:
     async with Determinator() as client:
         run = await client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
         async for event in run.events():
@@ -97,7 +88,7 @@ async def test_a_gate_is_approved_and_a_run_is_paused_and_extended(home: Path, l
         assert (await run.report()).run_id == run.id
 
 
-async def test_a_run_that_waits_is_cancelled_and_leaves_a_report(home: Path, library: str) -> None:
+async def test_a_run_that_waits_is_cancelled_and_leaves_a_report(file_home: Path, library: str) -> None:
     async with Determinator() as client:
         run = await client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
         async for event in run.events():

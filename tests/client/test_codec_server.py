@@ -1,6 +1,7 @@
 """The codec server decrypts for whom it was told to, and for nobody else."""
 
-import json
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -10,9 +11,9 @@ from temporalio.api.common.v1 import Payload, Payloads
 
 from activities.codec import VARIABLE, AesGcmCodec, new_key, parse_keys
 from client.cli.servers import listening_address
-from client.codec_server import MAX_BODY_BYTES, codec_app
 from client.failures import BadInput
-from tests.client.harness import begin, determinator
+from examples.codec_server import MAX_BODY_BYTES, codec_app
+from tests.client.harness import determinator
 
 UI = "http://localhost:8080"
 PLAIN = Payload(metadata={"encoding": b"json/plain"}, data=b'"a question"')
@@ -69,19 +70,6 @@ async def test_nobody_without_the_token_reads_anything(codec: AesGcmCodec) -> No
             assert (await client.post(f"/{TOKEN}/decode", json=body)).status_code == 200
 
 
-def test_the_server_prints_a_token_where_none_is_set(home: Path) -> None:
-    server = begin("codec", "serve", "--listen", "127.0.0.1:0", env={VARIABLE: f"k1:{new_key()}"})
-    assert server.stderr is not None
-    try:
-        token = server.stderr.readline().removeprefix("token: ").strip()
-        address = server.stderr.readline().split()[-1]
-        assert httpx.post(f"{address}/decode", json={}).status_code == 401
-        assert httpx.post(f"{address}/{token}/decode", json={}).status_code == 200
-    finally:
-        server.terminate()
-        server.communicate(timeout=30)
-
-
 async def test_what_cannot_be_decrypted_is_an_error_and_no_crash(codec: AesGcmCodec) -> None:
     other = AesGcmCodec(parse_keys(f"k2:{new_key()}"))
     body = MessageToDict(Payloads(payloads=await other.encode([PLAIN])))
@@ -110,8 +98,14 @@ def test_a_new_key_is_one_that_can_be_used() -> None:
     assert [key.name for key in parse_keys(ran.out)] == ["2026b"]
 
 
-def test_the_server_does_not_start_without_keys() -> None:
-    ran = determinator("codec", "serve")
-    assert ran.code == 2
-    assert "DETERMINATOR_CODEC_KEYS" in ran.err
-    assert json.dumps(ran.out) == '""'
+@pytest.mark.parametrize(
+    ("env", "options", "reason"),
+    [({}, [], VARIABLE), ({VARIABLE: "k"}, ["--listen", "0.0.0.0:1"], "DETERMINATOR_CODEC_TOKEN")],
+)
+def test_the_server_does_not_start_without_keys_or_unsecured(
+    env: dict[str, str], options: list[str], reason: str
+) -> None:
+    program = Path(__file__).parents[2] / "examples/codec_server.py"
+    ran = subprocess.run([sys.executable, program, *options], env=env, capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert reason in ran.stderr

@@ -1,6 +1,5 @@
 """The files that set the product up elsewhere: they can be read and are consistent."""
 
-import asyncio
 import json
 import os
 import re
@@ -9,20 +8,17 @@ import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
-import httpx
 import kubernetes_validate
 import promql_parser
 import pytest
 import yaml
-from moto.server import ThreadedMotoServer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from activities.configuration.values import Part
-from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from client.cli.main import VERBS
-from client.cli.servers import CODEC_TOKEN, DEFAULT_PORT
+from client.cli.servers import DEFAULT_PORT
 from client.embedded.namespace import ATTRIBUTES
 from tests.client.harness import determinator
 from worker.metrics import OURS
@@ -93,7 +89,7 @@ def variables() -> set[str]:
         f"AWS_{name}"
         for name in ("ENDPOINT_URL", "ALLOW_HTTP", "REGION", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
     }
-    return names | temporal | s3 | {"OTEL_EXPORTER_OTLP_ENDPOINT", CODEC_TOKEN}
+    return names | temporal | s3 | {"OTEL_EXPORTER_OTLP_ENDPOINT", "DETERMINATOR_CODEC_TOKEN"}
 
 
 def test_the_workers_read_every_variable_they_are_given(compose: dict[str, Any]) -> None:
@@ -104,41 +100,16 @@ def test_the_workers_read_every_variable_they_are_given(compose: dict[str, Any])
             assert set(document["data"]) <= variables()
 
 
-def test_the_store_of_the_compose_file_is_reached_by_its_variables(
-    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Against an S3 server of a package, with the variables of the worker."""
-    given = compose["services"]["worker"]["environment"]
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        for name in (name for name in given if name.startswith("AWS_")):
-            default = re.search(r":-(.*)\}", given[name])
-            monkeypatch.setenv(name, default[1] if default else "a-key-of-a-test")
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        assert httpx.put(f"http://{host}:{port}/evidence").status_code == 200
-        address = re.search(r":-(.*)\}", given["DETERMINATOR_STORE_URL"])
-        assert address
-
-        async def kept() -> bytes:
-            key = await EvidenceStore.at(address[1]).put_bytes(b"a quote")
-            return await EvidenceStore.at(address[1]).get_bytes(key)
-
-        assert asyncio.run(kept()) == b"a quote"
-    finally:
-        server.stop()
-
-
 def test_commands_of_the_containers_are_commands_of_this_program(
     compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commands = [compose["services"][name]["command"] for name in ("worker", "codec", "web")]
+    commands = [compose["services"][name]["command"] for name in ("worker", "web")]
     pods = [
         document["spec"]["template"]["spec"] for document in manifests() if document["kind"] == "Deployment"
     ]
-    commands += [pod["containers"][0]["args"] for pod in pods]
-    assert len(commands) == 7
+    started = [pod["containers"][0] for pod in pods]
+    commands += [container["args"] for container in started if "command" not in container]
+    assert len(commands) == 5
     for command in commands:
         ran = determinator(*command, "--help")
         assert ran.code == 0, ran.err
@@ -286,7 +257,7 @@ def test_the_image_copies_what_the_package_is_made_of() -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["setup", "test", "demo", "lint", "test-chaos", "test-model", "bench", "clean"]
+    "target", ["setup", "test", "test-system", "demo", "lint", "test-chaos", "test-model", "bench", "clean"]
 )
 def test_the_makefile_has_the_target(target: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -295,4 +266,4 @@ def test_the_makefile_has_the_target(target: str) -> None:
 def test_the_ci_entry_can_be_executed_and_runs_the_tests() -> None:
     entry = ROOT / ".ci" / "run"
     assert os.access(entry, os.X_OK)
-    assert "make test" in entry.read_text()
+    assert {"make test ", "make test-system "} <= set(re.findall(r"make test\S* ", entry.read_text()))

@@ -11,10 +11,10 @@ from client.cli.config import template
 from client.failures import BadInput
 from client.model_servers import check_models, local_servers
 from client.remember import remember_model
-from tests.client.cli.test_ask import QUESTION
 from tests.client.harness import determinator, processes_of
 from tests.client.terminal import Terminal
 from tests.fake_openai import PATH, FakeOpenAI, fails, says, sensible
+from tests.papers import QUESTION
 from tests.replay import Reply
 
 JSON = {"content-type": "application/json"}

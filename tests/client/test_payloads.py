@@ -10,6 +10,8 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
+from activities.contracts.evidence import EvidenceRef
+from activities.contracts.search import Hits, HitsOfAll
 from activities.payloads import DATA_CONVERTER, PAYLOAD_LIMIT
 
 
@@ -128,3 +130,13 @@ async def test_the_guard_measures_what_is_sent_and_not_what_is_held() -> None:
     quotes = '"' * (PAYLOAD_LIMIT // 2)  # each needs two bytes in JSON
     with pytest.raises(ApplicationError):
         await DATA_CONVERTER.encode([quotes])
+
+
+def test_what_is_sent_in_each_round_travels_without_its_defaults_and_comes_back_whole() -> None:
+    ref = EvidenceRef(evidence_id="library:1", blob="b", source="library", title="A title", year=2020)
+    sent = HitsOfAll(answers=(Hits(source="library", query="q", status="ok", kept=(ref,)),))
+    converter = DATA_CONVERTER.payload_converter
+    (payload,) = converter.to_payloads([sent])
+    assert b"null" not in payload.data
+    assert len(payload.data) < len(sent.model_dump_json()) / 2
+    assert converter.from_payloads([payload], [HitsOfAll]) == [sent]

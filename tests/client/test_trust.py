@@ -12,6 +12,7 @@ from activities.settings import Settings, config_path, user_config_path
 from client.configuration import ignored_keys, load_settings
 from client.embedded.fingerprint import worker_environment
 from client.failures import BadInput, BadSettings
+from client.runs.request import AskOptions, sources_to_search, with_options
 from tests.client.harness import determinator
 
 DOORS = {
@@ -116,6 +117,22 @@ def test_a_file_of_a_folder_narrows_what_the_users_own_allows_and_does_not_widen
     assert (settings.disabled_sources, settings.approve) == (["tavily"], ["report"])
     brave = settings.of_source("brave")
     assert (brave.enabled, brave.rate, brave.max_results) == (False, 1, 3)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_file_of_a_folder_sends_nothing_of_a_library_to_sources(home: Path, *, flag: bool) -> None:
+    papers = home / "papers"
+    papers.mkdir(parents=True)
+    own = "" if flag else f"library = '{papers}'\n"
+    write_whole(user_config_path(), own.encode())
+    folder_file('[research]\nsources = ["pubmed"]\n')
+    options = AskOptions(library=str(papers)) if flag else AskOptions()
+    assert sources_to_search(with_options(load_settings(), options), options) == ("library",)
+    wide = AskOptions({**options, "sources": ["pubmed"]})
+    assert "pubmed" in sources_to_search(with_options(load_settings(), wide), wide)
+    write_whole(user_config_path(), f"{own}[research]\nsources = ['pubmed']\n".encode())
+    both = sources_to_search(with_options(load_settings(), options), options)
+    assert ("pubmed" in both) is not flag, "what the user's own file names for its library is searched"
 
 
 def test_a_changed_file_a_copy_and_a_link_are_not_the_file_that_is_trusted(

@@ -15,10 +15,11 @@ from moto.server import ThreadedMotoServer
 from temporalio.client import Client
 
 from client.embedded.binary import find_temporal
-from tests.client.cli.test_ask import QUESTION, ask
+from tests.client.cli.test_ask import ask
 from tests.client.cli.test_ask import library as library  # a fixture
 from tests.client.harness import COMMAND, determinator, wait_until
 from tests.conftest import client_of, dev_server_of
+from tests.papers import QUESTION
 
 pytestmark = pytest.mark.timeout(240)
 

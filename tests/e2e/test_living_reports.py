@@ -7,6 +7,7 @@ import pytest
 
 from tests.client.shelf import inside
 from tests.e2e.stage import evidence_of, faults, report_of
+from tests.papers import papers as written
 
 pytestmark = pytest.mark.xdist_group("e2e-models")
 
@@ -25,11 +26,7 @@ LATER = (
 
 @pytest.fixture
 def papers(tmp_path: Path) -> Path:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    for name, text in PAPERS.items():
-        (folder / name).write_text(text)
-    return folder
+    return written(tmp_path, PAPERS)
 
 
 def test_a_report_is_refreshed_scheduled_and_built_on(file_home: Path, papers: Path) -> None:

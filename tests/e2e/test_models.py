@@ -13,6 +13,7 @@ from tests.client.harness import Ran, determinator
 from tests.client.shelf import inside
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
 from tests.fake_openai import FakeOpenAI, fails, lying, role_of, sensible
+from tests.papers import papers as written
 
 pytestmark = pytest.mark.xdist_group("e2e-models")
 
@@ -38,11 +39,7 @@ PAPERS = {
 
 @pytest.fixture
 def papers(tmp_path: Path) -> Path:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    for name, text in PAPERS.items():
-        (folder / name).write_text(text)
-    return folder
+    return written(tmp_path, PAPERS)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from tests.client.harness import Ran, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
 from tests.client.terminal import Terminal
 from tests.e2e.stage import faults, own_id
+from tests.papers import papers as written
 from tests.replay import Asked, ReplayServer, Reply
 
 pytestmark = pytest.mark.xdist_group("e2e-people")
@@ -86,11 +87,7 @@ def slow(file_home: Path, slow_source: SlowSource, monkeypatch: pytest.MonkeyPat
 
 
 def library(file_home: Path) -> Path:
-    folder = file_home.parent / "papers"
-    folder.mkdir(exist_ok=True)
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
-    return folder
+    return written(file_home.parent, DOCUMENTS)
 
 
 def ask(*flags: str, mode: str = "deep", question: str = QUESTION) -> str:

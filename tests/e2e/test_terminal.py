@@ -9,6 +9,7 @@ import pytest
 from tests.client.harness import begin, determinator, wait_until
 from tests.client.terminal import Terminal
 from tests.e2e.stage import own_id
+from tests.papers import papers
 
 pytestmark = pytest.mark.xdist_group("e2e-terminal")
 
@@ -28,11 +29,7 @@ PROMPT = "[a]pprove [e]dit [r]eject [d]etach:"
 
 @pytest.fixture
 def library(tmp_path: Path) -> str:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
-    return str(folder)
+    return str(papers(tmp_path, DOCUMENTS))
 
 
 @WIDTHS

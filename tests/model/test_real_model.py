@@ -10,19 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from activities.drafts import SectionDraft
-from activities.errors import ModelUnusable
+from activities.contracts.errors import ModelUnusable
+from activities.contracts.evidence import ModelChoice
+from activities.contracts.judge import JudgeAssessment
+from activities.contracts.plan import ParsedQuery
+from activities.contracts.step import Charged, Role
+from activities.contracts.write import SectionDraft
 from activities.evidence_store import EvidenceStore
 from activities.models.address import parse
 from activities.models.capabilities import CapabilityMemory
 from activities.models.client import OpenAIModel
 from activities.models.server_facts import ask_server
 from activities.models.sizing import effort_for
-from activities.roles.allowances import SMALL, allowance_of
+from activities.roles.allowances import allowance_of
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
-from activities.steps import Charged, JudgeAssessment, ParsedQuery, Role
-from activities.types import ModelChoice
 from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
 from tests.client.harness import begin
 from tests.e2e.stage import evidence_of, faults, report_of
@@ -38,6 +40,7 @@ ROLES: list[Role] = [
     "gap_evaluator",
     "tool_selector",
     "judge",
+    "orderer",
     "reflector",
     "hypothesis_generator",
     "writer",
@@ -64,7 +67,7 @@ async def real(model_url: str, tmp_path: Path) -> AsyncIterator[Case]:
 @pytest.mark.parametrize("role", ROLES)
 async def test_every_role_ends_with_a_typed_answer(real: Case, role: Role) -> None:
     """From the model, or, when it cannot, from the extractive back end that was named as its fallback."""
-    choice = ModelChoice(backend="openai", model="m", effort="small" if role in SMALL else "normal")
+    choice = ModelChoice(backend="openai", model="m", effort="small" if role == "orderer" else "normal")
     update = {"model": choice, "allowance": allowance_of(role, choice), "fallbacks": (ModelChoice(),)}
     step = real.step(role).model_copy(update=update)
     charged: Charged[object] = await real.thinker.think(role, step)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Coroutine
 import httpx
 import pytest
 
+from activities.contracts.errors import Malformed
+from activities.contracts.evidence import Query
 from activities.documents.readers import readers
-from activities.errors import Malformed
-from activities.retractions.lookup import StandingLookup
 from activities.settings import Settings
 from activities.sources import arxiv, pmc, pubmed
 from activities.sources.http import answers
 from activities.sources.http.client import Http
 from activities.sources.http.reading import MAX_VALUES, read_json
-from activities.types import Query
+from activities.sources.standing_lookup import StandingLookup
 from tests.replay import RECORDED
 from tests.security.test_bodies import http
 

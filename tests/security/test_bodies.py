@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from activities.errors import (
+from activities.contracts.errors import (
     RETRY_AFTER_CAP,
     Malformed,
     RateLimited,
@@ -19,6 +19,7 @@ from activities.errors import (
     Unavailable,
     next_delay,
 )
+from activities.contracts.evidence import Query
 from activities.settings import Settings
 from activities.sources.arxiv import ArXiv
 from activities.sources.base import Source, search
@@ -31,7 +32,6 @@ from activities.sources.http.freshness import forgotten_when_malformed
 from activities.sources.http.reading import read_xml
 from activities.sources.openfda import OpenFda
 from activities.sources.pubmed import PubMed
-from activities.types import Query
 
 MIB = 1024 * 1024
 JSON = {"content-type": "application/json"}

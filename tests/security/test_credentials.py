@@ -7,14 +7,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from activities.contracts.errors import StoreError, Unavailable, to_application_error
+from activities.contracts.evidence import Evidence, Identifiers, Query, SourceInfo
+from activities.contracts.search import SearchTask
 from activities.credentials import carried_by, redacted, without_credentials
-from activities.errors import StoreError, Unavailable, to_application_error
 from activities.evidence_store import EvidenceStore
-from activities.search import SearchActivities
-from activities.searches import SearchTask
+from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.types import Evidence, Identifiers, Query, SourceInfo
 from client.secrets import known_secrets
 from tests.activities.test_search import one
 from tests.client.harness import determinator

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from obstore.store import LocalStore
 
-from activities.errors import StoreError
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import Evidence
 from activities.evidence_store import EvidenceStore
-from activities.publish import PublishActivities
-from activities.types import Evidence
+from activities.publish_activity import PublishActivities
 from client.embedded.home import look
 from client.embedded.server import stop_embedded
 from client.reports.finished import bodies

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.evidence import Filters, Query
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
 from activities.sources.library.index import Libraries
-from activities.types import Filters, Query
 
 ABSTRACT = "Patients were followed for {n} months and number{n} was recorded in ward{w} of the hospital."
 
@@ -68,7 +68,8 @@ def test_100_000_records_need_less_than_500_mb(tmp_path: Path) -> None:
             file.write(json.dumps({"title": f"Study {n}", "abstract": text, "pmid": n + 1}) + "\n")
     program = (
         "import asyncio, os, sys\nfrom pathlib import Path\nfrom activities.settings import Settings\n"
-        "from activities.sources.library import LibrarySource\nfrom activities.types import Query\n"
+        "from activities.sources.library import LibrarySource\n"
+        "from activities.contracts.evidence import Query\n"
         # what `getrusage` says of a new process includes the peak of the process that started it
         "def peak(pid):\n"
         "    lines = Path(f'/proc/{pid}/status').read_text().splitlines()\n"

@@ -18,16 +18,16 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.evidence import Query
 from activities.documents.read import Text, Unreadable
 from activities.documents.readers import Readers
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_xml
 from activities.sources.names import SOURCES
 from activities.sources.registry import build_sources
-from activities.types import Query
 from tests.security.test_reading import attributes, shared_stream_pdf
 
 pytestmark = pytest.mark.security

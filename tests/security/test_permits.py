@@ -9,17 +9,17 @@ from temporalio.client import Client, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.errors import Refused
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Allowance, Filters, ModelChoice, Query
+from activities.contracts.prepare import PrepareInput
+from activities.contracts.search import SearchTask
 from activities.evidence_store import EvidenceStore
 from activities.permits import Kind, NotPermitted, Permits, request_key, sign
-from activities.preparation import PrepareInput
-from activities.prepare import PrepareActivities
+from activities.prepare_activity import PrepareActivities
 from activities.private_files import WeakKey
-from activities.search import SearchActivities
-from activities.searches import SearchTask
+from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
-from activities.types import Allowance, Filters, ModelChoice, Query
 from client.connect import connect
 from client.runs.start import run_id_of, signed, signing_key, start
 from tests.activities.test_search import one

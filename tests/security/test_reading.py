@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.evidence import Query
 from activities.documents.read import Text, Unreadable
 from activities.documents.readers import Readers
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
-from activities.types import Query
 from tests.libraries import read_folder
 
 READ_PAGE = "activities.documents.read:read_page"

@@ -27,8 +27,8 @@ from temporalio.common import RetryPolicy
 from temporalio.service import RPCError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.searches import HitsOfAll, SearchTask, SearchTasks
-    from activities.types import Query
+    from activities.contracts.evidence import Query
+    from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
     from tests.replay import Asked, ReplayServer, Reply
 
 ROOT = Path(__file__).parents[2]
@@ -196,7 +196,7 @@ async def work(address: str, queue: str, heartbeat: float) -> None:
     from temporalio.worker import Worker
 
     from activities.evidence_store import EvidenceStore
-    from activities.search import SearchActivities
+    from activities.search_activity import SearchActivities
     from activities.settings import Settings
     from activities.sources.http.client import open_http
     from activities.sources.pubmed import PubMed

@@ -1,5 +1,6 @@
 """How workers are built: a bug fails a run, an upgrade does not, versions only where they are asked for."""
 
+import importlib
 import subprocess
 import sys
 import uuid
@@ -15,6 +16,7 @@ from temporalio.worker import Worker
 from activities.settings import Settings
 from worker.build import BUGS, build_worker, deployment, research_worker
 from worker.resources import LateModel, methods, open_resources
+from workflows.modes import workflow_classes
 
 
 @workflow.defn(name="Changing", sandboxed=False)
@@ -36,6 +38,19 @@ class Upgraded:
         return what
 
 
+CLOCK = """
+import time
+from temporalio import workflow
+
+
+@workflow.defn
+class Clock:
+    @workflow.run
+    async def run(self, whose: str) -> float:
+        return workflow.time() if whose == "ours" else time.time()
+"""
+
+
 async def test_a_bug_in_workflow_code_fails_the_run_at_once(temporal_client: Client) -> None:
     queue = f"build-{uuid.uuid4()}"
     async with build_worker(temporal_client, queue, workflows=[Buggy]):
@@ -45,6 +60,24 @@ async def test_a_bug_in_workflow_code_fails_the_run_at_once(temporal_client: Cli
             )
     assert isinstance(failed.value.cause, ApplicationError)
     assert failed.value.cause.type == "KeyError"
+
+
+async def test_a_mode_of_another_package_that_asks_the_clock_fails_at_once(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs in the sandbox; ours do not."""
+    (tmp_path / "a_mode_of_others.py").write_text(CLOCK)
+    monkeypatch.syspath_prepend(tmp_path)
+    theirs = importlib.import_module("a_mode_of_others").Clock
+    queue = f"build-{uuid.uuid4()}"
+    async with build_worker(temporal_client, queue, workflows=[theirs]):
+        assert await temporal_client.execute_workflow("Clock", "ours", id=queue, task_queue=queue)
+        with pytest.raises(WorkflowFailureError) as failed:
+            await temporal_client.execute_workflow("Clock", "machine", id=f"{queue}-2", task_queue=queue)
+    assert isinstance(failed.value.cause, ApplicationError)
+    assert "time.time" in failed.value.cause.message
+    ours = [workflow._Definition.must_from_class(cls) for cls in workflow_classes()]  # no public way
+    assert not any(mode.sandboxed for mode in ours)
 
 
 async def test_a_history_that_does_not_fit_leaves_the_run_waiting(temporal_client: Client) -> None:

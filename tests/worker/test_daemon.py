@@ -144,7 +144,7 @@ def test_what_builds_reports_is_not_imported_before_a_worker_polls() -> None:
         "import sys, worker.daemon, worker.build, worker.resources, worker.rate_gate_holder\n"
         "import workflows.modes, workflows.refresh\n"
         "workflows.modes.workflow_classes()\n"
-        "print('activities.report.assemble' in sys.modules, 'activities.search' in sys.modules)"
+        "print('activities.report.assemble' in sys.modules, 'activities.search_activity' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr) == ("False True\n", "")

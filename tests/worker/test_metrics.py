@@ -14,9 +14,9 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.contracts.evidence import Query
+from activities.contracts.search import SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
-from activities.searches import SearchTask, SearchTasks
-from activities.types import Query
 from client.connection import open_client
 from client.embedded.binary import free_port
 from client.runs.start import start

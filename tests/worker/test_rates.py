@@ -15,13 +15,13 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from activities.contracts.evidence import SourceInfo
 from activities.evidence_store import EvidenceStore
-from activities.search import SearchActivities
+from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.http.client import Http
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.pubmed import PubMed
-from activities.types import SourceInfo
 from tests.replay import ReplayServer
 from tests.worker.fleet import busiest_second, fleet, slow_ncbi
 from worker.rate_gate_holder import gate_activities, keep_gates, start_gate, to_its_end

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from activities.types import ReportPlan, ReportPlanSection
+from activities.contracts.evidence import ReportPlan, ReportPlanSection
 from tests.workflows.conftest import Run, Stage, a_request
 
 DAY = 86_400.0

@@ -11,12 +11,57 @@ from typing import Any, TypeVar
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.analyse import AnalysisActivities
-from activities.analysis.appraisal import Appraisal, AppraiseInput
-from activities.analysis.types import AnalystInput, Program
-from activities.candidates.types import CandidateLookUp, LookedUp
-from activities.draft_progress import SIGNAL, DraftProgress
-from activities.drafts import (
+from activities.analysis_activity import AnalysisActivities
+from activities.candidate_activity import CandidateActivities
+from activities.contracts.appraisal import Appraisal, AppraiseInput
+from activities.contracts.candidates import CandidateLookUp, LookedUp
+from activities.contracts.effects import AnalystInput, Program
+from activities.contracts.evidence import (
+    Evidence,
+    EvidenceRef,
+    ReportPlan,
+    ReportPlanSection,
+    Support,
+    Usage,
+)
+from activities.contracts.judge import (
+    Hypotheses,
+    HypothesisInput,
+    JudgeBatch,
+    JudgeInput,
+    MechanismHypothesis,
+    Ordered,
+    OrderInput,
+    ReflectInput,
+    Reflection,
+    Table,
+    TableRow,
+    Weighed,
+    WeighInput,
+    WorkJudgement,
+)
+from activities.contracts.plan import (
+    AgentSelectionPlan,
+    AgentTask,
+    Clarified,
+    ClarifyInput,
+    GapsInput,
+    KnowledgeGapOutput,
+    ManagerInput,
+    Observation,
+    ObserveInput,
+    ParsedQuery,
+    ParseQueryInput,
+    PlanInput,
+    SelectInput,
+    TeamLedger,
+)
+from activities.contracts.prepare import Prepared, PrepareInput
+from activities.contracts.publish import PublishInput
+from activities.contracts.revise import Revised, ReviseInput
+from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.contracts.step import Charged, Role, StepContext
+from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     Edited,
@@ -30,55 +75,17 @@ from activities.drafts import (
     VerifyInput,
     WriteInput,
 )
-from activities.event_store import EventActivities
+from activities.draft_progress import SIGNAL, DraftProgress
+from activities.event_store_activity import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive import manage
-from activities.follow_up import FollowUpActivities
-from activities.full_text import FullTexts, ReadInFull
-from activities.judgements import Table, TableRow, WorkJudgement
-from activities.look_up_candidate import CandidateActivities
-from activities.own_steps import OwnStepActivities, OwnStepInput, OwnStepOutput
-from activities.preparation import Prepared, PrepareInput
-from activities.publication import PublishInput
-from activities.publish import PublishActivities
-from activities.roles.allowances import ALLOWANCES
+from activities.follow_up_activity import FollowUpActivities
+from activities.full_text_activity import FullTexts, ReadInFull
+from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
+from activities.publish_activity import PublishActivities
+from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.registry import SPECS
-from activities.search import activity_name
-from activities.searches import Hits, HitsOfAll, SearchTask, SearchTasks
-from activities.steps import (
-    AgentSelectionPlan,
-    AgentTask,
-    Charged,
-    GapsInput,
-    Hypotheses,
-    HypothesisInput,
-    JudgeBatch,
-    JudgeInput,
-    KnowledgeGapOutput,
-    ManagerInput,
-    MechanismHypothesis,
-    Observation,
-    ObserveInput,
-    Ordered,
-    OrderInput,
-    ParsedQuery,
-    ParseQueryInput,
-    PlanInput,
-    ReflectInput,
-    Reflection,
-    Role,
-    SelectInput,
-    StepContext,
-    TeamLedger,
-)
-from activities.types import (
-    Evidence,
-    EvidenceRef,
-    ReportPlan,
-    ReportPlanSection,
-    Support,
-    Usage,
-)
+from activities.search_activity import activity_name
 from tests.workflows.script import (
     SOURCES,
     Call,
@@ -127,8 +134,8 @@ class Fakes:
     async def _think(self, role: Role, step: StepContext, default: Callable[[], T]) -> Charged[T]:
         script, began = self.script, time.monotonic()
         self.now = activity.info().current_attempt_scheduled_time.timestamp()
-        asked = step.model.backend != "extractive"
-        known = role in SPECS and SPECS[role].by_code(step, getattr(step, "evidence", ())) is not None
+        asked = asks_model(role, step.model)
+        known = role in SPECS and SPECS[role].idle(step, getattr(step, "evidence", ()))
         paid = asked and not known
         if role in script.always:
             script.always[role](step)
@@ -182,6 +189,10 @@ class Fakes:
             unpaywall=script.unpaywall,
             alternatives={script.profile.name: script.profile} if step.chooses_profile else {},
         )
+
+    @activity.defn
+    async def clarify_question(self, step: ClarifyInput) -> Charged[Clarified]:
+        return await self._think("clarifier", step, Clarified)
 
     @activity.defn
     async def parse_query(self, step: ParseQueryInput) -> Charged[ParsedQuery]:
@@ -252,6 +263,14 @@ class Fakes:
             return self.judged(step, enough=at is not None and step.iteration >= at)
 
         return await self._think("judge", step, answer)
+
+    @activity.defn
+    async def revise_report(self, step: ReviseInput) -> Charged[Revised]:
+        return await self._think("reviser", step, Revised)
+
+    @activity.defn
+    async def weigh_work(self, step: WeighInput) -> Charged[Weighed]:
+        return await self._think("orderer", step, Weighed)
 
     def judged(self, step: JudgeInput, *, enough: bool, **more: Any) -> JudgeBatch:
         """Every work of a batch answers, directly where it is enough."""
@@ -446,12 +465,15 @@ class Fakes:
             FollowUpActivities(self.store).import_evidence,
             check_graph,
             self.prepare,
+            self.clarify_question,
             self.parse_query,
             self.plan_report,
             self.observe,
             self.evaluate_gaps,
             self.select_tools,
             self.judge_evidence,
+            self.weigh_work,
+            self.revise_report,
             self.reflect,
             self.generate_hypotheses,
             self.order_evidence,

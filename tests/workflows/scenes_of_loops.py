@@ -12,10 +12,13 @@ from temporalio import activity
 from temporalio.client import WorkflowFailureError
 from temporalio.worker import Worker
 
-from activities.drafts import SentenceVerdict, Verdicts
-from activities.searches import SearchTask
-from activities.steps import JudgeBatch, JudgeInput
-from activities.types import Evidence, ModelChoice, SourceInfo, SourceOption
+from activities.contracts.evidence import Evidence, ModelChoice, SourceInfo, SourceOption
+from activities.contracts.judge import JudgeBatch, JudgeInput, Weighed
+from activities.contracts.plan import Clarified
+from activities.contracts.revise import Instruction, Revised
+from activities.contracts.search import SearchTask
+from activities.contracts.step import Reading
+from activities.contracts.write import SentenceVerdict, Verdicts
 from client.embedded.binary import find_temporal, free_port
 from client.embedded.namespace import register_attributes
 from client.runs.refreshing import start_refresh
@@ -32,7 +35,7 @@ from tests.workflows.test_pubmed import NCBI, Authority, numbered
 from tests.workflows.test_refresh import a_refresh_case, a_work
 from tests.workflows.test_replay import RUN_ID
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
-from workflows.types import Outcome
+from workflows.types import Answers, Outcome
 
 
 async def steered(stage: Stage) -> None:
@@ -211,6 +214,41 @@ async def refreshed(stage: Stage) -> None:
             handle = await start_refresh(client, await case.request(), case.queue)
             await handle.result()
             await keep_history("refresh", await handle.fetch_history())
+
+
+async def revised(stage: Stage) -> None:
+    """On the real server: a person has a finished report changed."""
+    port = free_port()
+    models = {"default": ModelChoice(backend="openai", model="m")}
+    asked = Instruction(kind="change", text="shorter", by="ada", models=models)
+    with tempfile.TemporaryDirectory() as folder, a_server(find_temporal(), port, Path(folder) / "t.db"):
+        client = await connected(port)
+        async with a_refresh_case(client, Path(folder) / "home") as case:
+            assert case.fakes is not None
+            case.fakes.script.answers["reviser"] = lambda _: Revised(title="A shorter report")
+            handle = await start_refresh(client, await case.request(instruction=asked), case.queue)
+            assert (await handle.result()).version == 2
+            await keep_history("revision", await handle.fetch_history())
+
+
+async def clarified(stage: Stage) -> None:
+    """A run that asks back, and waits for the answer."""
+    reading = Reading(question="In whom?", assumed="adults")
+    stage.script.answers["clarifier"] = lambda _: Clarified(readings=(reading,))
+    run = await stage.start(a_request(clarify="ask"))
+    await run.until(lambda p: p.waiting_for == "clarification")
+    await run.handle.execute_update("answer", Answers(answers=("children",), by="ada"))
+    await run.outcome()
+    await keep("iterative-clarified", run)
+
+
+async def ordered(stage: Stage) -> None:
+    """A small model puts the passages in order."""
+    stage.script.models = {"default": ModelChoice(backend="openai", model="tiny", effort="small")}
+    stage.script.answers["orderer"] = lambda _: Weighed(yes=0.9)
+    run = await stage.start(a_request())
+    await run.outcome()
+    await keep("iterative-ordered", run)
 
 
 async def rate_gate(stage: Stage) -> None:

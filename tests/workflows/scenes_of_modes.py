@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from unittest.mock import patch
 
-from activities import own_steps
+from activities import own_step_activity
+from activities.contracts.evidence import Evidence
+from activities.contracts.plan import TeamLedger
 from activities.extractive import manage
-from activities.own_steps import CodeStep, OwnStepInput, OwnStepOutput
-from activities.steps import TeamLedger
-from activities.types import Evidence
+from activities.own_step_activity import CodeStep, OwnStepInput, OwnStepOutput
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.recording import first_run, keep
 from tests.workflows.script import PROFILE, takes
@@ -129,7 +129,7 @@ async def graph_own(stage: Stage) -> None:
     definition = GraphDefinition(name="own", entry="wanted", nodes=nodes, edges=edges)
     stage.script.unpaywall = True
     with (
-        patch.object(own_steps, "code_steps", lambda: {"count": CodeStep("count", count)}),
+        patch.object(own_step_activity, "code_steps", lambda: {"count": CodeStep("count", count)}),
         patch.object(library, "not_installed", lambda *_: ()),
     ):
         run = await stage.start(a_request("graph", graph=definition), RUN_ID)

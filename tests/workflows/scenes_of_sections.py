@@ -5,11 +5,12 @@ from datetime import timedelta
 
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 
-from activities.errors import Unavailable
-from activities.preparation import FollowUp
+from activities.contracts.errors import Unavailable
+from activities.contracts.evidence import ReportPlan, ReportPlanSection, Usage
+from activities.contracts.plan import KnowledgeGapOutput
+from activities.contracts.prepare import FollowUp
+from activities.contracts.step import Role, StepContext
 from activities.roles.allowances import ALLOWANCES
-from activities.steps import KnowledgeGapOutput, Role, StepContext
-from activities.types import ReportPlan, ReportPlanSection, Usage
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.recording import first_run, keep

@@ -8,21 +8,14 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.drafts import WriteInput
-from activities.errors import (
+from activities.contracts.errors import (
     ModelDown,
     ModelRefused,
     SourceError,
     Unavailable,
     to_application_error,
 )
-from activities.full_text import ReadInFull
-from activities.profiles.types import Criterion, Profile
-from activities.publication import PublishInput
-from activities.searches import Hits, Listed, SearchTask
-from activities.sources.base import Source
-from activities.steps import Role, StepContext
-from activities.types import (
+from activities.contracts.evidence import (
     Allowance,
     Evidence,
     Identifiers,
@@ -33,6 +26,13 @@ from activities.types import (
     SourceOption,
     Usage,
 )
+from activities.contracts.profile import Criterion, Profile
+from activities.contracts.publish import PublishInput
+from activities.contracts.search import Hits, Listed, SearchTask
+from activities.contracts.step import Role, StepContext
+from activities.contracts.write import WriteInput
+from activities.full_text_activity import ReadInFull
+from activities.sources.base import Source
 
 PROFILE = Profile(
     name="biomedical",

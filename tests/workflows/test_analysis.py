@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from activities.analysis.appraisal import Appraisal, AppraiseInput, StudyEffect
 from activities.analysis.cells import EFFECT_COLUMNS
-from activities.analysis.types import Analysis, Effect
-from activities.drafts import Extracted, ExtractInput
-from activities.judgements import Cell, Table, TableRow
-from activities.steps import JudgeBatch, JudgeInput, TeamLedger
-from activities.types import Evidence, ModelChoice, Support
+from activities.contracts.appraisal import Appraisal, AppraiseInput, StudyEffect
+from activities.contracts.effects import Analysis, Effect
+from activities.contracts.evidence import Evidence, ModelChoice, Support
+from activities.contracts.judge import Cell, JudgeBatch, JudgeInput, Table, TableRow
+from activities.contracts.plan import TeamLedger
+from activities.contracts.write import Extracted, ExtractInput
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.script import MODEL
 from workflows.graph.definition import AgentNode, DecisionNode, Edge, GraphDefinition, ParallelNode, StateNode

@@ -3,9 +3,7 @@
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.steps import (
-    ParsedQuery,
-)
+from activities.contracts.plan import ParsedQuery
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import takes
 

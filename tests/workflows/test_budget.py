@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from temporalio.exceptions import ActivityError, RetryState, TimeoutError, TimeoutType  # noqa: A004
 
-from activities.types import Allowance, Price, Usage
+from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
+from activities.contracts.publish import Estimate
 from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
+from workflows.rules.estimate import estimate, kind_of
 from workflows.steps.failures import model_failure
-from workflows.types import Limits
+from workflows.types import Limits, ResearchRequest
 
 pytestmark = pytest.mark.invariant
 
@@ -156,6 +158,22 @@ def test_a_refusal_names_the_limit_that_is_in_the_way() -> None:
     assert a_budget(None, None).refusal(10**9, 10**9) is None
 
 
+@pytest.mark.parametrize(
+    ("limits", "used", "spent"),
+    [
+        ({}, 10_000, None),
+        ({"max_tokens": 10_000}, 9_000, None),
+        ({"max_tokens": 10_000}, 9_001, "token_budget_exceeded"),
+        ({"max_tokens": 100_000, "max_cost_microusd": 10_000}, 9_001, "cost_budget_exceeded"),
+    ],
+)
+def test_a_budget_of_which_less_than_a_tenth_is_left_is_for_writing(
+    limits: dict[str, int], used: int, spent: str | None
+) -> None:
+    budget = Budget(limits=Limits.model_validate(limits), used=Usage(input_tokens=used), spent_microusd=used)
+    assert budget.nearly_spent() == spent
+
+
 def test_no_limit_is_no_limit_after_extending() -> None:
     budget = a_budget(None)
     budget.extend(5, 5, 5, 5)
@@ -241,3 +259,39 @@ def test_a_call_that_timed_out_is_charged_what_its_last_heartbeat_said() -> None
     failed, charged = model_failure(error)
     assert charged == used
     assert failed.category == "unavailable"
+
+
+# the estimate
+
+MODEL = {"default": ModelChoice(backend="openai", model="m")}
+
+
+@pytest.mark.parametrize(
+    ("changes", "least", "most"),
+    [
+        ({"mode": "simple"}, 6, 9),
+        ({"mode": "iterative"}, 6, 11),
+        ({"mode": "deep"}, 19, 40),
+        ({"mode": "deep", "limits": Limits(max_sections=2)}, 9, 18),
+    ],
+)
+def test_an_estimate_from_the_plan_counts_the_calls_of_the_mode(
+    changes: dict[str, Any], least: int, most: int
+) -> None:
+    request = ResearchRequest(question="does it?", **changes)
+    made = estimate(request, MODEL, {"m": PRICE}, [])
+    assert (made.basis, least <= made.calls <= most) == ("plan", True), made
+    assert made.tokens <= 250_000
+    assert made.cost_microusd
+    assert estimate(request, MODEL, {"m": None}, []).cost_microusd is None
+    assert estimate(request, {"default": ModelChoice()}, {}, []).calls == 0
+
+
+def test_earlier_runs_of_the_same_kind_say_what_a_run_takes() -> None:
+    request = ResearchRequest(question="does it?", mode="iterative")
+    alike = [Estimate(kind=kind_of(request, MODEL), calls=c, tokens=c * 100, seconds=c) for c in (8, 9, 40)]
+    made = estimate(request, MODEL, {"m": PRICE}, alike)
+    assert (made.basis, made.runs, made.calls, made.tokens, made.seconds) == ("earlier", 3, 9, 900, 9)
+    other = request.model_copy(update={"sources": ("pubmed",)})
+    paced = estimate(other, MODEL, {"m": PRICE}, alike)
+    assert (paced.basis, paced.tokens, paced.seconds) == ("plan", paced.calls * 100, paced.calls)

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.types import EvidenceRef, EvidenceType, Identifiers, Standing
-from activities.verification.identifiers import fingerprint
+from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers, Standing
+from activities.contracts.identifiers import fingerprint
 from workflows.rules.dedup import MAX_QUERIES, merge
 
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from temporalio.client import WorkflowUpdateFailedError
 
+from activities.contracts.evidence import ReportPlan
+from activities.contracts.plan import PlanInput
 from activities.roles import planner
-from activities.steps import PlanInput
-from activities.types import ReportPlan
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import DAY, a_plan, a_section, at_the_plan
 from tests.workflows.script import takes

@@ -7,14 +7,9 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
+from activities.contracts.judge import JudgeInput
+from activities.contracts.plan import AgentSelectionPlan, AgentTask, KnowledgeGapOutput, SelectInput
 from activities.payloads import DATA_CONVERTER
-from activities.steps import (
-    AgentSelectionPlan,
-    AgentTask,
-    JudgeInput,
-    KnowledgeGapOutput,
-    SelectInput,
-)
 from tests.workflows.conftest import QUESTION, Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
 from tests.workflows.script import document, outage, takes
@@ -122,6 +117,8 @@ async def test_what_happens_in_sections_is_known_to_the_run_while_they_work(stag
         await released.wait()
 
     stage.script.holds = {"judge": hold}
+    # each section finds the same work, which the run has once
+    stage.script.search = lambda task: [document(task.source, "of all sections")]
     run = await stage.start(a_request("deep"))
 
     def all_judging_is_logged(events: Any) -> bool:
@@ -137,6 +134,9 @@ async def test_what_happens_in_sections_is_known_to_the_run_while_they_work(stag
     assert {s.phase for s in progress.sections} == {"judging"}
     released.set()
     await run.outcome()
+    ended_with = await run.progress()
+    assert ended_with.evidence >= progress.evidence > len((await run.report()).references)
+    assert ended_with.searches_total >= progress.searches_total
     ended = [e.seq for e in await run.events()]
     assert ended == sorted(set(ended))
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
-from activities.steps import GapsInput
+from activities.contracts.plan import GapsInput
 from tests.workflows.conftest import PATIENCE, Stage, a_request
 from tests.workflows.deep import all_judging, at_the_plan
 from tests.workflows.script import takes

@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.drafts import (
+from activities.contracts.evidence import Identifiers, ReportPlan, ReportPlanSection, Statement, Support
+from activities.contracts.judge import HypothesisInput
+from activities.contracts.plan import PlanInput
+from activities.contracts.profile import Criterion
+from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     Edited,
@@ -19,9 +23,6 @@ from activities.drafts import (
     VerifyInput,
     WriteInput,
 )
-from activities.profiles.types import Criterion
-from activities.steps import HypothesisInput, PlanInput
-from activities.types import Identifiers, ReportPlan, ReportPlanSection, Statement, Support
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, takes

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.types import EvidenceRef, ReportPlanSection
+from activities.contracts.evidence import EvidenceRef, ReportPlanSection
 from workflows.sections.drafting import MAX_NEAREST, divide, nearest_first
 
 SECTIONS = (

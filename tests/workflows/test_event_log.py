@@ -11,8 +11,8 @@ from typing import get_args
 from temporalio import activity
 from temporalio.client import Client
 
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.draft_progress import SIGNAL, DraftProgress
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from client.failures import NoAnswer

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.searches import SearchTask
-from activities.steps import JudgeBatch, JudgeInput, Role
-from activities.stop_reasons import STOPS, StopReason
+from activities.contracts.judge import JudgeBatch, JudgeInput
+from activities.contracts.search import SearchTask
+from activities.contracts.step import Role
+from activities.contracts.stop_reasons import STOPS, StopReason
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import down, outage, takes
 from workflows.types import Outcome

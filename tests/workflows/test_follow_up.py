@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from activities.preparation import FollowUp
-from activities.steps import ParsedQuery, ParseQueryInput
-from activities.types import EvidenceRef
+from activities.contracts.evidence import EvidenceRef
+from activities.contracts.plan import ParsedQuery, ParseQueryInput
+from activities.contracts.prepare import FollowUp
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Run, Stage, a_request, limitations
 from tests.workflows.script import document

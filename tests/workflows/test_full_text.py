@@ -3,9 +3,9 @@
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from activities.drafts import WriteInput
-from activities.full_text import Way
-from activities.types import ModelChoice, SourceInfo, SourceOption
+from activities.contracts.evidence import ModelChoice, SourceInfo, SourceOption
+from activities.contracts.write import WriteInput
+from activities.full_text_activity import Way
 from tests.workflows.conftest import Stage, a_request
 from workflows.steps.full_text import ways_of
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
+from activities.contracts.judge import JudgeAssessment, JudgeBatch, JudgeInput
+from activities.contracts.plan import ManagerInput, SelectInput, TeamLedger
 from activities.extractive import manage
-from activities.steps import JudgeAssessment, JudgeBatch, JudgeInput, ManagerInput, SelectInput, TeamLedger
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import all_judging
 from tests.workflows.script import takes

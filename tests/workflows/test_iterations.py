@@ -4,21 +4,19 @@ from typing import Any
 
 import pytest
 
-from activities.drafts import SentenceVerdict, Verdicts, VerifyInput
-from activities.iterations import IterationRecord
-from activities.steps import (
-    GapsInput,
+from activities.contracts.evidence import EvidenceRef, SearchRecord, SearchStatus, Statement, Support, Usage
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.judge import (
     Hypotheses,
     JudgeAssessment,
     JudgeInput,
-    KnowledgeGapOutput,
     MechanismHypothesis,
-    ObserveInput,
     ReflectInput,
     Reflection,
-    SelectInput,
 )
-from activities.types import EvidenceRef, SearchRecord, SearchStatus, Statement, Support, Usage
+from activities.contracts.plan import GapsInput, KnowledgeGapOutput, ObserveInput, SelectInput
+from activities.contracts.write import SentenceVerdict, Verdicts, VerifyInput
+from activities.report.formats.words import used_rows
 from client.runs.query import iterations
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request
 from tests.workflows.script import PROFILE, document
@@ -90,6 +88,25 @@ async def test_each_iteration_is_remembered_and_shown_to_the_next(stage: Stage) 
     assert shown == [1, 2], "the first gap evaluation is no activity"
     observed = [call.step for call in stage.fakes.of("observer")]
     assert all(isinstance(step, ObserveInput) and step.earlier[-1].gaps for step in observed)
+
+
+@pytest.mark.parametrize(("mode", "sections"), [("iterative", [""]), ("deep", ["s1", "s2"])])
+async def test_the_method_has_a_row_for_each_iteration_and_one_for_all_else(
+    stage: Stage, mode: str, sections: list[str]
+) -> None:
+    stage.script.sufficient_at, stage.script.sections = 2, 2
+    _, report, run = await stage.play(a_request(mode, limits={"max_tokens": None}))
+    rows = report.methodology.spent_by
+    assert [(row.section, row.iteration) for row in rows] == [(s, n) for s in sections for n in (1, 2)]
+    assert [row.stopped for row in rows] == [None, "sufficient_evidence"] * len(sections)
+    assert all(
+        row.calls and row.tokens and row.scores == {"relevance": 9 if row.stopped else 3} for row in rows
+    )
+    *_, rest = used_rows(report)
+    outside = ("query_parser", "planner", "writer", "verifier", "editor", "appraiser")
+    assert int(rest[2]) == sum(call.paid for call in stage.fakes.calls if call.role in outside)
+    assert (await run.budget()).used.calls == sum(row.calls for row in rows) + int(rest[2])
+    assert sum(report.sources_used.values()) == sum(report.kinds_used.values()) == len(report.references)
 
 
 async def test_sections_share_what_they_found_as_references(stage: Stage) -> None:

@@ -10,9 +10,9 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.testing import WorkflowEnvironment
 
+from activities.contracts.evidence import Evidence
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
-from activities.types import Evidence
 from tests.workflows.conftest import TEST_SERVER, Run, Stage, a_request, a_worker
 from tests.workflows.fakes import Fakes
 from tests.workflows.script import PROFILE, document, takes
@@ -169,7 +169,7 @@ async def test_hundreds_of_references_are_carried_over(stage: Stage) -> None:
 
 
 def test_a_state_that_is_too_large_is_packed_and_comes_back_whole() -> None:
-    from activities.types import EvidenceRef
+    from activities.contracts.evidence import EvidenceRef
 
     small = RunState()
     assert small.carried() is small

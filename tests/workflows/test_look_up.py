@@ -6,12 +6,12 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
-from activities.candidates.types import CandidateField, CandidateFieldName
-from activities.errors import Refused, SourceError, Unavailable
+from activities.contracts.candidates import CandidateField, CandidateFieldName
+from activities.contracts.errors import Refused, SourceError, Unavailable
+from activities.contracts.evidence import Query, SourceInfo, SourceOption
 from activities.report.schema import Report
 from activities.sources.base import Exchange, Source
 from activities.sources.chembl import read_mechanism
-from activities.types import Query, SourceInfo, SourceOption
 from tests.workflows.conftest import Stage, a_request, limitations
 from tests.workflows.script import PROFILE, Script, takes
 from workflows.steps.candidates import permitted_sources

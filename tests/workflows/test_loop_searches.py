@@ -2,9 +2,9 @@
 
 import pytest
 
-from activities.searches import Listed, SearchTask
-from activities.steps import AgentSelectionPlan, AgentTask
-from activities.types import Evidence, SourceInfo, SourceOption
+from activities.contracts.evidence import Evidence, SourceInfo, SourceOption
+from activities.contracts.plan import AgentSelectionPlan, AgentTask
+from activities.contracts.search import Listed, SearchTask
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import document, outage
 

@@ -2,25 +2,26 @@
 
 The runs are scripted; the prompts are those that the roles themselves make of each step."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import pytest
+from pydantic import BaseModel
 
-from activities.models.tokens import room
-from activities.roles.registry import SPECS
-from activities.steps import (
+from activities.contracts.evidence import ReportPlan, ReportPlanSection, Support
+from activities.contracts.judge import Hypotheses, JudgeBatch, MechanismHypothesis, Reflection
+from activities.contracts.plan import (
     AgentSelectionPlan,
     AgentTask,
-    Hypotheses,
     KnowledgeGapOutput,
-    MechanismHypothesis,
     Observation,
     ParsedQuery,
-    Reflection,
-    Role,
     TeamLedger,
 )
-from activities.types import ReportPlan, ReportPlanSection, Support
+from activities.contracts.profile import Specialist
+from activities.contracts.step import Role
+from activities.models.tokens import room
+from activities.roles.registry import SPECS
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import PROFILE, document
 from tests.workflows.test_deep_writing import sentences
@@ -165,6 +166,160 @@ async def test_a_manager_sees_its_team_and_its_words_reach_whoever_it_names(stag
     assert "mark-for-searcher" in prompts(stage, "tool_selector")
     assert "mark-for-hypothesizer" in prompts(stage, "hypothesis_generator")
     assert "mark-for-judge" in prompts(stage, "judge")
-    if mode == "team":
-        assert "mark-for-reporter" in prompts(stage, "writer")
-        assert "mark-fact" in prompts(stage, "writer")
+    for role in ("writer", "editor"):
+        assert "mark-for-reporter" in prompts(stage, role), role
+        assert "mark-fact" in prompts(stage, role), role
+
+
+BETA = Specialist(name="beta_reader", does="mark-does", sources=("beta", "gamma"), prompt="mark-prompt")
+"""As a profile's file names one; `gamma` is not enabled."""
+
+
+async def test_a_member_that_a_profile_names_searches_its_own_sources_with_its_own_prompt(
+    stage: Stage,
+) -> None:
+    order = ("beta_reader", "judge")
+
+    def manage(step: Any) -> TeamLedger:
+        named = order[(step.round - 1) % 2]
+        return TeamLedger(facts=("f",), plan=("p",), next_speaker=named, instruction="mark-task")
+
+    stage.script.profile = PROFILE.model_copy(update={"specialists": (BETA,)})
+    stage.script.answers["manager"] = manage
+    _, _, run = await stage.play(a_request("team", limits={**UNBOUNDED, "max_iterations": 4}))
+    assert "mark-does" in prompts(stage, "manager")
+    assert "beta_reader" in {e.data["member"] for e in await run.events() if e.type == "turn"}
+    chosen = [call.step for call in stage.fakes.of("tool_selector") if call.paid]
+    assert {option.info.name for step in chosen for option in getattr(step, "sources", ())} == {"beta"}
+    for step in chosen:
+        system = SPECS["tool_selector"].render(step, (), 10_000).system
+        assert "mark-prompt" in system
+        assert "You choose searches" in system, "beside the prompt of the role"
+
+
+@pytest.mark.parametrize(("handed_to", "searched"), [("beta_reader", {"beta"}), ("", {"alpha", "beta"})])
+async def test_auto_hands_a_question_over_to_the_specialist_that_fits(
+    stage: Stage, handed_to: str, searched: set[str]
+) -> None:
+    stage.script.profile = PROFILE.model_copy(update={"specialists": (BETA,)})
+    stage.script.answers["query_parser"] = lambda step: ParsedQuery(
+        improved_query=step.question, specialist=handed_to if handed_to in step.specialists else ""
+    )
+    await stage.play(a_request("auto"))
+    assert {search.source for search in stage.fakes.searches} == searched
+    assert "mark-does" in prompts(stage, "query_parser")
+
+
+# every field of every answer, a new one too
+
+NAMES = frozenset(
+    {
+        *("evidence_id", "quote", "agent", "id"),  # of a work, a source, a sentence
+        *(
+            "research_mode",
+            "profile",
+            "sources",
+            "specialist",
+            "next_speaker",
+            "model",
+        ),  # one of those offered
+        *("relevant", "role"),  # ids of works, one of the profile's roles
+    }
+)
+"""Fields that name something which is there; a mark would name nothing."""
+UNUSED: Mapping[str, str] = {
+    "query_parser.original_query": "the question itself",
+}
+"""Fields that reach nobody, with the reason."""
+
+
+WITH_QUOTES: frozenset[Role] = frozenset(
+    {"clarifier", "orderer", "writer", "verifier", "editor", "reviser", "extractor", "appraiser", "analyst"}
+)
+"""Roles whose answers are sentences with quotes, choices or programs, which tests of their own follow."""
+
+
+class Marks:
+    """Answers in which every text is a mark of its field."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, str] = {}
+        """Field -> its mark, which is short: prompts cut long texts."""
+
+    def mark(self, path: str) -> str:
+        return self.made.setdefault(path, f"marked{len(self.made)}x")
+
+    def of(self, path: str, answer: BaseModel) -> Any:
+        update: dict[str, object] = {}
+        for name, field in type(answer).model_fields.items():
+            here, value = f"{path}.{name}", getattr(answer, name)
+            if name in NAMES or f"{path}.{name}" in UNUSED:
+                continue
+            if field.annotation is str:
+                update[name] = self.mark(here)
+            elif field.annotation == tuple[str, ...]:
+                update[name] = (self.mark(here),)
+            elif field.annotation == dict[str, str]:
+                update[name] = {"relevance": self.mark(here)}
+            elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+                update[name] = tuple(self.of(here, one) for one in value)
+        return answer.model_copy(update=update)
+
+
+def marking(stage: Stage, marks: Marks) -> None:
+    """Let every role that gives free text answer with marks."""
+    fakes = stage.fakes
+
+    def judged(step: Any) -> JudgeBatch:
+        return cast(JudgeBatch, marks.of("judge", fakes.judged(step, enough=step.iteration > 2)))
+
+    def named(step: Any) -> Hypotheses:
+        quote = fakes.documents[step.evidence[0].blob].text
+        support = (Support(evidence_id=step.evidence[0].evidence_id, quote=quote),)
+        one = MechanismHypothesis(drug="metformin", supporting_evidence=support)
+        return cast(Hypotheses, marks.of("hypothesis_generator", Hypotheses(hypotheses=(one,))))
+
+    def managed(step: Any) -> TeamLedger:
+        order = ("searcher", "judge", "hypothesizer", "searcher", "judge")
+        member = order[step.round - 1] if step.round <= len(order) else "reporter"
+        return cast(TeamLedger, marks.of("manager", TeamLedger(next_speaker=member)))
+
+    def planned(_: Any) -> ReportPlan:
+        section = ReportPlanSection(title="t", key_question="q")
+        return cast(ReportPlan, marks.of("planner", ReportPlan(report_title="t", report_outline=(section,))))
+
+    def parsed(step: Any) -> ParsedQuery:
+        return cast(ParsedQuery, marks.of("query_parser", ParsedQuery(improved_query=step.question)))
+
+    def selected(step: Any) -> AgentSelectionPlan:
+        if step.model.backend == "extractive":  # code words the first searches
+            tasks = (AgentTask(gap=gap, agent="alpha", query=gap) for gap in step.gaps)
+            return AgentSelectionPlan(tasks=tuple(tasks))
+        task = AgentTask(gap="g", agent="alpha", query="q")
+        return cast(AgentSelectionPlan, marks.of("tool_selector", AgentSelectionPlan(tasks=(task,))))
+
+    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
+    stage.script.answers = {
+        "judge": judged,
+        "hypothesis_generator": named,
+        "manager": managed,
+        "planner": planned,
+        "query_parser": parsed,
+        "tool_selector": selected,
+        "observer": lambda _: marks.of("observer", Observation(text="")),
+        "gap_evaluator": lambda _: marks.of("gap_evaluator", KnowledgeGapOutput()),
+        "reflector": lambda _: marks.of("reflector", Reflection(served=False)),
+    }
+
+
+async def test_every_text_that_a_role_answers_reaches_a_prompt_a_search_or_a_report(stage: Stage) -> None:
+    marks = Marks()
+    marking(stage, marks)
+    assert set(SPECS) == {*stage.script.answers, *WITH_QUOTES}
+    reports = []
+    for mode in ("iterative", "deep", "team"):
+        _, report, run = await stage.play(a_request(mode, limits={**UNBOUNDED, "max_iterations": 6}))
+        reports.append(report.model_dump_json())
+        reports += [event.message for event in await run.events() if event.type == "read"]
+    seen = "\n".join((*reports, queries(stage), *(prompts(stage, role) for role in SPECS)))
+    assert not [path for path, mark in marks.made.items() if mark not in seen]

@@ -1,13 +1,18 @@
 """While the model is down: nothing is invented, nothing waits for ever, and what was wasted is counted."""
 
+import asyncio
+
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.steps import Role
-from activities.types import Usage
+from activities.contracts.evidence import ModelChoice, Usage
+from activities.contracts.judge import Weighed, WeighInput
+from activities.contracts.step import Role
+from activities.contracts.write import Passage
 from tests.workflows.conftest import Run, Stage, a_request, limitations, said_of_steps
 from tests.workflows.script import COST, down
 from workflows.rules.stopping import MAX_JUDGE_FAILURES
+from workflows.steps.ordering import in_order
 
 ROLES: tuple[Role, ...] = (
     "query_parser",
@@ -129,7 +134,7 @@ async def test_a_planner_without_a_model_still_plans(stage: Stage) -> None:
 
 
 async def test_what_was_paid_before_a_failure_is_counted(stage: Stage) -> None:
-    from activities.errors import ModelUnusable, to_application_error
+    from activities.contracts.errors import ModelUnusable, to_application_error
 
     paid = Usage(calls=2, input_tokens=500, output_tokens=100, cost_microusd=900)
 
@@ -148,3 +153,63 @@ async def test_a_fallback_is_named(stage: Stage) -> None:
     assert outcome.answered
     assert report.methodology.models == ("m1",)
     assert "steps_without_model" not in limitations(report)
+
+
+# a small model
+
+SMALL = {"default": ModelChoice(backend="openai", model="tiny", effort="small")}
+
+
+@pytest.mark.parametrize(
+    ("weighed", "order"),
+    [
+        ({}, "abcd"),
+        ({"a": 0.9, "b": 0.95}, "abcd"),
+        ({"a": 0.6, "b": 0.95}, "bacd"),
+        ({"a": 0.49, "b": 0.5}, "bcda"),
+        ({"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}, "abcd"),
+    ],
+)
+def test_a_small_model_and_the_encoder_order_together(weighed: dict[str, float], order: str) -> None:
+    """What it calls beside the question is last, what it was not asked about keeps its place."""
+    passages = [Passage(evidence_id=name, quotes=("x",)) for name in "abcd"]
+    assert "".join(one.evidence_id for one in in_order(passages, weighed)) == order
+
+
+async def test_a_small_model_puts_passages_in_order_and_judges_nothing(stage: Stage) -> None:
+    chances = iter((0.1, 0.9))
+    asked: dict[str, float] = {}
+
+    def weigh(step: WeighInput) -> Weighed:
+        [ref] = step.evidence
+        return Weighed(yes=asked.setdefault(ref.evidence_id, next(chances)))
+
+    stage.script.models, stage.script.answers["orderer"] = SMALL, weigh
+    _, report, run = await stage.play(a_request())
+    assert {call.role for call in stage.fakes.paid()} == {"orderer"}
+    beside, near = asked
+    shown = [one.evidence_id for section in report.sections for one in section.passages]
+    assert shown == [near, beside]
+    assert (report.confidence, report.judgements, report.written_by) == (None, (), "extractive")
+    assert {"model": "tiny", "works": 2} in [s.values for s in report.statements]
+    assert report.executive_summary.startswith("A small model has put these in order and done nothing else.")
+    said = [event.message for event in await run.events() if event.type == "synthesizing"]
+    assert any("tiny puts 2 works in order, about 8 s more" in text for text in said)
+
+
+async def test_finishing_drops_the_works_that_wait_for_a_small_model(stage: Stage) -> None:
+    release = asyncio.Event()
+
+    async def wait(_: WeighInput) -> None:
+        await release.wait()
+
+    stage.script.models, stage.script.holds["orderer"] = SMALL, wait
+    run = await stage.start(a_request())
+    await run.until(lambda p: "in order" in p.message)
+    await run.handle.signal("finish_now")
+    await run.outcome()
+    report = await run.report()
+    assert not stage.fakes.of("orderer")
+    release.set()
+    assert len(report.sections[0].passages) == 2
+    assert "ordered_by_small_model" not in limitations(report)

@@ -8,9 +8,16 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from activities.contracts.evidence import (
+    MODE_ALIASES,
+    BuiltInMode,
+    Effort,
+    ModelChoice,
+    SourceInfo,
+    SourceOption,
+)
+from activities.contracts.plan import ParseQueryInput
 from activities.settings import Settings
-from activities.steps import ParseQueryInput
-from activities.types import MODE_ALIASES, BuiltInMode, Effort, ModelChoice, SourceInfo, SourceOption
 from tests.registered import workflow_name
 from tests.workflows.conftest import Stage, a_request
 from workflows.auto import REASON_GRAPH

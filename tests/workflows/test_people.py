@@ -7,13 +7,15 @@ import pytest
 from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
+from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection
+from activities.contracts.plan import Clarified, GapsInput, SelectInput
+from activities.contracts.step import Reading
 from activities.payloads import DATA_CONVERTER
-from activities.steps import GapsInput, SelectInput
-from activities.types import EvidenceRef, ReportPlan, ReportPlanSection
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request, limitations
 from tests.workflows.script import PROFILE, outage, takes
 from workflows.types import (
     AddSource,
+    Answers,
     Approval,
     BudgetStatus,
     ChooseCandidates,
@@ -37,6 +39,56 @@ async def refusal(run: Run, update: str, argument: Any) -> str:
 
 async def kinds(run: Run) -> list[str]:
     return [event.type for event in await run.events()]
+
+
+# what a run asks back
+
+ASKED = Clarified(
+    readings=(
+        Reading(question="In whom?", assumed="adults"),
+        Reading(question="Compared with what?", assumed="placebo"),
+    )
+)
+
+
+@pytest.mark.parametrize("mode", ["auto", "deep"])
+async def test_what_a_run_asks_back_is_answered_days_later_and_stands_in_every_later_prompt(
+    stage: Stage, mode: str
+) -> None:
+    stage.script.answers["clarifier"] = lambda _: ASKED
+    run = await stage.start(a_request(mode=mode, clarify="ask"), mode=mode)
+    await run.until(lambda p: p.waiting_for == "clarification")
+    assert stage.fakes.of("query_parser") == []
+    assert await run.ask("clarification", Clarified) == ASKED
+    assert "3 answers to 2 questions" in await refusal(run, "answer", Answers(answers=("a", "b", "c")))
+    await stage.env.sleep(timedelta(days=3))
+    answered = await run.handle.execute_update("answer", Answers(answers=("children",), by="ada"))
+    assert answered[0]["answer"] == "children"
+    await run.outcome()
+    assert (await run.budget()).elapsed_seconds < DAY
+    report = await run.report()
+    said = ["In whom? children", "Compared with what? placebo (assumed)"]
+    assert [one.text for one in report.methodology.readings] == said
+    later = [call for call in stage.fakes.calls if call.role != "clarifier" and call.paid]
+    assert {tuple(one.text for one in call.step.readings) for call in later} == {tuple(said)}
+    assert {"query_parser", "judge", "writer"} <= {call.role for call in later}
+    assert "clarification_needed" in await kinds(run)
+
+
+@pytest.mark.parametrize(
+    ("clarify", "calls", "readings"), [("assume", 1, 2), ("off", 0, 0), ("ask", 1, 2), ("rejected", 1, 0)]
+)
+async def test_nothing_waits_where_nobody_is_asked(
+    stage: Stage, clarify: str, calls: int, readings: int
+) -> None:
+    stage.script.answers["clarifier"] = lambda _: ASKED
+    mode = "ask" if clarify == "rejected" else clarify
+    run = await stage.start(a_request(clarify=mode, approval_timeout_seconds=60, approval_default="reject"))
+    if clarify == "rejected":
+        await run.decide("reject", "clarification")
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"
+    assert len(stage.fakes.of("clarifier")) == calls
+    assert len((await run.report()).methodology.readings) == readings
 
 
 # pause, resume, finish
@@ -441,7 +493,7 @@ async def test_answers_stay_under_the_payload_limit(stage: Stage) -> None:
 
 
 async def test_a_value_that_is_too_large_is_named_and_not_paid_for_again(stage: Stage) -> None:
-    from activities.searches import Hits
+    from activities.contracts.search import Hits
 
     def search(task: Any) -> Hits:
         if task.source == "beta":

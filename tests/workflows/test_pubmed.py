@@ -6,11 +6,11 @@ import pytest
 from temporalio import activity
 from temporalio.worker import Worker
 
-from activities.errors import Refused, Unavailable, to_application_error
-from activities.publication import PubMedCheck, PubMedSaid
-from activities.publish import CHECK_PUBMED
-from activities.searches import SearchTask
-from activities.types import Evidence, Identifiers, SourceInfo, SourceOption, StandingNotice
+from activities.contracts.errors import Refused, Unavailable, to_application_error
+from activities.contracts.evidence import Evidence, Identifiers, SourceInfo, SourceOption, StandingNotice
+from activities.contracts.publish import PubMedCheck, PubMedSaid
+from activities.contracts.search import SearchTask
+from activities.publish_activity import CHECK_PUBMED
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import document
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from activities.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
+from activities.contracts.evidence import Evidence, Usage
+from activities.contracts.judge import JudgeAssessment
+from activities.contracts.plan import KnowledgeGapOutput
+from activities.contracts.search import SearchTask
+from activities.contracts.step import Role, StepContext
 from activities.roles.allowances import ALLOWANCES
-from activities.searches import SearchTask
-from activities.steps import JudgeAssessment, KnowledgeGapOutput, Role, StepContext
-from activities.types import Evidence, Usage
 from tests.workflows.conftest import Run, Stage, a_request, a_stage
 from tests.workflows.script import document, down, outage, refused, takes
 from workflows.modes import MODES

@@ -19,20 +19,29 @@ from temporalio.client import (
 )
 from temporalio.testing import TimeSkipper
 
-from activities.check_pubmed import ReleaseStanding
-from activities.errors import Refused
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import (
+    Evidence,
+    Identifiers,
+    Query,
+    SearchRecord,
+    SourceInfo,
+    StandingNotice,
+)
+from activities.contracts.revise import Instruction, Revised
 from activities.evidence_store import EvidenceStore
-from activities.publish import PublishActivities
-from activities.refresh import RefreshActivities, RefreshOutcome, RefreshRequest
+from activities.publish_activity import PublishActivities
+from activities.pubmed_notices_activity import ReleaseStanding
+from activities.refresh_activity import RefreshActivities, RefreshOutcome, RefreshRequest
 from activities.report.archive import Archive, NewWork, newest
 from activities.report.refreshed import keep
 from activities.report.schema import Report
-from activities.retractions.lookup import StandingLookup, StandingVerdict
-from activities.search import SearchActivities
+from activities.revision_activity import RevisionActivities, RevisionFindings
+from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import open_http
-from activities.types import Evidence, Identifiers, Query, SearchRecord, SourceInfo, StandingNotice
+from activities.sources.standing_lookup import StandingLookup, StandingVerdict
 from client.runs import refreshing
 from client.runs.refreshing import (
     NoSuchSchedule,
@@ -96,6 +105,8 @@ class RefreshCase:
         self.papers = papers
         self.queue = queue
         self.authorities: ReplayServer | None = None
+        self.fakes: Fakes | None = None
+        self.settings = Settings()
 
     async def request(self, **more: object) -> RefreshRequest:
         known = [await self.archive.store.put(item) for item in DOCUMENTS.values()]
@@ -127,6 +138,7 @@ async def a_refresh_case(client: Client, folder: Path) -> AsyncIterator[RefreshC
         async with open_http(settings) as http:
             standing = ReleaseStanding(StandingLookup(http, settings))
             refreshing = RefreshActivities(settings, {"alpha": papers}, standing)
+            revising = RevisionActivities(settings, {"alpha": papers})
             searching = SearchActivities({"alpha": papers}, store)
             fakes = Fakes(store)
             activities = [
@@ -134,10 +146,12 @@ async def a_refresh_case(client: Client, folder: Path) -> AsyncIterator[RefreshC
                 *searching.definitions(),
                 refreshing.plan_refresh,
                 refreshing.keep_refresh,
+                revising.plan_revision,
+                revising.keep_revision,
             ]
             async with a_worker(client, fakes, queue, activities=activities):
                 case = RefreshCase(client, Archive(settings.evidence_url), first, papers, queue)
-                case.authorities = server
+                case.authorities, case.fakes, case.settings = server, fakes, settings
                 yield case
 
 
@@ -273,3 +287,11 @@ async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> N
     assert found == sorted(["doi:10.1/new", *(f"doi:10.1/{number}" for number in range(8))])
     assert sum(len(version.changes) for version in versions) == 1
     assert [r.evidence_id for r in later.references] == ["pmid:2"]
+
+
+async def test_a_change_that_is_kept_again_after_a_death_makes_one_version(case: RefreshCase) -> None:
+    request = await case.request(instruction=Instruction(kind="change", text="another title", by="ada"))
+    found = RevisionFindings(request=request, at="2026-02-01T00:00:00+00:00", revised=Revised(title="Other"))
+    activities = RevisionActivities(case.settings, {})
+    assert [(await activities.keep(found)).version for _ in "ab"] == [2, 2]
+    assert len(await case.archive.versions(case.first)) == 1

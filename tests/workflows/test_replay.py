@@ -37,6 +37,9 @@ CONTAINS: dict[str, set[str]] = {
     "deep-parent-cancelled": {"cancel_requested", "canceled"},
     "deep-rejected": {"reject"},
     "deep-section-failed": {"child_failed", "write_section"},
+    "iterative-clarified": {"clarify_question", "answer"},
+    "iterative-ordered": {"weigh_work"},
+    "revision": {"plan_revision", "revise_report", "keep_revision"},
     "graph": {"GraphResearch", "check_graph", "generate_hypotheses", "steer", "continues_as_new"},
     "graph-own": {"GraphResearch", "ask_own_role", "run_code_step", "read_in_full"},
     "hierarchical": {"HierarchicalResearch", "plan_report", "steer", "section_report", "write_section"},
@@ -96,7 +99,7 @@ def a_replayer() -> Replayer:
     return Replayer(
         workflows=WORKFLOWS,
         data_converter=DATA_CONVERTER,
-        workflow_runner=SANDBOX,
+        unsandboxed_workflow_runner=SANDBOX,
         workflow_failure_exception_types=[],
     )
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
+from activities.contracts.step import Role
 from activities.settings import Settings
-from activities.steps import Role
 from client.connection import Connection
+from client.listing import Filter, list_runs
 from client.runs.display import Display
 from client.runs.follow import Follower
-from client.runs.listing import Filter, list_runs
 from client.runs.query import iterations as query_iterations
 from client.runs.query import read_events
 from client.runs.rewinding import CannotRewind, rewind, rewind_section

@@ -23,6 +23,7 @@ PURE = {
     "math",
     "operator",
     "pydantic",
+    "statistics",
     "re",
     "typing",
     "unicodedata",
@@ -37,8 +38,10 @@ history."""
 BEFORE_A_RUN = {
     "workflows/graph/library.py": {"importlib", "pathlib", "tomllib"},
     "workflows/modes.py": {"importlib"},
+    "workflows/temporal.py": {"nexusrpc"},
 }
-"""What is imported only to read graphs and classes when a worker starts."""
+"""What is imported only to read graphs and classes when a worker starts, and to name the service that others
+call."""
 
 
 def files(module: str) -> list[Path]:

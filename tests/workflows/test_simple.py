@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from activities.searches import SearchTask
-from activities.steps import JudgeBatch, JudgeInput, ParsedQuery
-from activities.types import Evidence
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import JudgeBatch, JudgeInput
+from activities.contracts.plan import ParsedQuery
+from activities.contracts.search import SearchTask
 from tests.workflows.conftest import QUESTION, Stage, a_request
 from tests.workflows.script import document
 from workflows import simple

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowFailureError
 
-from activities.errors import RateLimited
-from activities.publication import Decision
-from activities.searches import SearchTask
-from activities.steps import AgentSelectionPlan, AgentTask, JudgeInput, KnowledgeGapOutput, ReflectInput, Role
-from activities.stop_reasons import STOPS
-from activities.types import ModelChoice, StopReason
+from activities.contracts.errors import RateLimited
+from activities.contracts.evidence import ModelChoice, StopReason
+from activities.contracts.judge import JudgeInput, ReflectInput
+from activities.contracts.plan import AgentSelectionPlan, AgentTask, KnowledgeGapOutput
+from activities.contracts.publish import Decision
+from activities.contracts.search import SearchTask
+from activities.contracts.step import Role
+from activities.contracts.stop_reasons import STOPS
 from tests.workflows.conftest import Stage, a_request, limitations, said_of_steps
 from tests.workflows.script import COST, down, outage, refused, takes
 from workflows.types import Approval, Outcome

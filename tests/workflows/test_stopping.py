@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.steps import JudgeAssessment
-from activities.types import Allowance, SearchStatus, StopReason, Usage
+from activities.contracts.evidence import Allowance, SearchStatus, StopReason, Usage
+from activities.contracts.judge import JudgeAssessment
 from tests.workflows.script import PROFILE
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import (
@@ -40,6 +40,7 @@ def state(last: Last = "start", **more: Any) -> LoopState:
         (state(out_of_time=True), "timeout"),
         (state(refused="token_budget_exceeded"), "token_budget_exceeded"),
         (state(refused="cost_budget_exceeded"), "cost_budget_exceeded"),
+        (state("judge", judged=POOR, nearly_spent="token_budget_exceeded"), "token_budget_exceeded"),
         (state("judge", judge_failures=MAX_JUDGE_FAILURES), "judge_unavailable"),
         (state("search", statuses=("unavailable", "rate_limited")), "all_sources_failed"),
         (state("search", statuses=("empty",), stalled=2), "no_new_evidence"),
@@ -61,6 +62,7 @@ ORDER: list[tuple[StopReason, dict[str, object]]] = [
     ("finished_by_reviewer", {"finish": True}),
     ("timeout", {"out_of_time": True}),
     ("token_budget_exceeded", {"refused": "token_budget_exceeded"}),
+    ("cost_budget_exceeded", {"nearly_spent": "cost_budget_exceeded"}),
     ("judge_unavailable", {"judge_failures": MAX_JUDGE_FAILURES}),
     ("sufficient_evidence", {"judged": GOOD}),
 ]

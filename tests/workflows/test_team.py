@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
+from activities.contracts.evidence import ModelChoice, StopReason
+from activities.contracts.judge import JudgeAssessment, JudgeInput
+from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
+from activities.contracts.step import Member, Role
 from activities.extractive import manage
 from activities.extractive.planning import ROTATION
-from activities.steps import JudgeAssessment, JudgeInput, ManagerInput, Member, Role, TeamLedger, TeamTurn
-from activities.types import ModelChoice, StopReason
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import MODEL, PROFILE
 from workflows.rules.stopping import LoopState
@@ -58,6 +60,13 @@ def test_a_member_works_only_when_it_has_something_to_work_on(
     assert (turn.member, turn.overruled) == (works, overruled)
     own = overruled in ("", "nobody_named")
     assert turn.instruction == ("for them" if own else ""), "what was meant for another member is not told"
+
+
+def test_what_was_asked_of_the_reporter_does_not_outlast_another_turn() -> None:
+    team, turn = apply_ledger(ledger("reporter", instruction="be brief"), TeamState(), LoopState())
+    assert (team.report_instruction, turn.instruction) == ("be brief", "")
+    team, _ = apply_ledger(ledger("searcher", instruction="search on"), team, LoopState())
+    assert team.report_instruction == ""
 
 
 def test_a_turn_that_brought_nothing_is_a_stall_whatever_the_manager_says() -> None:

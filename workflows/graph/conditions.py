@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from activities.types import Frozen, StopReason
+from activities.contracts.evidence import Frozen, StopReason
 from workflows.graph.definition import Comparison, Condition, Field_, Named
 from workflows.rules.stopping import MAX_STALLED_ITERATIONS
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
-from activities.types import Frozen
+from activities.contracts.evidence import Frozen
 
 NODES = 100
 EDGES = 400
@@ -132,7 +132,7 @@ class RoleNode(Part):
 
 
 class CodeNode(Part):
-    """A step without a model that an installed package adds (`activities.own_steps`)."""
+    """A step without a model that an installed package adds (`activities.own_step_activity`)."""
 
     type: Literal["code"] = "code"
     step: OwnName

@@ -16,8 +16,8 @@ from temporalio.exceptions import ApplicationError
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.steps import Role
-    from activities.types import StopReason
+    from activities.contracts.evidence import StopReason
+    from activities.contracts.step import Role
     from workflows.graph.definition import (
         Action,
         AgentNode,
@@ -60,7 +60,7 @@ ROLES: Mapping[AgentStep, Role] = {
 """The role that a step of an agent node asks."""
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class GraphResearch(ResearchHandlers):
     """Walks a graph."""
 

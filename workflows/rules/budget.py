@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from activities.types import Allowance, Price, StopReason, Usage
+from activities.contracts.evidence import Allowance, Price, StopReason, Usage
 from workflows.types import BudgetStatus, Limits, SectionProgress
 
 WRITING_SECONDS = 120.0
@@ -28,6 +28,8 @@ MAX_WRITING_SHARE = 0.4
 """Of a limit, kept back for writing."""
 MIN_SHARE = 0.4
 """Of an allowance, with which a call is still worth making: its prompt is made smaller to fit."""
+MIN_LEFT = 0.1
+"""Of a limit: with less left, the next step is to write."""
 HEADROOM = 1.2
 """Of what calls used on average: the next one may be larger, and its prompt is estimated high."""
 
@@ -105,6 +107,15 @@ class Budget(BaseModel, defer_build=True):
             return "token_budget_exceeded"
         money = self.free_cost(writing)
         if money is not None and cost > money:
+            return "cost_budget_exceeded"
+        return None
+
+    def nearly_spent(self) -> StopReason | None:
+        """The limit of which less than `MIN_LEFT` is left, what is kept back for writing included."""
+        tokens, money = self.limits.max_tokens, self.limits.max_cost_microusd
+        if tokens is not None and tokens - self.used.tokens < tokens * MIN_LEFT:
+            return "token_budget_exceeded"
+        if money is not None and money - self.spent_microusd < money * MIN_LEFT:
             return "cost_budget_exceeded"
         return None
 
@@ -248,6 +259,7 @@ class Budget(BaseModel, defer_build=True):
             cost_known=used.cost_microusd is not None,
             iterations=self.iterations,
             elapsed_seconds=round(self.elapsed(now), 3),
+            as_of=now,
             remaining_seconds=self.remaining_seconds(now),
             by_role=by_role,
         )

@@ -13,8 +13,8 @@ Invariants (`workflows.rules.matching` says which records are one work):
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers
 from activities.retractions.rules import worst
-from activities.types import EvidenceRef, EvidenceType, Identifiers
 from workflows.rules.matching import group_works, match_by_identifier, match_by_title
 
 MAX_QUERIES = 8

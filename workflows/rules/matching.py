@@ -7,7 +7,7 @@ contradicts it.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from activities.types import EvidenceRef, EvidenceType, Identifiers
+from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers
 
 Work = list[EvidenceRef]
 """Records of one work."""

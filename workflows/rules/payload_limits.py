@@ -7,8 +7,8 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from activities.publication import PublishInput
-from activities.types import EvidenceRef, Frozen, SearchRecord, Statement
+from activities.contracts.evidence import EvidenceRef, Frozen, SearchRecord, Statement
+from activities.contracts.publish import PublishInput
 
 T = TypeVar("T", bound=Frozen)
 
@@ -75,7 +75,7 @@ def fit_document(document: PublishInput) -> PublishInput:
     document = document.model_copy(
         update={
             "evidence": tuple(bare(ref) for ref in document.evidence),
-            "found": (),
+            "found": {},
             "sections": tuple(
                 planned.model_copy(update={"draft": planned.draft.model_copy(update={"unused": None})})
                 for planned in document.sections

@@ -9,10 +9,11 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from activities.profiles.types import Profile
-from activities.steps import JudgeAssessment
-from activities.stop_reasons import StopReason
-from activities.types import ANSWERED, Frozen, SearchStatus
+from activities.contracts.evidence import ANSWERED, Frozen, SearchStatus
+from activities.contracts.judge import JudgeAssessment
+from activities.contracts.profile import Profile
+from activities.contracts.stop_reasons import StopReason
+from activities.plural import plural
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
 Last = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
@@ -41,6 +42,8 @@ class LoopState(BaseModel, defer_build=True):
     out_of_time: bool = False
     refused: StopReason | None = None
     """Set when a reservation was refused: the budget that is spent."""
+    nearly_spent: StopReason | None = None
+    """The budget of which less than a tenth is left."""
     judge_failures: int = 0
     gaps: tuple[str, ...] = ()
     research_complete: bool = False
@@ -137,7 +140,7 @@ def decide_next(state: LoopState, profile: Profile) -> NextStep:
         case "select_tools":
             if state.tasks == 0:
                 return _nothing_left(state, "searched_out", "no search is left that has not been made")
-            return NextStep(step="search", reason=f"{state.tasks} searches were selected")
+            return NextStep(step="search", reason=f"{plural(state.tasks, 'search')} selected")
         case "search":
             return _after_search(state)
         case "judge":
@@ -156,6 +159,8 @@ def must_stop(state: LoopState) -> NextStep | None:
         return write("timeout", "the time for research is used up")
     if state.refused is not None:
         return write(state.refused, "the next call would not fit into the budget")
+    if state.nearly_spent is not None:
+        return write(state.nearly_spent, "less than a tenth of the budget is left, which is for the report")
     if state.judge_failures >= MAX_JUDGE_FAILURES:
         return write("judge_unavailable", "no verdict could be had from the judge")
     return None
@@ -185,7 +190,7 @@ def _after_search(state: LoopState) -> NextStep:
         return _nothing_left(state, "no_new_evidence", reason)
     if state.evidence == 0 or (state.judged is not None and state.unjudged == 0):
         return _next_iteration(state, "nothing new was found to judge")
-    return NextStep(step="judge", reason=f"{state.evidence} items have been found")
+    return NextStep(step="judge", reason=f"{plural(state.evidence, 'item')} found")
 
 
 def _after_judge(state: LoopState, profile: Profile) -> NextStep:

@@ -11,9 +11,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.profiles.types import Profile
-from activities.steps import Member, TeamLedger, TeamTurn
-from activities.types import Frozen
+from activities.contracts.evidence import Frozen
+from activities.contracts.plan import TeamLedger, TeamTurn
+from activities.contracts.profile import Profile
+from activities.contracts.step import Member
 from workflows.rules.stopping import LoopState, NextStep, all_failed, enough, must_stop, write
 
 MAX_STALLS = 3
@@ -90,7 +91,14 @@ def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[
     stalled = early or ledger.looping or not ledger.progress or brought_nothing
     stalls = team.stalls + 1 if stalled else max(team.stalls - 1, 0)
     after = team.model_copy(
-        update={"facts": ledger.facts, "plan": ledger.plan, "stalls": stalls, "replan": False}
+        update={
+            "facts": ledger.facts,
+            "plan": ledger.plan,
+            "stalls": stalls,
+            "replan": False,
+            # for the report, if it comes next: it does not outlast what is asked of another member
+            "report_instruction": ledger.instruction if ledger.next_speaker == "reporter" else "",
+        }
     )
     if stalls >= MAX_STALLS:
         reset = {"stalls": 0, "resets": team.resets + 1, "replan": True, "plan": ()}

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from activities.types import ReportPlan, StopReason
+from activities.contracts.evidence import ReportPlan, StopReason
+from activities.plural import plural
 from workflows.types import (
     MAX_COST_MICROUSD,
     MAX_ITERATIONS,
@@ -17,6 +18,7 @@ from workflows.types import (
 
 TITLE_CHARS = 300
 BACKGROUND_CHARS = 8_000
+ANSWER_CHARS = 400
 SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """An id becomes part of a child workflow's id."""
 
@@ -74,6 +76,17 @@ def choice_fault(choice: ChooseCandidates, names: Sequence[str], *, waits: bool)
     if choice.names and not unknown:
         return ""
     return f"not among the candidates: {', '.join(unknown) or 'no name given'}; there are {', '.join(names)}"
+
+
+def answers_fault(answers: Sequence[str], questions: int, *, waits: bool) -> str:
+    """Of answers to the questions that wait."""
+    if not waits:
+        return "the run asks nothing back now"
+    if len(answers) > questions:
+        return f"there are {len(answers)} answers to {plural(questions, 'question')}"
+    if any(len(text) > ANSWER_CHARS for text in answers):
+        return f"an answer has at most {ANSWER_CHARS} characters"
+    return ""
 
 
 def described(more: ExtendBudget) -> str:

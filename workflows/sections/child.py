@@ -19,9 +19,9 @@ from temporalio.exceptions import FailureError
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.iterations import IterationRecord
-    from activities.stop_reasons import STOPS, StopReason
-    from activities.types import Allowance, EvidenceRef, Price
+    from activities.contracts.evidence import Allowance, EvidenceRef, Price
+    from activities.contracts.iterations import IterationRecord
+    from activities.contracts.stop_reasons import STOPS, StopReason
     from workflows.sections.types import Grant, LeaseRequest, SectionFindings, SharedEvidence
     from workflows.types import Outcome, SectionProgress
 
@@ -185,6 +185,7 @@ class ParentLink:
             refused=tuple(state.refused[:MAX_REFUSED]),
             events=self.events.unreported(EVENTS_ROOM),
             facts=state.team.facts,
+            instruction=state.team.report_instruction,
             models=tuple(state.models),
             prompt_versions=tuple(state.prompt_versions),
             notes=tuple(state.notes),

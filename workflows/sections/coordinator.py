@@ -21,7 +21,7 @@ from temporalio.exceptions import FailureError
 from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import EvidenceRef, Mode, ReportPlanSection
+    from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
     from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
     from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
 
@@ -173,6 +173,7 @@ class SectionCoordinator:
         child = RunState(
             budget=budget,
             prepared=state.prepared,
+            clarified=state.clarified,
             parsed=state.parsed,
             unusable=list(state.unusable),
             job=SectionJob(

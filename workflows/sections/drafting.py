@@ -13,12 +13,12 @@ from temporalio import workflow
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.drafts import SectionDraft, WriteInput
+    from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection
+    from activities.contracts.step import Role
+    from activities.contracts.stop_reasons import STOPS
+    from activities.contracts.write import SectionDraft, WriteInput
     from activities.report.claims import draft_claims
-    from activities.steps import Role
-    from activities.stop_reasons import STOPS
     from activities.text.tokens import terms
-    from activities.types import Claim, EvidenceRef, ReportPlanSection
 
 from workflows.rules.payload_limits import shown
 from workflows.run import RunParts
@@ -102,7 +102,7 @@ class SectionDrafting:
             judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
             others = (other.key_question for other in self.context.outline if other.id != section.id)
             step = WriteInput(
-                **{**self.context.step_inputs(), "question": section.key_question},
+                **self.context.step_inputs() | self._of_section(section),
                 section=section.id,
                 section_id=section.id,
                 title=section.title,
@@ -118,6 +118,17 @@ class SectionDrafting:
             )
             draft = await self.run.writing.write(step, use_model)
         state.drafts[section.id] = self.results.planned(section, draft)
+
+    def _of_section(self, section: ReportPlanSection) -> dict[str, str]:
+        """Its question, and what the manager of its sub-team holds for known, first, and last asked for."""
+        state, findings = self.context.state, self.context.state.findings.get(section.id)
+        background = state.plan.background_context if state.plan else ""
+        facts = dict.fromkeys((*(findings.facts if findings else ()), *state.team.facts))
+        return {
+            "question": section.key_question,
+            "background": "\n".join(filter(None, (background, *facts))),
+            "instruction": findings.instruction if findings else "",
+        }
 
     def _written(self, section: ReportPlanSection) -> tuple[Claim, ...]:
         """The latest claims of the other sections that are written, without their quotes."""

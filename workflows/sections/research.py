@@ -8,10 +8,10 @@ from temporalio.exceptions import FailureError
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.role_activities import ThinkActivities
-    from activities.steps import PlanInput
-    from activities.stop_reasons import STOPS, StopReason
-    from activities.types import Mode, ReportPlan, ReportPlanSection
+    from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
+    from activities.contracts.plan import PlanInput
+    from activities.contracts.stop_reasons import STOPS, StopReason
+    from activities.role_activity import ThinkActivities
     from workflows.types import Outcome, SectionProgress
 
 from workflows.run import RunParts

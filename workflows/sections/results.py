@@ -8,11 +8,11 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.drafts import SectionDraft
-    from activities.judgements import WorkJudgement
-    from activities.publication import PlannedSection
-    from activities.stop_reasons import StopReason, worst
-    from activities.types import EvidenceRef, ReportPlanSection
+    from activities.contracts.evidence import EvidenceRef, ReportPlanSection
+    from activities.contracts.judge import WorkJudgement
+    from activities.contracts.publish import PlannedSection
+    from activities.contracts.stop_reasons import StopReason, worst
+    from activities.contracts.write import SectionDraft
     from workflows.sections.types import SectionFindings
     from workflows.types import Outcome
 
@@ -98,6 +98,7 @@ class SectionResults:
     def _merge(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
         """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
         state, budget = self.context.state, self.context.budget
+        state.most_items = state.items
         quoted = {name for planned in state.drafts.values() for name in planned.draft.cited}
         merged = merge(state.evidence, findings.evidence, section.id, quoted)
         state.evidence = list(merged.refs)
@@ -140,8 +141,8 @@ class SectionResults:
                 "status": findings.status,
                 "phase": "done",
                 "iteration": findings.iterations,
-                "evidence": len(findings.evidence),
-                "searches": len(findings.searches),
+                "evidence": max(state.sections[section.id].evidence, len(findings.evidence)),
+                "searches": max(state.sections[section.id].searches, len(findings.searches)),
                 "by_role": findings.by_role,
                 "note": note,
             }

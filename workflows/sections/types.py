@@ -4,9 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from activities.iterations import IterationRecord
-from activities.judgements import Refused, WorkJudgement
-from activities.types import (
+from activities.contracts.evidence import (
     EvidenceRef,
     Frozen,
     ReportPlanSection,
@@ -15,6 +13,8 @@ from activities.types import (
     StopReason,
     Usage,
 )
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.judge import Refused, WorkJudgement
 from workflows.event_types import AgentEvent
 
 
@@ -61,6 +61,8 @@ class SectionFindings(Frozen):
     """The iterations that have ended since its last report."""
     facts: tuple[str, ...] = ()
     """What the manager of a sub-team holds for known, for those who write."""
+    instruction: str = ""
+    """What it last asked of the reporter, for those who write."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     notes: tuple[Statement | str, ...] = ()

@@ -8,10 +8,10 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.analyse import AnalysisActivities
-    from activities.analysis.types import Analysed, AnalyseInput, AnalystInput, Program, RunProgramInput
-    from activities.judgements import Table
-    from activities.role_activities import ThinkActivities
+    from activities.analysis_activity import AnalysisActivities
+    from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, Program, RunProgramInput
+    from activities.contracts.judge import Table
+    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog

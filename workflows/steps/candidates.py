@@ -12,15 +12,16 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from activities.candidate_activity import CandidateActivities
     from activities.candidates import counter_evidence
     from activities.candidates.fields import SOURCES, unanswered
-    from activities.candidates.types import Candidate, CandidateLookUp, LookedUp
-    from activities.drafts import Verdicts, VerifyInput
-    from activities.look_up_candidate import CandidateActivities
-    from activities.role_activities import ThinkActivities
-    from activities.steps import Hypotheses, HypothesisInput, MechanismHypothesis
-    from activities.stop_reasons import STOPS
-    from activities.types import SourceOption
+    from activities.contracts.candidates import Candidate, CandidateLookUp, LookedUp
+    from activities.contracts.evidence import SourceOption
+    from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
+    from activities.contracts.stop_reasons import STOPS
+    from activities.contracts.write import Verdicts, VerifyInput
+    from activities.plural import plural
+    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -52,8 +53,10 @@ class LookUpSteps:
         if self._must_finish() or (left is not None and left <= 0):
             self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
             return
-        self.events.set_phase("hypothesising", f"looking up {len(waiting)} candidates")
-        self.events.emit_event("hypothesizing", f"looking up {len(waiting)} candidates", items=len(waiting))
+        self.events.set_phase("hypothesising", f"looking up {plural(len(waiting), 'candidate')}")
+        self.events.emit_event(
+            "hypothesizing", f"looking up {plural(len(waiting), 'candidate')}", items=len(waiting)
+        )
         running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
         try:
             await workflow.wait_condition(lambda: self._must_finish() or all(t.done() for t in running))

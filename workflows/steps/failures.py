@@ -1,4 +1,4 @@
-"""What failed in an activity, read from Temporal's errors as `activities.errors` wrote them, and the retry of
+"""What failed in an activity, read from Temporal's errors as `contracts.errors` wrote them, and the retry of
 what no failure of a source or a model explains.
 
 An activity has few attempts, because each failure means one of a source or a model. The death of a worker
@@ -21,7 +21,7 @@ from temporalio.exceptions import (
 from temporalio.exceptions import TimeoutError as StepTimedOut
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import SearchStatus, StopReason, Usage
+    from activities.contracts.evidence import SearchStatus, StopReason, Usage
 
 from workflows.steps import policy
 
@@ -92,7 +92,7 @@ def last_heartbeat(error: FailureError | None) -> dict[str, object]:
 
 
 def first_detail(error: FailureError | None) -> dict[str, object]:
-    """The details that `activities.errors.to_application_error` attached; empty without any."""
+    """The details that `activities.contracts.errors.to_application_error` attached; empty without any."""
     if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
         return error.details[0]
     return {}

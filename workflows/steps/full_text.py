@@ -12,9 +12,9 @@ from temporalio.exceptions import ActivityError
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.full_text import FullTextActivities, FullTexts, ReadInFull, Way
+    from activities.contracts.evidence import EvidenceRef, SourceOption
+    from activities.full_text_activity import FullTextActivities, FullTexts, ReadInFull, Way
     from activities.roles.assessment import MIN_ANSWERS
-    from activities.types import EvidenceRef, SourceOption
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -75,8 +75,6 @@ class FullTextSteps:
         """How full texts may be had, in the order of trying; none without a model that writes."""
         prepared, request = self.context.state.prepared, self.context.request
         if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
-            return ()
-        if self.models.choice("writer").effort == "small":
             return ()
         return ways_of(self.searches.sources(), named=bool(request.sources), unpaywall=prepared.unpaywall)
 

@@ -12,12 +12,12 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.judgements import WorkJudgement
-    from activities.role_activities import ThinkActivities
-    from activities.roles.allowances import MAX_JUDGED, judge_batches
+    from activities.contracts.evidence import EvidenceRef
+    from activities.contracts.judge import JudgeAssessment, JudgeBatch, JudgeInput, OrderInput, WorkJudgement
+    from activities.plural import plural
+    from activities.role_activity import ThinkActivities
+    from activities.roles.allowances import judge_batches, most_judged
     from activities.roles.assessment import assess
-    from activities.steps import JudgeAssessment, JudgeBatch, JudgeInput, OrderInput
-    from activities.types import EvidenceRef
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -54,7 +54,7 @@ class JudgeSteps:
         state, loop = self.context.state, self.context.state.loop
         loop.last = "judge"
         found = loop.unjudged
-        if self.models.is_paid("judge", loop.iteration):
+        if self.models.is_paid("judge"):
             works = await self._works_to_judge()
             if works is None:
                 loop.unjudged -= found
@@ -81,8 +81,8 @@ class JudgeSteps:
         self._record(self._assessed(given))
 
     def _announce(self, items: int) -> None:
-        self.events.set_phase("judging", f"judging {items} items")
-        self.events.emit_event("judging", f"judging {items} items", items=items)
+        self.events.set_phase("judging", f"judging {plural(items, 'item')}")
+        self.events.emit_event("judging", f"judging {plural(items, 'item')}", items=items)
 
     def ranked_evidence(self) -> tuple[EvidenceRef, ...]:
         """The evidence, most promising first: what a judge found relevant, then the newest."""
@@ -97,7 +97,7 @@ class JudgeSteps:
     @property
     def most(self) -> int:
         """Works that are judged in one round at most."""
-        return MAX_JUDGED[self.models.choice("judge").effort or "normal"]
+        return most_judged(self.models.choice("judge"))
 
     async def _works_to_judge(self) -> tuple[EvidenceRef, ...] | None:
         """The works without a judgement that are worth one, the most promising first; None where nearly all
@@ -128,7 +128,9 @@ class JudgeSteps:
                 raise
             return tuple(waiting[:most])
         if not worth_judging(len(ordered.ids), ordered.far):
-            text = f"none is judged: {ordered.far} of {len(waiting)} works found are far from the question"
+            text = (
+                f"none is judged: {ordered.far} of {plural(len(waiting), 'work')} found far from the question"
+            )
             self.events.emit_event("judging", text, items=0)
             return None
         by_id = {ref.evidence_id: ref for ref in waiting}
@@ -215,9 +217,11 @@ class JudgeSteps:
         state.screened = max(state.screened, judged.shown)
         scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
         if judged.confidence is None:
-            message = f"{len(relevant)} of {len(known)} works are near the question; no model judged them"
+            message = (
+                f"near the question: {len(relevant)} of {plural(len(known), 'work')}; no model judged them"
+            )
         else:
-            answering = f"{len(relevant)} of {judged.shown} works answer"
+            answering = f"{len(relevant)} of {plural(judged.shown, 'work')} answer"
             message = "; ".join(filter(None, (answering, f"confidence {judged.confidence:.2f}", scores)))
         self.events.emit_event(
             "judge_complete",

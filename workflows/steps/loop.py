@@ -5,18 +5,21 @@ what it has done, so that a mode without a step goes past it.
 """
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.types import StopReason
+    from activities.contracts.evidence import StopReason
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.stopping import NextStep, decide_next
-from workflows.sections.child import ParentLink
 from workflows.steps.failures import OutOfBudget
+
+if TYPE_CHECKING:
+    from workflows.sections.child import ParentLink
 
 Decide = Callable[[], NextStep]
 """What is next, when the state is up to date."""
@@ -27,7 +30,7 @@ Execute = Callable[[NextStep], Awaitable[None]]
 class ResearchLoop:
     """Decides what is next and begins iterations; the mode executes the steps."""
 
-    def __init__(self, context: RunContext, events: EventLog, gates: Gates, parent: ParentLink) -> None:
+    def __init__(self, context: RunContext, events: EventLog, gates: Gates, parent: "ParentLink") -> None:
         self.context = context
         self.events = events
         self.gates = gates
@@ -44,6 +47,7 @@ class ResearchLoop:
             if decide is None and self._judges_the_rest(step):
                 step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
             if step.stop is not None:
+                self.context.state.memory.closed = self.context.budget.used
                 self.events.emit_event("stopping", step.reason, stop_reason=step.stop)
                 return step.stop
             if step.step == "observe":
@@ -65,6 +69,9 @@ class ResearchLoop:
         loop, control = state.loop, state.control
         loop.finish, loop.cancelled = control.finish, control.cancelled
         loop.out_of_time = left is not None and left <= 0
+        # a section's limit is its lease, which grows on request
+        may_grow = state.job is not None and not state.exhausted
+        loop.nearly_spent = None if may_grow else self.context.budget.nearly_spent()
         loop.evidence = len(state.evidence)
         loop.unread_steering = control.steered - state.steering_read
 

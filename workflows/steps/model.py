@@ -17,10 +17,10 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.role_activities import ThinkActivities
+    from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
+    from activities.contracts.step import Charged, Role, StepContext
+    from activities.role_activity import ThinkActivities
     from activities.roles.allowances import allowance_of, asks_model
-    from activities.steps import Charged, Role, StepContext
-    from activities.types import Allowance, ModelChoice, Price, StopReason, Usage
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -45,7 +45,7 @@ COMPUTED = "code"
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
 MODEL_ONLY: frozenset[Role] = frozenset(
-    {"verifier", "editor", "extractor", "appraiser", "analyst", "own_role"}
+    {"orderer", "clarifier", "reviser", "verifier", "editor", "extractor", "appraiser", "analyst", "own_role"}
 )
 """Roles that only a model has; without one their default stands."""
 NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
@@ -68,12 +68,9 @@ class ModelSteps:
         models = self.context.prepared.models
         return models.get(role) or models.get("default") or ModelChoice()
 
-    def is_paid(self, role: Role, iteration: int = 1) -> bool:
-        """Whether a language model serves a role, and not the extractive back end or code."""
-        choice = self.choice(role)
-        if choice.backend == "extractive":
-            return False
-        return asks_model(role, choice, iteration=iteration, section=self.context.section_id)
+    def is_paid(self, role: Role) -> bool:
+        """Whether a language model serves a role, and not code."""
+        return asks_model(role, self.choice(role))
 
     def allowance(self, role: Role) -> Allowance:
         """What a call of a role may use, by the model that serves it."""
@@ -144,7 +141,7 @@ class ModelSteps:
         (the judge) it raises StepFailed. `use_model=False` calls no model at all.
         """
         choice = self.choice(role)
-        free = not use_model or not self.is_paid(role, getattr(step, "iteration", 1))
+        free = not use_model or not self.is_paid(role)
         free = free or (choice in self.context.state.unusable and default is not None)
         if free or (writing and self._too_late_to_write()):
             return await self._extractive(role, method, step, default)
@@ -257,6 +254,7 @@ class ModelSteps:
                 "fallbacks": context.prepared.fallbacks if paid else (),
                 "allowance": allowance,
                 "steering": (*state.control.steering, *_left_out(state.control.left_out)),
+                "readings": state.clarified.readings if state.clarified else (),
                 "section": context.section_id or step.section,
                 "lineage": context.lineage,
                 "prompt": context.prompts.get(role, ""),

@@ -6,8 +6,8 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.own_steps import OwnStepActivities, OwnStepInput, OwnStepOutput
-    from activities.role_activities import ThinkActivities
+    from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
+    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog

@@ -12,7 +12,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
-    from activities.candidates.types import LOOK_UP_ATTEMPTS
+    from activities.contracts.candidates import LOOK_UP_ATTEMPTS
 
 LONGEST_CALL = timedelta(hours=2)
 """Of a model: a call lasts as long as words come, and waits for its turn at a server with one slot. What ends

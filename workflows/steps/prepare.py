@@ -5,19 +5,23 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
+from activities.plural import plural
+
 with workflow.unsafe.imports_passed_through():
-    from activities.follow_up import FollowUpActivities
-    from activities.preparation import Imported, Prepared, PrepareInput
-    from activities.prepare import PrepareActivities
-    from activities.profiles.types import Profile
-    from activities.publication import Continued
-    from activities.role_activities import ThinkActivities
-    from activities.steps import ParsedQuery, ParseQueryInput
-    from activities.types import Mode
+    from activities.contracts.evidence import Mode
+    from activities.contracts.plan import Clarified, ClarifyInput, ParsedQuery, ParseQueryInput
+    from activities.contracts.prepare import Imported, Prepared, PrepareInput
+    from activities.contracts.profile import Profile
+    from activities.contracts.publish import Continued
+    from activities.follow_up_activity import FollowUpActivities
+    from activities.prepare_activity import PrepareActivities
+    from activities.profiles.specialists import specialists_of
+    from activities.role_activity import ThinkActivities
     from workflows.types import QUESTION_CHARS, ResearchRequest
 
 from workflows.context import RunContext
 from workflows.events import EventLog
+from workflows.gates import Gates
 from workflows.modes import Available, offered, refusal
 from workflows.rules.dedup import merge
 from workflows.steps import policy
@@ -36,9 +40,10 @@ def settled_mode(request: ResearchRequest) -> Mode | None:
 class Preparation:
     """Prepares a run: sources, models, prices, profile and the parsed question."""
 
-    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
+    def __init__(self, context: RunContext, events: EventLog, gates: Gates, models: ModelSteps) -> None:
         self.context = context
         self.events = events
+        self.gates = gates
         self.models = models
 
     async def initialize(self) -> None:
@@ -46,14 +51,18 @@ class Preparation:
         state, request = self.context.state, self.context.request
         if state.prepared is None or state.parsed is None:
             self.events.set_phase("reading", "reading the question")
-            if state.job is None:
+            if state.job is None and state.prepared is None:
                 question, mode = request.question, request.mode
                 self.events.emit_event("started", question, question=question, mode=mode)
             self.events.emit_event("reading", "reading the question")
-            state.prepared = await self.prepare("general" if request.profile == "auto" else request.profile)
+            if state.prepared is None:
+                state.prepared = await self.prepare(
+                    "general" if request.profile == "auto" else request.profile
+                )
             self.models.reserve_for_writing()
             self._check_mode()
             earlier = await self._import_evidence() if state.job is None else None
+            await self._clarify(earlier)
             state.parsed = await self._parse(earlier)
             if request.profile == "auto":
                 state.prepared = await self._with_profile(state.prepared, state.parsed.profile)
@@ -85,6 +94,8 @@ class Preparation:
         """What was understood of the question, in a line."""
         said = parsed.rationale or parsed.improved_query
         question = self.context.state.question
+        if parsed.specialist:
+            said = f"{said} Searched by the specialist {parsed.specialist}."
         return f'the question is read as "{question}". {said}' if question else said
 
     async def _import_evidence(self) -> Imported | None:
@@ -112,7 +123,7 @@ class Preparation:
         items = len(merged.new_ids)
         self.events.add_limitation("follow_up", run_id=earlier.run_id, items=items)
         self.events.emit_event(
-            "imported", f"{items} items from {earlier.run_id}", run_id=earlier.run_id, items=items
+            "imported", f"{plural(items, 'item')} from {earlier.run_id}", run_id=earlier.run_id, items=items
         )
         return found
 
@@ -154,6 +165,9 @@ class Preparation:
             modes={} if mode else offered(self._available()),
             sources=() if request.sources else tuple(s for s in prepared.sources if s.enabled),
             preferences=prepared.preferences,
+            specialists={}
+            if mode
+            else {one.name: one.does for one in specialists_of(self.context.profile).values()},
             earlier_question=earlier.question if earlier else "",
             earlier_answer=earlier.answer if earlier else (),
         )
@@ -161,6 +175,37 @@ class Preparation:
         if step.earlier_question and parsed.improved_query not in ("", question):
             self.context.state.question = parsed.improved_query[:QUESTION_CHARS]
         return parsed
+
+    async def _clarify(self, earlier: Imported | None) -> None:
+        """Have a model ask back what the question leaves open, and wait for its person where one answers.
+        Without an answer what it assumes holds; a person who rejects it has the question as typed."""
+        state, request = self.context.state, self.context.request
+        if state.job is not None or request.clarify == "off" or not self.models.is_paid("clarifier"):
+            return
+        if state.clarified is None:
+            step = ClarifyInput(
+                run_id=self.context.run_id,
+                question=request.question,
+                profile=self.context.profile,
+                earlier_question=earlier.question if earlier else "",
+            )
+            try:
+                state.clarified = await self.models.execute(
+                    "clarifier", ThinkActivities.clarify_question, step, Clarified()
+                )
+            except OutOfBudget:
+                state.clarified = Clarified()
+            if readings := state.clarified.readings:
+                self.events.emit_event(
+                    "clarification_needed",
+                    " ".join(one.text for one in readings),
+                    questions=tuple(one.question for one in readings),
+                    assumed=tuple(one.assumed for one in readings),
+                )
+        if state.clarified.readings and not await self.gates.approval_gate(
+            "clarification", f"{plural(len(state.clarified.readings), 'question')} before the search"
+        ):
+            state.clarified = Clarified()
 
     async def _parsed(self, step: ParseQueryInput) -> ParsedQuery:
         question = step.question

@@ -3,21 +3,28 @@
 Publishing is never clipped by a deadline: every run ends with a report.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.analysis.appraisal import Appraisal
-    from activities.judgements import Table, WorkJudgement
-    from activities.profiles.types import STUDIES
-    from activities.publication import PlannedSection, PrismaCounts, PublishInput, PubMedSaid
-    from activities.publish import PublishActivities, pubmed_check, reaches_out
+    from activities.contracts.appraisal import Appraisal
+    from activities.contracts.evidence import Statement
+    from activities.contracts.judge import Table, WorkJudgement
+    from activities.contracts.profile import STUDIES
+    from activities.contracts.publish import (
+        IterationUse,
+        PlannedSection,
+        PrismaCounts,
+        PublishInput,
+        PubMedSaid,
+    )
+    from activities.contracts.stop_reasons import STOPS, StopReason
+    from activities.plural import plural
+    from activities.publish_activity import PublishActivities, pubmed_check, reaches_out
     from activities.report.schema import Published
     from activities.roles.assessment import MIN_ANSWERS
-    from activities.stop_reasons import STOPS, StopReason
-    from activities.types import Statement
     from activities.verification import verdicts
     from workflows.types import Outcome
 
@@ -32,6 +39,10 @@ from workflows.steps.writing import JUDGEMENTS_ROOM
 
 PUBMED_SECONDS = 120.0
 """Seconds that a report waits for PubMed at most, retries included."""
+TITLE_CHARS = 100
+"""Of a work that was found, for the list of those that a report does not cite."""
+SPENT_ROOM = 24 * 1024
+"""Bytes of what the iterations took."""
 EVENTS_ROOM = 24 * 1024
 """Bytes of events in the outcome of a run."""
 
@@ -67,9 +78,10 @@ class Publisher:
         if published.report.stop_reason == "all_sources_failed" != stop:
             stop = "all_sources_failed"  # no stored text of what is cited could be read
             self.events.set_stop_reason(stop)
-        kind = "quotes" if published.report.written_by == "extractive" else "verified claims"
-        self.events.set_phase("done", f"{published.verified_claims} {kind}; {stop.replace('_', ' ')}")
-        used, seconds = self.context.budget.used, self.context.budget.elapsed(self.context.now())
+        kind = "quote" if published.report.written_by == "extractive" else "verified claim"
+        self.events.set_phase("done", f"{plural(published.verified_claims, kind)}; {stop.replace('_', ' ')}")
+        budget, with_report = self.context.budget, self.context.request.with_report
+        used, seconds = budget.used, budget.elapsed(self.context.now())
         self.events.emit_event(
             "complete",
             self.context.state.control.message,
@@ -91,6 +103,9 @@ class Publisher:
             verified_claims=published.verified_claims,
             references=len(published.report.references),
             title=published.report.title,
+            used=used,
+            spent_microusd=budget.spent_microusd,
+            report=published.report if with_report else None,
             events=self.events.latest(EVENTS_ROOM),
         )
 
@@ -165,7 +180,7 @@ class Publisher:
                     for r in state.evidence
                     if r.evidence_id in at_hand or r.standing in ("retracted", "concern")
                 ),
-                found=tuple(r.evidence_id for r in state.evidence),
+                found={r.evidence_id: r.title[:TITLE_CHARS] for r in state.evidence},
                 searches=rows(state.searches),
                 counts=PrismaCounts(
                     identified=state.identified,
@@ -174,10 +189,14 @@ class Publisher:
                     included=len(cited),
                 ),
                 iterations=context.budget.iterations,
+                spent_by=within(self._spent_by(stop), SPENT_ROOM),
                 usage=context.budget.used,
+                seconds=round(context.budget.elapsed(context.now()), 3),
+                estimate=context.request.estimate,
                 models=tuple(state.models),
                 prompt_versions=tuple(state.prompt_versions),
                 plan_hash=state.plan_hash,
+                readings=state.clarified.readings if state.clarified else (),
                 approvals=tuple(state.control.decisions),
                 limitations=(*self._sample_only(), *state.notes),
                 confidence=confidence,
@@ -201,6 +220,25 @@ class Publisher:
                 words=context.profile.words if state.prepared else STUDIES,
             )
         )
+
+    def _spent_by(self, stop: StopReason) -> Iterable[IterationUse]:
+        """What each iteration took; the last one of a loop says why that ended."""
+        state = self.context.state
+        records = state.iterations
+        last = {record.section: record.iteration for record in records}
+        for record in records:
+            findings, cost = state.findings.get(record.section), record.cost_microusd
+            ended = stop if not record.section else findings.stop_reason if findings else None
+            yield IterationUse(
+                section=record.section,
+                iteration=record.iteration,
+                calls=record.model_calls,
+                tokens=record.tokens,
+                cost_usd=None if cost is None else cost / 1e6,
+                scores=record.scores,
+                score_reasons=record.score_reasons,
+                stopped=ended if last[record.section] == record.iteration else None,
+            )
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
         """Who the second reader was."""

@@ -10,23 +10,21 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.iterations import IterationRecord
-    from activities.judgements import WorkJudgement
-    from activities.role_activities import ThinkActivities
-    from activities.steps import (
-        TEST_GAP,
+    from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, SourceOption
+    from activities.contracts.iterations import IterationRecord
+    from activities.contracts.judge import MechanismHypothesis, ReflectInput, Reflection, WorkJudgement
+    from activities.contracts.plan import (
         AgentSelectionPlan,
         AgentTask,
         GapsInput,
         KnowledgeGapOutput,
-        MechanismHypothesis,
         Observation,
         ObserveInput,
-        ReflectInput,
-        Reflection,
         SelectInput,
     )
-    from activities.types import ANSWERED, EvidenceRef, SearchStatus, SourceOption
+    from activities.contracts.step import TEST_GAP
+    from activities.plural import plural
+    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -93,7 +91,9 @@ class ResearchSteps:
         """The question itself in every source, and what the parser or the planner asks beside it."""
         context, state = self.context, self.context.state
         sources = self.searches.sources()[:MAX_SOURCES_A_QUERY]
-        asked = dict.fromkeys((context.question, *self._run_question(), *reversed(state.control.steering)))
+        improved = (state.parsed.improved_query,) if state.parsed and not state.job else ()
+        reworded = (*improved, *reversed(state.control.steering))
+        asked = dict.fromkeys((context.question, *self._run_question(), *reworded))
         planned = tuple(query for query in self._planned_queries() if query not in asked)
         if not self.models.is_paid("query_parser"):
             return await self._worded((*asked, *planned), sources)
@@ -224,6 +224,7 @@ class ResearchSteps:
             tests=self._hypothesis_tests(per_gap),
             titles=tuple(map(_named, self.judging.ranked_evidence()[:MAX_TITLES])),
             per_gap=per_gap,
+            specialist=self.context.specialist.name if self.context.specialist else "",
         )
         execute = self.models.execute if use_model else self.models.execute_by_code
         plan = await execute("tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan())
@@ -248,7 +249,7 @@ class ResearchSteps:
         that is new, reflect on why."""
         state, loop = self.context.state, self.context.state.loop
         size = at_once or max(len(state.tasks), 1)
-        message = f"{len(state.tasks)} searches, {min(size, len(state.tasks))} at once"
+        message = f"{plural(len(state.tasks), 'search')}, {min(size, len(state.tasks))} at once"
         self.events.set_phase("searching", message)
         state.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.tasks))

@@ -10,12 +10,12 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.publication import PubMedCheck, PubMedSaid
-    from activities.publish import CHECK_PUBMED
-    from activities.search import activity_name
-    from activities.searches import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
-    from activities.steps import AgentTask
-    from activities.types import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
+    from activities.contracts.evidence import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
+    from activities.contracts.plan import AgentTask
+    from activities.contracts.publish import PubMedCheck, PubMedSaid
+    from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
+    from activities.publish_activity import CHECK_PUBMED
+    from activities.search_activity import activity_name
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -207,6 +207,16 @@ class SearchSteps:
             chosen = [*own, *preferred, *added]
             beside = [name for name in chosen if name == EARLIER]
             wanted = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
+        specialist = self.context.specialist
+        if specialist and not self.context.request.sources:
+            own = (
+                [name for name in (*specialist.sources, *added) if name in enabled]
+                if specialist.sources
+                else []
+            )
+            wanted = own or wanted
+        elif specialist:
+            wanted = [name for name in wanted if name in specialist.sources] or wanted
         only = self.context.tools
         return tuple(enabled[name] for name in dict.fromkeys(wanted) if not only or name in only)
 

@@ -13,9 +13,12 @@ from temporalio.exceptions import FailureError, is_cancelled_exception
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.analysis.appraisal import Appraisal, AppraiseInput
     from activities.analysis.cells import EFFECT_COLUMNS
-    from activities.drafts import (
+    from activities.contracts.appraisal import Appraisal, AppraiseInput
+    from activities.contracts.evidence import EvidenceRef, ReportPlanSection, SearchRecord
+    from activities.contracts.judge import Table, WorkJudgement
+    from activities.contracts.publish import PlannedSection
+    from activities.contracts.write import (
         DraftClaim,
         DraftParagraph,
         Edited,
@@ -28,12 +31,9 @@ with workflow.unsafe.imports_passed_through():
         WriteInput,
         named,
     )
-    from activities.judgements import Table, WorkJudgement
-    from activities.publication import PlannedSection
     from activities.report.claims import draft_claims
-    from activities.role_activities import ThinkActivities
+    from activities.role_activity import ThinkActivities
     from activities.roles.assessment import MIN_ANSWERS
-    from activities.types import EvidenceRef, ReportPlanSection, SearchRecord
     from activities.verification import gate, verdicts
 
 from workflows.context import RunContext
@@ -41,6 +41,7 @@ from workflows.events import EventLog
 from workflows.rules.payload_limits import ROOM, rows, shown, size, within
 from workflows.steps.judging import best_first
 from workflows.steps.model import ModelSteps
+from workflows.steps.ordering import OrderSteps
 
 MAX_WRITER_ITEMS = 30
 """Items passed to a writer at most."""
@@ -65,10 +66,11 @@ class WritingSteps:
         self.context = context
         self.events = events
         self.models = models
+        self.ordering = OrderSteps(context, events, models)
 
     def citable(self) -> tuple[EvidenceRef, ...]:
         """What a writer may cite, best first; never retracted work. Of what a model judged, works on another
-        subject are left out, and what nothing judged where enough was; a small model leaves nothing out."""
+        subject are left out, and what nothing judged where enough was."""
         state = self.context.state
         usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
         relevant = [usable[name] for name in state.relevant if name in usable]
@@ -77,8 +79,7 @@ class WritingSteps:
         if state.judgements:
             judged = state.judgements
             related = [r for r in others if r.evidence_id in judged and judged[r.evidence_id].answers]
-            small = self.models.choice("judge").effort == "small"
-            unread = [] if relevant and not small else [r for r in others if r.evidence_id not in judged]
+            unread = [] if relevant else [r for r in others if r.evidence_id not in judged]
             others = [*related, *unread]
         return (*relevant, *others[:MAX_BACKGROUND_ITEMS])[:MAX_WRITER_ITEMS]
 
@@ -125,6 +126,7 @@ class WritingSteps:
         draft = named(step.section_id, draft)
         if use_model:
             draft = await self._read_draft(step, draft, section)
+            draft = await self.ordering.order(step, draft)
         if not (draft.claims or draft.passages):
             draft = named(step.section_id, draft.model_copy(update={"paragraphs": quoted(step.judgements)}))
         draft = self.without_left_out(draft)
@@ -338,7 +340,8 @@ class WritingSteps:
         if not claims:
             return
         step = EditInput(
-            **self.context.step_inputs() | {"question": self.context.whole_question},
+            **self.context.step_inputs()
+            | {"question": self.context.whole_question, "instruction": self._for_the_report()},
             title=state.plan.report_title if state.plan else "",
             outline={planned.section.id: planned.section.title for planned in sections},
             claims=claims,
@@ -355,6 +358,11 @@ class WritingSteps:
             "editor", ThinkActivities.edit_report, step, Edited(), writing=True
         )
         state.edited = self._edited_without_left_out(edited)
+
+    def _for_the_report(self) -> str:
+        """What managers asked of the report: that of the run, and those of its sections."""
+        asked = (found.instruction for found in self.context.state.findings.values())
+        return "\n".join(filter(None, (self.context.instruction, *dict.fromkeys(asked))))
 
     def _judgements_without_quotes(self) -> Iterable[WorkJudgement]:
         judged = best_first(self.context.state.judgements.values())

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal, TypeAlias
 
-from activities.types import Grade
+from activities.contracts.evidence import Grade
 
 LONG = frozenset(
     {

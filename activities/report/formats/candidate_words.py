@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from activities.candidates.status import STOPPED_TRIALS
-from activities.candidates.types import Candidate, CandidateField, CandidateFieldName, FieldEntry
+from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
 from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
 from activities.report.formats.quotes import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title

@@ -1,18 +1,18 @@
 """Outcome by option: what each group had, and the effect, each with the sentence it is from; and the effects
 drawn beside each other where none were pooled."""
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from activities.analysis.meta_analysis import shown_interval
-from activities.analysis.types import MEASURE_NAMES, RATIOS, Effect, Interval
+from activities.contracts.effects import MEASURE_NAMES, Effect, Interval, Measure
+from activities.contracts.evidence import Support
 from activities.report.formats import figures
 from activities.report.formats import references as refs
-from activities.report.formats.blocks import Block, Cell, Figure, Run, Table
+from activities.report.formats.blocks import Block, Cell, Run, Table
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
-from activities.types import Support
+from activities.report.schema import Report
 
 MIN_DRAWN = 2
 """Effects of one measure from which a plot is clearer than their numbers."""
@@ -35,9 +35,9 @@ class Compared:
         return Interval(estimate=one.estimate, low=one.low, high=one.high)
 
 
-def comparison(compared: Sequence[Compared], quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
+def comparison(report: Report, quotes: Quotes) -> Iterator[Block]:
     """A row for each effect of a cited work; nothing where no work gives both groups or an interval."""
-    cited = [one for one in compared if one.effect.evidence_id in quotes.references]
+    cited = [one for one in compared(report) if one.effect.evidence_id in quotes.references]
     shown = [one for one in cited if one.effect.arms or one.interval]
     if not shown:
         return
@@ -46,7 +46,6 @@ def comparison(compared: Sequence[Compared], quotes: Quotes, *, drawn: bool) -> 
     second = _head(comparators, "Compared with")
     rows = tuple(_row(one, quotes, named=(len(groups) > 1, len(comparators) > 1)) for one in shown)
     yield Table(("Outcome", first, second, "Effect (95 % interval)", "From"), rows, sortable=True)
-    yield from _plots(shown, quotes, drawn=drawn)
 
 
 def _head(names: set[str], otherwise: str) -> str:
@@ -75,40 +74,30 @@ def _row(one: Compared, quotes: Quotes, *, named: tuple[bool, bool]) -> tuple[Ce
     return (Cell((Run(clean(one.outcome)),)), *map(cell, told), cell(figure), where)
 
 
-def _plots(shown: Iterable[Compared], quotes: Quotes, *, drawn: bool) -> Iterator[Figure]:
-    """The effects of each outcome and measure beside each other."""
-    alike: dict[tuple[str, str], list[tuple[str, Interval]]] = {}
-    for one in shown:
-        if one.interval is not None:
-            label = clean(refs.label_of(quotes.references[one.effect.evidence_id]))
+def compared(report: Report) -> list[Compared]:
+    """What each group had, as conclusions used it, and the effects that were read and not pooled."""
+    against = {work.evidence_id: work.comparator for work in report.judgements}
+    used = []
+    for one in report.conclusions:
+        for work in one.works:
+            if work.effect is None or work.effect.arms is None:
+                continue
+            quote = next((s.quote for s in work.support), "")
+            effect = work.effect.model_copy(update={"evidence_id": work.evidence_id, "quote": quote})
+            used.append(Compared(one.outcome, one.group, one.comparator, effect))
+    rest = (one.effect for one in report.analysis.not_pooled) if report.analysis else ()
+    return used + [Compared(e.outcome, "", against.get(e.evidence_id, ""), e) for e in rest]
+
+
+def panels(report: Report) -> Iterator[figures.Panel]:
+    """The effects of each outcome and measure beside each other, where none were pooled."""
+    references = {reference.evidence_id: reference for reference in report.references}
+    alike: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
+    for one in compared(report):
+        if one.interval is not None and one.effect.evidence_id in references:
+            label = refs.label_of(references[one.effect.evidence_id])
             alike.setdefault((clean(one.outcome), one.effect.measure), []).append((label, one.interval))
     for (outcome, measure), rows in alike.items():
-        ratio = measure in {*RATIOS}
-        if len(rows) < MIN_DRAWN or (ratio and any(one.low <= 0 for _, one in rows)):
-            continue
-        name = next(text for key, text in MEASURE_NAMES.items() if key == measure)
-        caption = f"{outcome}: {name}, 95 % interval"
-        said = f"{caption}: {'; '.join(f'{label} {shown_interval(one)}' for label, one in rows)}."
-        yield Figure(
-            caption, figures.drawing("effects", _scaled(rows, ratio=ratio)) if drawn else "", words=said
-        )
-
-
-def _scaled(rows: Sequence[tuple[str, Interval]], *, ratio: bool) -> figures.Effects:
-    """The intervals as shares of the width, on the logarithm for ratios; the value of no effect is in it."""
-
-    def place(value: float) -> float:
-        return math.log(value) if ratio else value
-
-    none = 1.0 if ratio else 0.0
-    ends = [place(none), *(place(end) for _, one in rows for end in (one.low, one.high))]
-    low, width = min(ends), (max(ends) - min(ends)) or 1.0
-
-    def share(value: float) -> float:
-        return round((place(value) - low) / width, 4)
-
-    marks = tuple(
-        figures.EffectMark(label[:24], shown_interval(one), *map(share, (one.low, one.estimate, one.high)))
-        for label, one in rows
-    )
-    return figures.Effects(marks, share(none), "1" if ratio else "0")
+        if len(rows) >= MIN_DRAWN:
+            made = figures.panel(f"{outcome}: {MEASURE_NAMES[measure]}", measure, rows)
+            yield from [made] if made else []

@@ -6,15 +6,15 @@ doi:10.1016/j.jclinepi.2019.10.014).
 
 from collections.abc import Iterator, Mapping
 
-from activities.analysis.appraisal import (
+from activities.analysis.meta_analysis import shown_interval
+from activities.contracts.appraisal import (
     AppraisedWork,
     Certainty,
     CertaintyReason,
     Conclusion,
     ConclusionDirection,
 )
-from activities.analysis.meta_analysis import shown_interval
-from activities.analysis.types import MEASURE_NAMES
+from activities.contracts.effects import MEASURE_NAMES
 from activities.report.formats.blocks import Block, Bullets, Cell, Heading, Run, Table, Text
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean, counted
@@ -96,6 +96,20 @@ def pooled(one: Conclusion) -> str:
         f"Pooled {MEASURE_NAMES[figure.measure]} {shown_interval(figure.result)} of "
         f"{counted(len(figure.works), 'study', 'studies')}, I\u00b2 {figure.i2:.0%}."
     )
+
+
+def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
+    """Each conclusion with its certainty, in one line."""
+    rows = (
+        (
+            Run(statement(one)),
+            quotes.cite(s for w in one.works for s in w.support),
+            Run(f" Certainty {CERTAINTIES[one.certainty]} (proposed)."),
+        )
+        for one in report.conclusions
+    )
+    if report.conclusions:
+        yield Bullets(tuple(rows))
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import described, picture
 from activities.report.formats.page import document
-from activities.report.formats.render import MissingExtra
 from activities.report.schema import Report
 
 if TYPE_CHECKING:
@@ -29,11 +28,9 @@ _STYLES = {"question": "Subtitle", "notice": "Intense Quote", "quote": "Quote"}
 
 
 def docx(report: Report) -> bytes:
-    """The whole report. Raises MissingExtra without the `docx` extra."""
-    try:
-        import docx as library
-    except ImportError as error:
-        raise MissingExtra("docx") from error
+    """The whole report."""
+    import docx as library
+
     word = library.Document()
     made = document(report)
     _metadata(word, made)

@@ -1,17 +1,25 @@
 """The report's figures: as SVG for HTML and PDF, and as pictures for Word, which shows no SVG by itself."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import unescape
 from pathlib import Path
+from typing import Literal
+from zlib import crc32
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from activities.analysis.meta_analysis import shown, shown_interval
+from activities.analysis.scale import no_effect, to_scale
+from activities.contracts.effects import MEASURE_NAMES, RATIOS, Interval, Measure, Pool
+from activities.contracts.evidence import ANSWERED
+from activities.plural import plural
 from activities.report.formats.text import clean
-from activities.report.schema import Reference, Report
-from activities.types import ANSWERED
+from activities.report.schema import Report
 
 FOLDER = Path(__file__).parent
 STYLE = f"<style>{(FOLDER / 'figures.css').read_text(encoding='utf-8')}</style>"
@@ -19,12 +27,11 @@ STYLE = f"<style>{(FOLDER / 'figures.css').read_text(encoding='utf-8')}</style>"
 PIXELS_PER_INCH = 220
 _PAGE = b"""#set page(width: 9cm, height: auto, margin: 2pt)
 #image(bytes(sys.inputs.figure), format: "svg", width: 100%)"""
-_LABEL = re.compile(r'aria-label="([^"]*)"')
-_BARS = 12
-"""Bars of a figure over years at most: more cannot be distinguished on a telephone."""
-MIN_PLOTTED = 5
-"""Works with a year from which a figure is clearer than the list."""
-_SPANS = (1, 2, 5, 10, 20, 50, 100)
+_DESCRIPTION = re.compile(r"<title[^>]*>([^<]*)</title>\s*<desc[^>]*>([^<]*)</desc>")
+RATIO_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+MAX_WIDTHS = 6
+"""Times the usual width of an interval that an axis reaches from its middle: a study without precision must
+not press all others into one point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +68,21 @@ class EffectMark:
     low: float
     middle: float
     high: float
+    kind: Literal["study", "pooled", "range"] = "study"
+    size: float = 8
+    """Of the square of a study, in pixels: its area is the weight."""
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
-    """Effects of one measure beside each other."""
+class Panel:
+    """Effects of one measure on one outcome beside each other."""
 
+    title: str
     marks: tuple[EffectMark, ...]
     none: float
     """Where no effect is."""
-    none_label: str
+    ticks: tuple[tuple[float, str], ...]
+    note: str = ""
 
 
 @cache
@@ -86,10 +98,28 @@ def templates() -> Environment:
     )
 
 
-def drawing(name: str, shown: "Flow | Effects | Sequence[Bar]") -> str:
-    """A figure as SVG."""
+def drawing(name: str, title: str, words: str, content: "Flow | Sequence[Panel] | Sequence[Bar]") -> str:
+    """A figure as SVG: the macro that draws it, its title, and its content in words for who cannot see it."""
     drawn = templates().get_template("figures.svg.jinja").module
-    return str(getattr(drawn, name)(shown, Markup(STYLE)))  # noqa: S704 - a file of this package
+    key = f"figure-{crc32(title.encode()):x}"
+    opening = _OPENING.format(key=key, title=escape(title), words=escape(words), style=STYLE)
+    return str(getattr(drawn, name)(content, Markup(opening)))  # noqa: S704 - its parts are escaped above
+
+
+def titled(svg: str, title: str) -> str:
+    """A figure with its title above it, for one that stands alone."""
+    high = int(_HEIGHT.search(svg)[1]) + TITLE_HEIGHT  # type: ignore[index]  # each template states it
+    line = f'<text class="fig-text fig-lead" x="0" y="-10">{escape(title)}</text></svg>'
+    whole = _HEIGHT.sub(f'viewBox="0 -{TITLE_HEIGHT} 360 {high}"', svg, count=1)
+    return f"{whole.strip().removesuffix('</svg>')}{line}"
+
+
+TITLE_HEIGHT = 28
+_HEIGHT = re.compile(r'viewBox="0 0 360 (\d+)"')
+_OPENING = (
+    'role="img" aria-labelledby="{key}-title {key}-words"><title id="{key}-title">{title}</title>'
+    '<desc id="{key}-words">{words}</desc>{style}'
+)
 
 
 def picture(svg: str) -> bytes | None:
@@ -105,8 +135,16 @@ def picture(svg: str) -> bytes | None:
 
 def described(svg: str) -> str:
     """What a figure shows, in words."""
-    found = _LABEL.search(svg)
-    return found.group(1) if found else ""
+    found = _DESCRIPTION.search(svg)
+    return unescape(f"{found[1]}: {found[2]}") if found else ""
+
+
+def flow_words(flow: Flow) -> str:
+    """The boxes in a sentence."""
+    return (
+        f"{flow.identified} identified, {plural(flow.duplicates, 'duplicate')} removed, "
+        f"{flow.screened} screened, {flow.excluded} not cited, {plural(flow.included, 'work')} included"
+    )
 
 
 def flow(report: Report) -> Flow:
@@ -142,18 +180,72 @@ def flow_rows(flow: Flow) -> Iterator[tuple[str, str]]:
     return ((bar.label, str(bar.count)) for bar in bars)
 
 
-def years(references: Sequence[Reference]) -> tuple[Bar, ...]:
-    """Cited works by year of publication, in at most `_BARS` spans of equal length."""
-    years = sorted(r.year for r in references if r.year)
-    if not years:
-        return ()
-    first, last = years[0], years[-1]
-    span = next((n for n in _SPANS if (last // n - first // n) < _BARS), _SPANS[-1])
-    starts = range(first // span * span, last + 1, span)
-    return tuple(
-        Bar(
-            str(start) if span == 1 else f"{start}\u2013{(start + span - 1) % 100:02}",
-            sum(start <= year < start + span for year in years),
+def panel(
+    title: str,
+    measure: Measure,
+    rows: Sequence[tuple[str, Interval]],
+    weights: Sequence[float] = (),
+    summaries: Sequence[tuple[str, Interval]] = (),
+    reach: Interval | None = None,
+    note: str = "",
+) -> Panel | None:
+    """Studies with their intervals, then what they were pooled to, then the prediction interval `reach`, on
+    one axis, logarithmic for ratios. None where a ratio is not positive: it has no place."""
+    every = [one for _, one in (*rows, *summaries)]
+    if measure in RATIOS and any(one.low <= 0 for one in (*every, *([reach] if reach else ()))):
+        return None
+
+    def place(value: float) -> float:
+        return to_scale(measure, value)
+
+    none = place(no_effect(measure))
+    ends = [place(end) for one in (*every, *([reach] if reach else ())) for end in (one.low, one.high)]
+    middle = place((summaries or rows)[-1][1].estimate)
+    widths = sorted(max(abs(place(one.low) - middle), abs(place(one.high) - middle)) for _, one in rows)
+    furthest = max(MAX_WIDTHS * (widths[len(widths) // 2] or 1.0), abs(none - middle))
+    low = max(min(none, *ends), middle - furthest)
+    high = min(max(none, *ends), middle + furthest)
+    low, high = (low, high) if high > low else (low - 0.5, low + 0.5)
+
+    def share(value: float) -> float:
+        return round(min(1.0, max(0.0, (place(value) - low) / (high - low))), 4)
+
+    def mark(
+        label: str, one: Interval, kind: Literal["study", "pooled", "range"], size: float = 8
+    ) -> EffectMark:
+        text = shown_interval(one) if kind != "range" else f"{shown(one.low)} to {shown(one.high)}"
+        return EffectMark(
+            clean(label), text, share(one.low), share(one.estimate), share(one.high), kind, size
         )
-        for start in starts
+
+    sizes = [round(4 + 10 * math.sqrt(weight), 1) for weight in weights] or [8.0] * len(rows)
+    marks = [mark(*row, "study", size) for row, size in zip(rows, sizes, strict=True)]
+    marks += [mark(*row, "pooled") for row in summaries]
+    marks += [mark("Prediction interval", reach, "range")] if reach is not None else []
+    ticks = tuple((share(value), f"{value:g}") for value in _ticks(measure, low, high))
+    return Panel(clean(title), tuple(marks), share(no_effect(measure)), ticks, note)
+
+
+def pool_panel(pool: Pool) -> Panel | None:
+    """A forest plot: the studies of a pool, its estimates and its prediction interval."""
+    p = f"p = {pool.q_p:.3f}" if pool.q_p >= 0.001 else "p < 0.001"
+    return panel(
+        f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}",
+        pool.measure,
+        [(row.effect.study, row.result) for row in pool.rows],
+        [row.weight for row in pool.rows],
+        [("Fixed effect", pool.fixed), ("Random effects", pool.hartung_knapp)],
+        pool.prediction,
+        f"Q = {pool.q:.2f} (df {len(pool.rows) - 1}, {p}), "
+        f"I\u00b2 = {pool.i2:.1%}, \u03c4\u00b2 = {pool.tau2:.4f}",
     )
+
+
+def _ticks(measure: Measure, low: float, high: float) -> list[float]:
+    """Round values to label, of the measure; `low` and `high` are on its scale."""
+    if measure in RATIOS:
+        return [tick for tick in RATIO_TICKS if low <= math.log(tick) <= high]
+    step = 10 ** math.floor(math.log10((high - low) / 2))
+    count = (high - low) / step
+    step *= 5 if count > 12 else 2 if count > 6 else 1
+    return [round(step * i, 10) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

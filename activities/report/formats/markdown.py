@@ -12,13 +12,14 @@ from activities.report.schema import Report
 def markdown(report: Report) -> bytes:
     """The whole report."""
     made = document(report, drawn=False)
-    parts = [f"# {escape_markdown(made.title)}", *map(_block, made.head)]
+    parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in made.chapters:
-        parts += [f"## {escape_markdown(chapter.title)}", *map(_block, chapter.blocks)]
+        parts += [f"## {escape_markdown(chapter.title)}", *map(as_markdown, chapter.blocks)]
     return ("\n\n".join(filter(None, parts)) + "\n").encode()
 
 
-def _block(block: page.Block) -> str:
+def as_markdown(block: page.Block) -> str:
+    """A block as Markdown."""
     match block:
         case page.Heading():
             return f"### {escape_markdown(block.text)}"
@@ -32,7 +33,7 @@ def _block(block: page.Block) -> str:
             caption = f"\n\n*{_plain(block.caption)}*" if block.caption else ""
             return _table(block) + caption
         case page.Figure():
-            return escape_markdown(block.words) if block.words else _block(block.table) if block.table else ""
+            return as_markdown(block.table) if block.table else escape_markdown(block.words)
         case page.Code():
             return "\n".join(f"    {row}" for row in block.rows)
         case page.References():
@@ -41,7 +42,7 @@ def _block(block: page.Block) -> str:
             rows = "\n".join(_note(*note) for note in block.quotes)
             return f"{block.title}:\n\n{rows}" if block.title else rows
         case page.Group():
-            return "\n\n".join(map(_block, block.blocks))
+            return "\n\n".join(map(as_markdown, block.blocks))
 
 
 def _text(text: page.Text) -> str:

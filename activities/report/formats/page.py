@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
+from activities.contracts.evidence import Claim, Support
 from activities.report.formats import candidate_words, conclusion_words, figures, statistics, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
@@ -28,18 +29,21 @@ from activities.report.formats.blocks import (
     Text,
     notes,
 )
-from activities.report.formats.comparison import Compared, comparison
-from activities.report.formats.prose import NOT_READ, paragraphs_of, unanswered_lead
+from activities.report.formats.charts import chart_of
+from activities.report.formats.comparison import comparison
+from activities.report.formats.prose import notice, paragraphs_of, unanswered_lead
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, listed
 from activities.report.formats.works_table import works_table
 from activities.report.schema import QuotedPassage, Report, ReportSection
-from activities.types import Claim, Support
 
 REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
+USED_HEAD = ("Section", "Iteration", "Calls", "Tokens", "Cost", "Judged", "Ended because")
 SEARCH_HEAD = ("Source", "Query as sent", "Status", "Hits", "Kept", "Times", "Seconds", "Attempts")
 REFUSED_HEAD = ("What", "Text", "Why", "Where")
+UNUSED_HEAD = ("Work", "Id", "Why")
+UNUSED_NOTE = "What searches found and the report does not cite."
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 FLOW = "Flow of records (PRISMA 2020)"
@@ -105,7 +109,7 @@ class _Page:
             yield from _text(asked, "question")
         yield from _text(words.continues(report), "note")
         yield from _text(DRAFT if report.draft else "", "notice")
-        yield from _text("" if self.judged else NOT_READ, "notice")
+        yield from _text(notice(report), "notice")
         if not answered:
             yield from _text(words.verified(report), "note")
 
@@ -163,6 +167,8 @@ class _Page:
         report = self.report
         brief, full = report.length == "brief", report.length == "full"
         if brief:
+            short = conclusion_words.brief(report, self.quotes)
+            yield self._chapter("conclusions", conclusion_words.TITLE, short)
             open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
             yield self._chapter("open", "What is open", [_bullets(open_points)] if open_points else [])
         else:
@@ -184,6 +190,12 @@ class _Page:
                 rows = words.refused_rows(report)
                 refused = table(REFUSED_HEAD, rows, REFUSED_NOTE)
                 yield self._chapter("refused", "What was refused", [refused])
+            if full and report.unused:
+                unused = table(UNUSED_HEAD, words.unused_rows(report), UNUSED_NOTE)
+                yield self._chapter("unused", "What is not cited", [unused])
+        if report.disputes:
+            lines = map(words.dispute_line, report.disputes)
+            yield self._chapter("disputed", "Disputed", [_bullets(lines)])
         yield self._chapter("references", "References", refs.blocks(report))
 
     @staticmethod
@@ -203,6 +215,7 @@ class _Page:
         grades = {claim.strength for claim in new}
         alike = len(grades) == 1
         disputed = {claim.id for pair in self.disputes for claim in pair}
+        disputed |= {one.sentence for one in self.report.disputes}
         parts: list[Run | Cite | Sentence] = [
             self.quotes.sentence(claim, graded=not alike, disputed=claim.id in disputed) for claim in new
         ]
@@ -288,38 +301,18 @@ class _Page:
         return candidate_words.blocks(self.report, self.quotes)
 
     def _comparison(self) -> Iterator[Block]:
-        """What each group had, as conclusions used it, and the effects that were read and not pooled."""
-        analysis = self.report.analysis
-        against = {work.evidence_id: work.comparator for work in self.report.judgements}
-        effects = [one.effect for one in analysis.not_pooled] if analysis else []
-        used = [
-            Compared(
-                one.outcome,
-                one.group,
-                one.comparator,
-                work.effect.model_copy(
-                    update={
-                        "evidence_id": work.evidence_id,
-                        "quote": next((s.quote for s in work.support), ""),
-                    }
-                ),
-            )
-            for one in self.report.conclusions
-            for work in one.works
-            if work.effect is not None and work.effect.arms is not None
-        ]
-        rest = [Compared(e.outcome, "", against.get(e.evidence_id, ""), e) for e in effects]
-        return comparison([*used, *rest], self.quotes, drawn=self.drawn)
+        yield from comparison(self.report, self.quotes)
+        yield from self._charts("effects")
 
     def _works(self) -> Iterator[Block]:
         yield from works_table(self.report, self.quotes)
-        bars = figures.years(self.report.references)
-        if sum(bar.count for bar in bars) >= figures.MIN_PLOTTED:
-            caption = f"Cited {self.report.words.many} by year"
-            said = f"{caption}: {', '.join(f'{b.label} {b.count}' for b in bars if b.count)}."
-            rows = [(bar.label, str(bar.count)) for bar in bars if bar.count]
-            numbers = table(("Year", self.report.words.many.capitalize()), rows, caption)
-            yield Figure(caption, figures.drawing("years", bars) if self.drawn else "", numbers, said)
+        yield from self._charts("years", "kinds", "sections")
+
+    def _charts(self, *names: str) -> Iterator[Figure]:
+        for name in names:
+            chart = chart_of(self.report, name)
+            if chart is not None and chart.is_clearer:
+                yield chart.figure(drawn=self.drawn)
 
     def _disputes(self) -> Iterator[tuple[Claim, Claim]]:
         """Each pair of claims that contradict each other, once."""
@@ -358,9 +351,15 @@ class _Page:
         flow = figures.flow(report)
         yield from _text(words.flow_text(report))
         if full and report.words.graded:
-            svg = figures.drawing("flow", flow) if self.drawn else ""
+            svg = figures.drawing("flow", FLOW, figures.flow_words(flow), flow) if self.drawn else ""
             yield Figure(FLOW, svg, table(("Step", "Records"), figures.flow_rows(flow), FLOW))
+        yield from _text(words.sources_line(report))
         yield from _text(words.spent(report))
+        if report.methodology.spent_by and report.methodology.model_calls:
+            yield table(USED_HEAD, words.used_rows(report))
+        if report.methodology.readings:
+            yield Heading("How the question was meant")
+            yield _bullets(clean(one.text) for one in report.methodology.readings)
         if report.methodology.searches:
             yield Heading("Searches")
             yield table(SEARCH_HEAD, words.search_rows(report.methodology.searches))

@@ -7,19 +7,20 @@ The text is made from the claims alone, so that a check can make it again and co
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from activities.contracts.evidence import Claim, Statement, Support
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.schema import Reference, Report, ReportSection
-from activities.types import Claim, Statement, Support
 
 NO_ANSWER = "No claim could be supported, so the question is not answered"
 NO_PASSAGE = "No passage is near enough to the question"
 NOTHING_SEARCHED = "Nothing could be searched, so the question is not answered"
-NOT_READ = (
-    "No language model has read this. These are the passages nearest to the question, in the words of their "
-    "works; nothing here is judged, weighed or put together."
+_PASSAGES = (
+    "These are the passages nearest to the question, in the words of their works; nothing here is judged, "
+    "weighed or put together."
 )
-"""What a report without a model says first."""
+NOT_READ = f"No language model has read this. {_PASSAGES}"
+ORDERED = f"A small model has put these in order and done nothing else. {_PASSAGES}"
 FIRST_CLAIMS = 5
 """Claims of a summary in place of an editor's and an answer, or passages of one without a model."""
 
@@ -50,6 +51,14 @@ def claim_text(claim: Claim, citations: Citations) -> str:
     return cited(escape_markdown(claim.text), citations.mark(claim.support))
 
 
+def notice(report: Report) -> str:
+    """What a report without a model says first; empty for one that a model wrote."""
+    if report.written_by != "extractive":
+        return ""
+    ordered = any(one.code == "ordered_by_small_model" for one in report.statements)
+    return ORDERED if ordered else NOT_READ
+
+
 def summary_of(report: Report) -> tuple[Claim, ...]:
     """What a reader gets first beside the answer: the editor's summary, else, where there is no answer, the
     first claims of the sections in turn, or the first passages."""
@@ -75,15 +84,14 @@ def summary_text(report: Report) -> str:
     if report.unanswered is not None:
         why = escape_markdown(sentence(report.unanswered).rstrip("."))
         said = f"{unanswered_lead(report)}: {why}."
-        return f"{NOT_READ} {said}" if report.written_by == "extractive" else said
+        return " ".join(filter(None, (notice(report), said)))
     answer = " ".join(claim_text(claim, citations) for claim in report.answer)
     summary = summary_of(report)
     if report.summary:
         rest = " ".join(claim_text(claim, citations) for claim in summary)
     else:
         rest = "\n".join(f"- {claim_text(claim, citations)}" for claim in summary)
-    notice = NOT_READ if report.written_by == "extractive" else ""
-    return "\n\n".join(filter(None, (notice, answer, rest)))
+    return "\n\n".join(filter(None, (notice(report), answer, rest)))
 
 
 def section_text(

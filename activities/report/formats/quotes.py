@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 
+from activities.contracts.evidence import Claim, Support
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
 from activities.report.formats.text import clean, ended
 from activities.report.schema import Report
-from activities.types import Claim, Support
 
 _SHARED = 6
 """Words at the end of a claim and of its quote that make them the same sentence."""

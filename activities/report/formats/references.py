@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urlsplit
 
-from activities.profiles.types import Words
+from activities.contracts.evidence import Standing
+from activities.contracts.profile import Words
 from activities.report.formats import blocks as page
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.schema import Reference, Report
 from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC
-from activities.types import Standing
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",

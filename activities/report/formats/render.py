@@ -3,22 +3,19 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
 from activities.report.format_table import FORMATS
 
 if TYPE_CHECKING:
+    from activities.contracts.evidence import Evidence
     from activities.report.schema import Report
-    from activities.types import Evidence
 
 
 class MissingExtra(DeterminatorError):
     """The library behind a format is not installed."""
 
-    def __init__(self, extra: str) -> None:
-        super().__init__(
-            f"this format needs an extra: pip install 'determinator[{extra}]'; "
-            "md, html, json, csl and csv need nothing"
-        )
+    def __init__(self, extra: str, others: str = "md, html, docx, json, csl and csv need nothing") -> None:
+        super().__init__(f"this format needs an extra: pip install 'determinator[{extra}]'; {others}")
 
 
 class UnknownFormat(DeterminatorError):

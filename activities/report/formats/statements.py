@@ -6,9 +6,9 @@ filled with the statement's values; where number or lists change the sentence, a
 
 from collections.abc import Callable, Iterable, Mapping
 
+from activities.contracts.evidence import Statement
+from activities.contracts.stop_reasons import STOPS
 from activities.report.formats.text import clean, counted, listed
-from activities.stop_reasons import STOPS
-from activities.types import Statement
 from activities.verification.quote_check import REFUSALS
 
 TEXT = "text"
@@ -251,6 +251,10 @@ WORDING: Mapping[str, Wording] = {
         f"No claim is made here{f': {note}' if (note := s.text('note').rstrip('. ')) else ''}."
     ),
     "new_version": _new_version,
+    "revised_version": lambda s: (
+        f"This is version {s.text('version')} of the report, made {s.text('at')} as "
+        f"{s.text('by') or 'somebody'} asked ({s.text('kind')}: {s.text('text')})."
+    ),
     # why there is no answer: ends of a sentence
     "claims_all_refused": "none of the {claims:#claim} written passed the quote check",
     "searches_all_failed": "every search failed, which says nothing of whether evidence exists",
@@ -286,6 +290,7 @@ WORDING: Mapping[str, Wording] = {
     # thinking
     "steps_without_model": "Some steps were done without a language model, by ranking and quoting sentences.",
     "items_not_shown": _items_not_shown,
+    "ordered_by_small_model": "{model} put the nearest {works:#work} in order; it judged nothing.",
     "written_without_model": lambda s: (
         f"The {s.text('used_up') or 'budget'} was used up: parts of the report were written without a "
         "language model."
@@ -298,6 +303,10 @@ WORDING: Mapping[str, Wording] = {
     "model_fell_back": "{step}: {model} answered for a model that is down.",
     "model_call_cancelled": ("A model call was cancelled: what it had used until then is not counted."),
     "step_failed": "A step failed and is missing: {step} ({reason}).",
+    "nothing_pooled": (
+        "Nothing was pooled for the conclusions, though their works could be: the statistics are not "
+        "installed (pip install 'determinator[analysis]')."
+    ),
     "price_unknown": "What the run cost in money is not known: a model's price is not known.",
     # people
     "candidates_rejected": "The reviewer rejected the candidates.",
@@ -361,6 +370,7 @@ WORDING: Mapping[str, Wording] = {
     # why a claim or a quote was refused: ends of a sentence
     **REFUSALS,
     "not_supported": _not_supported,
+    "dispute_upheld": "{by} disputed it ({reason}), and this was upheld",
     "not_verified": "no second reader could confirm that its quotes say it",
     "not_settled": "The works that were found do not settle the question.",
     "repeats_claim": "it repeats claim {claim}",

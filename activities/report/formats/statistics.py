@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from activities.analysis.forest import forest_plot
 from activities.analysis.meta_analysis import REASONS, is_complete, shown_interval
-from activities.analysis.types import MEASURE_NAMES, Analysis, Pool
+from activities.contracts.effects import MEASURE_NAMES, Analysis, Pool
+from activities.report.formats import figures
 from activities.report.formats.blocks import Block, Bullets, Cell, Code, Figure, Heading, Run, Table, Text
 from activities.report.formats.text import clean
 from activities.report.schema import Report
@@ -23,11 +23,12 @@ def blocks(report: Report, *, drawn: bool) -> Iterator[Block]:
     yield Text((Run(_verdict(analysis), "bold"),))
     yield from _bullets(analysis.key_findings)
     for pool in analysis.pools:
-        title = clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}")
+        title, panel = clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}"), figures.pool_panel(pool)
         rows = tuple(tuple(Cell((Run(text),)) for text in row) for row in _rows(pool))
         yield Heading(title)
-        if drawn:
-            yield Figure("", forest_plot(pool), words=title, small=False)
+        if drawn and panel is not None:
+            words = "; ".join(f"{mark.label} {mark.text}" for mark in panel.marks)
+            yield Figure("", figures.drawing("effects", title, words, [panel]), words=title)
         yield Table(HEAD, rows)
     if analysis.not_pooled:
         yield Heading(LISTED_TITLE)

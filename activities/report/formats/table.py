@@ -1,10 +1,15 @@
-"""The table of works as CSV, for a spreadsheet."""
+"""The table of works and the ledger of searches as CSV, for a spreadsheet."""
 
 import csv
 import io
 
 from activities.report.formats.text import spreadsheet_cell
 from activities.report.schema import Report
+
+SEARCH_HEAD = (
+    *("source", "query", "status", "hits", "kept", "set_aside", "seconds", "attempts"),
+    *("section", "iteration", "gap", "detail"),
+)
 
 
 def table_csv(report: Report) -> bytes:
@@ -39,3 +44,13 @@ def table_csv(report: Report) -> bytes:
         ]
         table.writerow(map(spreadsheet_cell, values))
     return b"\xef\xbb\xbf" + text.getvalue().encode()
+
+
+def searches_csv(report: Report) -> str:
+    """The ledger; the report's JSON has each cell as it was."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(SEARCH_HEAD)
+    for record in report.methodology.searches:
+        table.writerow(spreadsheet_cell(str(getattr(record, name))) for name in SEARCH_HEAD)
+    return text.getvalue()

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
-from activities.types import Identifiers
+from activities.contracts.evidence import Identifiers
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 _EVERYWHERE = re.compile(

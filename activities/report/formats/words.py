@@ -5,16 +5,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from activities.drafts import RefusedKind
-from activities.judgements import Direction
-from activities.publication import Decision
+from activities.contracts.evidence import Grade, SearchRecord, Statement
+from activities.contracts.judge import Direction
+from activities.contracts.publish import Decision, Dispute, IterationUse
+from activities.contracts.stop_reasons import STOPS
+from activities.contracts.write import RefusedKind
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, counted, listed
-from activities.report.schema import Dropped, Reference, Report, ReportSection
+from activities.report.schema import Dropped, Reference, Report, ReportSection, UnusedReason
 from activities.report.works import MIN_ANSWERS, grade_of
-from activities.stop_reasons import STOPS
 from activities.text.question_form import asks_yes_or_no
-from activities.types import Grade, SearchRecord, Statement
 
 DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
 KINDS: Mapping[RefusedKind, str] = {
@@ -154,6 +154,23 @@ def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
     )
 
 
+UNUSED: Mapping[UnusedReason, str] = {
+    "retracted": "it is retracted",
+    "refused": "what cites it was refused",
+    "not_relevant": "judged not to answer",
+    "not_chosen": "the model did not use it",
+    "not_read": "ranked too low to be read",
+}
+"""Why a work is not cited, as tables show it."""
+
+
+def unused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
+    """The works that were found and are not cited, with the reason."""
+    return tuple(
+        (work.title or work.evidence_id, work.evidence_id, UNUSED[work.reason]) for work in report.unused
+    )
+
+
 def _why(item: Dropped) -> str:
     return clean(item.reason) or sentence(item.statement)
 
@@ -199,6 +216,26 @@ def sureness(report: Report) -> str:
     return f"Confidence {percent(report.confidence)}: {means}"
 
 
+def dispute_line(dispute: Dispute) -> str:
+    """`s2.3 "...": ada disputes it: the group was 43. The second reader: its works do not say it (...).`"""
+    who = clean(dispute.by) or "somebody"
+    parts = [
+        f'{dispute.sentence} "{clean(dispute.text)}": {who} disputes it: {clean(dispute.reason).rstrip(".")}.'
+    ]
+    if dispute.reader == "stands":
+        parts.append("A second reader read its works again: it stands.")
+    elif dispute.problem is not None:
+        parts.append(f"A second reader read its works again: {sentence(dispute.problem).rstrip('.')}.")
+    else:
+        parts.append("No second reader has read its works again.")
+    if dispute.decision:
+        note = f" ({clean(dispute.note)})" if dispute.note else ""
+        parts.append(f"{dispute.decision.capitalize()} by {clean(dispute.decided_by) or 'somebody'}{note}.")
+    else:
+        parts.append("Nobody has decided.")
+    return " ".join(parts)
+
+
 def spent(report: Report) -> str:
     """Models, calls, tokens and money."""
     method = report.methodology
@@ -206,7 +243,10 @@ def spent(report: Report) -> str:
         return "Language models: none."
     cost = "at a cost not known" if method.cost_usd is None else f"for ${method.cost_usd:.4f}"
     models = clean(", ".join(method.models)) or "none"
-    return f"Models: {models}. {method.model_calls} model calls, {method.tokens:,} tokens, {cost}."
+    used = f"Models: {models}. {method.model_calls} model calls, {method.tokens:,} tokens, {cost}"
+    if method.estimate is None:
+        return f"{used}."
+    return f"{used}, {method.seconds:.0f} s of work. Expected were {method.estimate.text}."
 
 
 def kicker(report: Report) -> str:
@@ -233,6 +273,43 @@ def decision(made: Decision) -> str:
     at = f" at {clean(made.at)}" if made.at else ""
     note = f": {clean(made.note)}" if made.note else ""
     return f"{made.gate}: {made.action.replace('_', ' ')}{by}{at}{note}"
+
+
+def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
+    """The cells under `USED_HEAD`: a row for each iteration of each loop, and one for all else."""
+    method, titles = report.methodology, {section.id: section.title for section in report.sections}
+    rest = IterationUse(
+        iteration=0,
+        calls=method.model_calls - sum(one.calls for one in method.spent_by),
+        tokens=method.tokens - sum(one.tokens for one in method.spent_by),
+        cost_usd=None
+        if method.cost_usd is None or any(one.cost_usd is None for one in method.spent_by)
+        else method.cost_usd - sum(one.cost_usd or 0.0 for one in method.spent_by),
+    )
+    return tuple(
+        (
+            clean(titles.get(one.section, one.section)),
+            str(one.iteration or "reading, planning, writing"),
+            str(one.calls),
+            f"{one.tokens:,}",
+            "not known" if one.cost_usd is None else f"${one.cost_usd:.4f}",
+            "; ".join(
+                clean(f"{name} {score}" + (f" ({why})" if (why := one.score_reasons.get(name)) else ""))
+                for name, score in one.scores.items()
+            ),
+            one.stopped.replace("_", " ") if one.stopped else "",
+        )
+        for one in (*method.spent_by, rest)
+    )
+
+
+def sources_line(report: Report) -> str:
+    """`Cited: 3 from pubmed, 1 from europepmc; 3 peer reviewed, 1 preprints.`"""
+    if not report.sources_used or not report.words.graded:
+        return ""
+    by_source = ", ".join(f"{count} from {clean(name)}" for name, count in report.sources_used.items())
+    by_kind = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in report.kinds_used.items())
+    return f"Cited: {by_source}; {by_kind}."
 
 
 def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from activities.contracts.evidence import Support
 from activities.report.formats import references as refs
 from activities.report.formats import words
 from activities.report.formats.blocks import Cell, Run, Table
@@ -11,7 +12,6 @@ from activities.report.formats.text import clean
 from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
 from activities.report.works import MIN_ANSWERS
 from activities.text.question_form import asks_yes_or_no
-from activities.types import Support
 
 _RANKS = {"strong": "1", "moderate": "2", "weak": "3"}
 WIDE = 7

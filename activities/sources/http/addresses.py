@@ -11,7 +11,7 @@ import socket
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from activities.errors import Refused, Unavailable
+from activities.contracts.errors import Refused, Unavailable
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import httpx
 
+from activities.contracts.errors import Malformed
 from activities.documents.read import Unreadable
 from activities.documents.readers import readers
-from activities.errors import Malformed
 
 LARGE_XML_BYTES = 1024 * 1024
 """From this size on. The worst that was found below it (marks nested 120 deep) needs 1.6 s in a thread, of

@@ -8,7 +8,7 @@ documents does that.
 import zlib
 from collections.abc import AsyncIterable
 
-from activities.errors import Malformed
+from activities.contracts.errors import Malformed
 
 CODINGS = "gzip, deflate"
 """What is asked for in `Accept-Encoding`."""

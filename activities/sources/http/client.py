@@ -14,9 +14,9 @@ from typing import Self, TypeVar
 
 import httpx
 
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.credentials import without_credentials
 from activities.documents.readers import readers
-from activities.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.settings import Settings
 from activities.shared_turns import turns_of
 from activities.sources.http.answers import check_large_xml, is_large_xml, is_marked_up
@@ -28,7 +28,7 @@ from activities.sources.http.freshness import note_served, youngest
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.http.reading import sound
 
-USER_AGENT = "determinator (+https://pypi.org/project/determinator/)"
+USER_AGENT = "determinator (durable deep research)"
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 MAX_BYTES = 32 * 1024 * 1024
 """Largest answer of an API that is read."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import httpx
 
-from activities.errors import RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import RateLimited, Refused, SourceError, Unavailable
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

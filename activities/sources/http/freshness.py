@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 import httpx
 
-from activities.errors import Malformed, RateLimited
+from activities.contracts.errors import Malformed, RateLimited
 from activities.sources.http.cache import HttpCache
 
 _MAX_AGE: ContextVar[float | None] = ContextVar("max_age", default=None)

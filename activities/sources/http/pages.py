@@ -18,9 +18,9 @@ import httpcore
 import httpx
 from pydantic import TypeAdapter
 
+from activities.contracts.errors import Malformed, Refused, Unavailable
 from activities.documents.read import PDF_TYPES, PLAIN_TYPES, Text, Unreadable
 from activities.documents.readers import readers
-from activities.errors import Malformed, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.http.addresses import Network, check_url, networks, resolve
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
@@ -100,21 +100,32 @@ class SafePages:
         5xx), RateLimited or Malformed (nothing readable in it).
         """
         if self._cache is None:
-            return await self._read(url)
-        # The whole address is part of the key: parameters that tell no two requests of an API apart may tell
-        # two pages apart.
-        key = httpx.Request("GET", "https://page.invalid/", headers={"accept": url.encode().hex()})
+            return await self._read(*await self._request(url))
+        key, arrived = (_key(url, of) for of in ("page", "body"))
         async with self._cache.turn(key):
             if (stored := await self._cache.get(key, youngest(None))) is not None:
                 return _PAGE.validate_json(stored.content)
-            page = await self._read(url)
+            body = await self._body_of(url, self._cache, arrived)
+            page = await self._read(*body)
             kept = httpx.Response(
                 200, headers={"content-type": "application/json"}, content=_PAGE.dump_json(page)
             )
             await self._cache.put(key, kept)
+            await self._cache.forget(arrived)
             return page
 
-    async def _read(self, url: str) -> Page:
+    async def _body_of(self, url: str, cache: HttpCache, arrived: httpx.Request) -> tuple[str, str, bytes]:
+        """What was requested, kept as it arrives: a page waits for the process that reads its text, and the
+        death of a worker meanwhile must not cost another request."""
+        if (stored := await cache.get(arrived, youngest(None))) is not None:
+            kind, _, found = stored.headers["content-type"].partition(" ")
+            return found, kind, stored.content
+        found, kind, body = await self._request(url)
+        headers = {"content-type": f"{kind} {httpx.URL(found)}"}
+        await cache.put(arrived, httpx.Response(200, headers=headers, content=body))
+        return found, kind, body
+
+    async def _request(self, url: str) -> tuple[str, str, bytes]:
         try:
             host = httpx.URL(url).netloc.decode()
         except httpx.InvalidURL as error:
@@ -122,9 +133,11 @@ class SafePages:
         turns = _HOSTS.setdefault(host, asyncio.Semaphore(AT_A_HOST))
         try:
             async with turns, asyncio.timeout(self._max_seconds):
-                found, kind, body = await self._fetch(url)
+                return await self._fetch(url)
         except TimeoutError as error:
             raise Unavailable(f"{url[:200]} was not read within {self._max_seconds:g} seconds") from error
+
+    async def _read(self, found: str, kind: str, body: bytes) -> Page:
         try:
             text = await readers().read(
                 Text, "activities.documents.read:read_page", kind, found, body=body, seconds=PARSE_SECONDS
@@ -233,3 +246,9 @@ def _tls() -> ssl.SSLContext:
 
 def _without_body(head: httpx.Response) -> dict[str, str]:
     return {name: value for name, value in head.headers.items() if name == "retry-after"}
+
+
+def _key(url: str, of: str) -> httpx.Request:
+    """By which a page is kept. The whole address is part of it: parameters that tell no two requests of an
+    API apart may tell two pages apart."""
+    return httpx.Request("GET", f"https://{of}.invalid/", headers={"accept": url.encode().hex()})

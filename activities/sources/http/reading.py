@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 from lxml import etree
 
-from activities.errors import Malformed, RateLimited
+from activities.contracts.errors import Malformed, RateLimited
 from activities.sources.http.failures import retry_after, summary
 
 MAX_TAGS = 2_000_000

@@ -10,9 +10,9 @@ a cue the answer is the one given by the caller.
 import re
 from collections.abc import Iterable
 
+from activities.contracts.evidence import EvidenceType
 from activities.sources.publication import OBSERVATIONAL_MESH
 from activities.text.study_design import EVIDENCE, Design, own_design
-from activities.types import EvidenceType
 
 _OBSERVATIONAL = frozenset(map(str.casefold, OBSERVATIONAL_MESH))
 _GUIDELINE_TITLE = re.compile(r"\b(?:clinical practice )?guidelines? (?:for|on) the\b", re.IGNORECASE)

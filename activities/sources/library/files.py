@@ -16,9 +16,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Evidence
 from activities.documents.read import Unreadable
 from activities.documents.readers import Stop, readers
-from activities.errors import Refused
 from activities.sources.library.reading import (
     MAX_FILE_BYTES,
     PAGED_PICTURES,
@@ -30,7 +31,6 @@ from activities.sources.library.reading import (
     kind_of,
     read_file,
 )
-from activities.types import Evidence
 
 MAX_DOCUMENTS = 100_000
 READ_SECONDS = 45.0

@@ -26,6 +26,7 @@ import structlog
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
+from activities.contracts.evidence import Evidence
 from activities.documents.readers import Stop
 from activities.sources.library.encoding import MATRIX, MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
@@ -34,7 +35,6 @@ from activities.sources.progress import Report
 from activities.text.coverage import wordings
 from activities.text.embeddings import embedder
 from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, best_first, rank, words
-from activities.types import Evidence
 
 log = structlog.get_logger()
 
@@ -237,7 +237,7 @@ def code_digest() -> str:
     files += [
         root / "text" / name for name in ("ranking.py", "sentences.py", "layout.py", "parts.py", "tokens.py")
     ]
-    files.append(root / "types.py")
+    files.append(root / "contracts" / "evidence.py")
     state = hashlib.sha256()
     for file in files:
         state.update(file.read_bytes())

@@ -4,10 +4,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Literal
 
+from activities.contracts.evidence import Frozen
 from activities.sources.library.files import list_folder, other_files
 from activities.sources.library.index import LibraryIndex
 from activities.sources.library.store import Store
-from activities.types import Frozen
 
 FileStatus = Literal["indexed", "repeats", "unreadable", "not_a_document"]
 

@@ -17,6 +17,8 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
+from activities.contracts import identifiers
+from activities.contracts.evidence import Evidence, Identifiers
 from activities.documents.ocr import read_picture, read_scanned_pdf
 from activities.documents.office import (
     read_docx,
@@ -43,8 +45,6 @@ from activities.documents.speech import read_recording
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
 from activities.sources.library.records import has_text, read_record, records_in, year_in
-from activities.types import Evidence, Identifiers
-from activities.verification import identifiers
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024

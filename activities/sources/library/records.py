@@ -14,7 +14,7 @@ Names are compared without case, `-` and ` ` counting as `_`. The first of each 
     terms     mesh, meshes, mesh_terms, keywords
     types     publication_types, publication_type; evidence_type (one of ours) goes before them
     standing  standing (one of ours), or a true `retracted` or `is_retracted`; otherwise what title, types
-              and first sentence say (`activities.retractions.marks`)
+              and first sentence say
     full_text true or false; otherwise false for an abstract and for a short text that has a PMID or a DOI
 
 An abstract may be a string, a list, or a labelled object (`{"METHODS": "..."}`). The lines of
@@ -27,12 +27,12 @@ from typing import get_args
 
 from pydantic import JsonValue
 
+from activities.contracts import identifiers
+from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Standing
 from activities.documents.read import MAX_CHARS, TITLE_CHARS, Unreadable
-from activities.retractions.marks import notice_of, read_marks
 from activities.sources.library import evidence_type
 from activities.sources.publication import stated_type
-from activities.types import Evidence, EvidenceType, Identifiers, Standing
-from activities.verification import identifiers
+from activities.sources.retraction_marks import notice_of, read_marks
 
 ABSTRACT_CHARS = 6_000
 """A text with a PMID or a DOI that is shorter than this counts as the work's abstract."""

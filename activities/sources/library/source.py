@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from activities.blas import one_blas_thread
+from activities.contracts.evidence import Provenance, Query, SourceInfo
 from activities.documents.readers import Stop, readers
 from activities.settings import Settings
+from activities.sources import names
 from activities.sources.base import Exchange
 from activities.sources.filters import passes
 from activities.sources.http.client import Http
 from activities.sources.library.store import Changed
 from activities.sources.progress import Report, current_report
-from activities.types import Provenance, Query, SourceInfo
 
 if TYPE_CHECKING:
     from activities.sources.library.index import Found, Libraries, LibraryIndex
@@ -30,21 +31,15 @@ def cache_of(settings: Settings) -> Path:
 
 _NAMED = 3
 """Files that a search names of those that could not be read."""
-_COVERS_SAMPLE = (
-    "600 real abstracts of biomedical papers bundled for trying things out (PubMedQA, MIT licence,"
-    " github.com/pubmedqa/pubmedqa)."
-)
 
 
 def info_of(folder: Path | str | None) -> SourceInfo:
     """What people and roles are told of a folder; None: of the bundled sample."""
-    return SourceInfo(
-        name="library",
-        title="Local library" if folder else "Bundled sample library",
-        covers=f"The user's own documents in {folder}." if folder else _COVERS_SAMPLE,
-        how_to_enable="Always on. Give your own folder with --library DIR or DETERMINATOR_LIBRARY.",
-        domains=("local", "general", "biomedical"),
-    )
+    sample = names.info_of("library")
+    if not folder:
+        return sample
+    own = {"title": "Local library", "covers": f"The user's own documents in {folder}."}
+    return sample.model_copy(update=own)
 
 
 class LibrarySource:

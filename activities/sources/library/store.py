@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from activities.contracts.evidence import Evidence
 from activities.documents.readers import Stop, Stopped
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of, shares
 from activities.sources.library.reading import WHOLE, SetAside, kind_of
 from activities.sources.progress import Report
-from activities.types import Evidence
 
 BUSY_SECONDS = 60.0
 """A file of records is written in one transaction, for which other processes wait."""

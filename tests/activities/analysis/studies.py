@@ -1,6 +1,6 @@
 """Published data sets of meta-analyses."""
 
-from activities.analysis.types import Arms, Effect, Measure
+from activities.contracts.effects import Arms, Effect, Measure
 
 BCG = (
     ("Aronson 1948", 4, 119, 11, 128),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.analysis.appraisal import (
+from activities.analysis.conclusions import again, conclude, numbers_stand, of_means
+from activities.contracts.appraisal import (
     Appraisal,
     Certainty,
     Conclusion,
@@ -12,9 +13,8 @@ from activities.analysis.appraisal import (
     StudyEffect,
     WorkFacts,
 )
-from activities.analysis.conclusions import again, conclude, numbers_stand, of_means
-from activities.analysis.types import Arms, Effect
-from activities.types import Support
+from activities.contracts.effects import Arms, Effect
+from activities.contracts.evidence import Support
 
 TRIAL = WorkFacts(design="randomized_trial", randomized=True, full_text=True)
 
@@ -90,6 +90,15 @@ def test_few_participants_and_a_wide_interval_cap_it_too() -> None:
     made = one(counted("a", 4, 40, 6, 40), counted("b", 5, 50, 4, 50))
     assert made.reasons == ("few_participants", "wide_interval")
     assert made.certainty == "low"
+
+
+def test_imprecision_is_one_domain_and_unknown_participants_are_not_none() -> None:
+    small = one(read("a", "higher", n=40), read("b", "higher"))
+    assert (small.certainty, small.reasons) == ("low", ("few_participants", "no_numbers"))
+    unknown = one(read("a", "higher"), read("b", "higher"))
+    assert (unknown.direction, unknown.certainty, unknown.reasons) == ("higher", "moderate", ("no_numbers",))
+    large = one(read("a", "higher", n=4_000), read("b", "higher"))
+    assert large.reasons == ("no_numbers",)
 
 
 def test_works_on_both_sides_are_uncertain() -> None:

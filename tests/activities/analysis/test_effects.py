@@ -8,10 +8,10 @@ import pytest
 from activities.analysis.cells import effects_of
 from activities.analysis.effects_file import parse_effects, read_effects
 from activities.analysis.stated import numbers_in, one_number
-from activities.analysis.types import Arms
-from activities.errors import Refused
-from activities.judgements import Cell, Table, TableRow
-from activities.types import Support
+from activities.contracts.effects import Arms
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Support
+from activities.contracts.judge import Cell, Table, TableRow
 
 SENTENCE = (
     "All-cause death occurred in 49 of 1,615 patients given the drug and 67 of 1,624 given placebo "
@@ -177,21 +177,26 @@ TWO = (
 )
 
 
+BEHIND = "HR 0.98 (95% CI 0.90-1.07) for death and HR 0.72 (95% CI 0.60 to 0.86) for stroke."
+
+
+@pytest.mark.parametrize("text", [TWO, BEHIND])
 @pytest.mark.parametrize(
     ("outcome", "numbers", "reason"),
     [
         ("death", ("0.98", "0.90", "1.07"), None),
+        ("stroke", ("0.98", "0.90", "1.07"), "other_outcome"),
         ("stroke", ("0.72", "0.60", "0.86"), None),
         ("death", ("0.72", "0.60", "0.86"), "other_outcome"),
         ("stroke", ("0.72", "0.60", "1.07"), "interval_elsewhere"),
     ],
 )
 def test_an_effect_belongs_to_the_outcome_beside_it(
-    outcome: str, numbers: tuple[str, str, str], reason: str | None
+    text: str, outcome: str, numbers: tuple[str, str, str], reason: str | None
 ) -> None:
     estimate, low, high = numbers
     cells = {"outcome": outcome, "measure": "HR", "estimate": estimate, "low": low, "high": high}
-    made = Table(rows=(row("pmid:1", TWO, **cells),))
-    effects, unread = effects_of(made, {"pmid:1": TWO}, NAMES)
+    made = Table(rows=(row("pmid:1", text, **cells),))
+    effects, unread = effects_of(made, {"pmid:1": text}, NAMES)
     assert [one.reason for one in unread] == ([reason] if reason else [])
     assert len(effects) == (reason is None)

@@ -3,7 +3,7 @@
 import pytest
 
 from activities.analysis.generated import NOT_COMPUTED, run_generated, shifted
-from activities.analysis.types import Arms, Effect, Program
+from activities.contracts.effects import Arms, Effect, Program
 from activities.extras import NotInstalled
 from tests.activities.analysis.test_sandbox import _sandbox_is_there  # noqa: F401 - skips without bubblewrap
 

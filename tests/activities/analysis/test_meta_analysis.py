@@ -1,14 +1,12 @@
-"""The verdict and its reservations, and the forest plot."""
+"""The verdict and its reservations."""
 
 import sys
 
 import pytest
-from lxml import etree
 
-from activities.analysis.forest import forest_plot
 from activities.analysis.meta_analysis import analyse_effects
-from activities.analysis.types import Effect, Expected, GeneratedAnalysis, Interval
 from activities.analysis.verdict import verdict_of
+from activities.contracts.effects import Effect, Expected, GeneratedAnalysis, Interval
 from activities.extras import NotInstalled
 from tests.activities.analysis.studies import aspirin, bcg, stroke
 
@@ -75,36 +73,6 @@ def test_a_generated_program_does_not_overrule_a_pool() -> None:
     assert analyse_effects(stroke(), expected="lower", generated=program).verdict == "INCONCLUSIVE"
     failed = program.model_copy(update={"failed": "it needs more than 120 seconds"})
     assert analyse_effects([], expected="lower", generated=failed).verdict == "INCONCLUSIVE"
-
-
-def test_the_plot_shows_each_study_and_is_well_formed() -> None:
-    effects = bcg("RR")
-    (pool,) = analyse_effects(effects).pools
-    tree = etree.fromstring(forest_plot(pool).encode())
-    texts = [str(node.text) for node in tree.iter("{http://www.w3.org/2000/svg}text")]
-    assert {e.study for e in effects} <= set(texts)
-    assert "0.49 (0.33 to 0.73)" in texts
-    boxes = list(tree.iter("{http://www.w3.org/2000/svg}rect"))
-    assert len(boxes) == len(effects) + 1
-    width = float(tree.get("width", "0"))
-    for node in tree.iter("{http://www.w3.org/2000/svg}line"):
-        assert all(0 <= float(node.get(name, "-1")) <= width for name in ("x1", "x2"))
-
-
-def test_a_name_of_a_study_cannot_add_to_the_picture() -> None:
-    hostile = '</text><script>alert(1)</script><image href="http://192.0.2.1/x"/>\x00\x1b'
-    (pool,) = analyse_effects([effect(hostile, 0.8, 0.6, 1.07), effect("b", 0.9, 0.7, 1.16)]).pools
-    tree = etree.fromstring(forest_plot(pool).encode())
-    assert {etree.QName(node).localname for node in tree.iter()} == {
-        *("svg", "title", "rect", "text", "line", "polygon")
-    }
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_a_plot_of_differences_has_labelled_ticks_at_every_scale(scale: float) -> None:
-    effects = [effect(str(i), i * scale, (i - 2) * scale, (i + 2) * scale, measure="MD") for i in range(1, 5)]
-    (pool,) = analyse_effects(effects).pools
-    assert forest_plot(pool).count('text-anchor="middle"') >= 2
 
 
 def test_without_statsmodels_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from activities.analyse import AnalysisActivities
-from activities.analysis.types import AnalyseInput, Analysis, Effect
-from activities.drafts import ExtractInput
+from activities.analysis_activity import AnalysisActivities
+from activities.contracts.effects import AnalyseInput, Analysis, Effect
+from activities.contracts.evidence import Evidence, ModelChoice
+from activities.contracts.judge import Table
+from activities.contracts.write import ExtractInput
 from activities.evidence_store import EvidenceStore
-from activities.judgements import Table
 from activities.profiles.loader import load_profile
 from activities.report.claims import CheckedDrafts
 from activities.report.judged import checked_table
 from activities.roles.extractor import SPEC, ExtractAnswer
-from activities.types import Evidence, ModelChoice
 from activities.verification.quote_check import QuoteChecker
 
 SENTENCES = {

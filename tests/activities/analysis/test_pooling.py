@@ -5,7 +5,7 @@ import math
 import pytest
 
 from activities.analysis.pooling import pool_all
-from activities.analysis.types import Arms, Effect, Interval, Pool
+from activities.contracts.effects import Arms, Effect, Interval, Pool
 from tests.activities.analysis.studies import aspirin, bcg, stroke
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from activities.analysis import sandbox
 from activities.analysis.sandbox import run_program
-from activities.analysis.types import Effect, GeneratedAnalysis
 from activities.analysis.verdict import of_generated
+from activities.contracts.effects import Effect, GeneratedAnalysis
 from activities.extras import NotInstalled
 
 REPORT = """

@@ -1,9 +1,9 @@
 """What is offered against a candidate speaks against it, or it does not stand there."""
 
 from activities.candidates.counter_evidence import to_read, with_verdicts
-from activities.candidates.types import Candidate
-from activities.drafts import SentenceVerdict, Verdicts
-from activities.types import Statement, Support
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Statement, Support
+from activities.contracts.write import SentenceVerdict, Verdicts
 
 LOWER = Support(evidence_id="pmid:1", quote="Metformin was associated with a lower risk of dementia.")
 FAILED = Support(evidence_id="pmid:2", quote="Metformin did not slow decline in a trial of 80 adults.")

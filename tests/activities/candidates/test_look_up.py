@@ -7,7 +7,7 @@ import pytest
 from activities.candidates import lookup
 from activities.candidates.fields import ANSWERS, SOURCES
 from activities.candidates.lookup import Answered, look_up
-from activities.candidates.types import CandidateField, CandidateFieldName, CandidateLookUp
+from activities.contracts.candidates import CandidateField, CandidateFieldName, CandidateLookUp
 from tests.activities.candidates.registers import answering, sources
 from tests.activities.sources.faults import client
 from tests.replay import RECORDED, ReplayServer, Reply

@@ -164,6 +164,11 @@ def test_a_bad_value_is_refused_with_its_line(written: Path, text: str, where: s
     assert f"{written}{where}" in explain(error.value)
 
 
+def test_a_role_goes_by_the_name_of_its_member_too(written: Path) -> None:
+    written.write_text("[model]\nroles = { searcher = 'm', judge = 'n' }\n")
+    assert Settings().roles == {"tool_selector": "m", "judge": "n"}
+
+
 def test_a_variable_goes_over_the_file_and_is_named_when_it_is_wrong(
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,7 +198,7 @@ def test_a_secret_is_read_from_its_file(
 
 def test_a_variable_that_sets_nothing_is_found() -> None:
     given_ = {"DETERMINATOR_MAX_TOKEN": "1", "DETERMINATOR_PUBMED_URL": "x", "DETERMINATOR_HOME": "y"}
-    assert list(unknown_variables(given_)) == ["DETERMINATOR_MAX_TOKEN"]
+    assert list(unknown_variables(given_, ["pubmed"])) == ["DETERMINATOR_MAX_TOKEN"]
 
 
 KEYS = [(section, key) for section, keys in SECTIONS.items() for key in keys]

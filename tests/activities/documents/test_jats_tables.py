@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from activities.contracts.evidence import Evidence
 from activities.sources.pmc import read_evidence
 from activities.text.sentences import sentences
-from activities.types import Evidence
 from tests.activities.extractive.abstracts import written
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "pmc" / "efetch_pmc_6329583.xml"

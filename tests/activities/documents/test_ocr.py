@@ -14,7 +14,7 @@ from activities.documents.read import Unreadable
 from activities.documents.readers import MEMORY_BYTES, readers
 from activities.sources.library import files
 from activities.sources.library.index import Libraries
-from activities.verification.quote_check import verbatim
+from activities.text.normal_form import verbatim
 from tests.libraries import read_folder
 
 LINES = (

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from activities.types import Evidence
-from activities.verification.quote_check import verbatim
+from activities.contracts.evidence import Evidence
+from activities.sources.library.files import documents_of, list_folder
+from activities.sources.library.reading import SetAside
+from activities.text.normal_form import verbatim
 from tests.libraries import read_folder
 
 pytestmark = pytest.mark.speech
@@ -28,13 +30,20 @@ def read_one(folder: Path, model: str) -> Evidence:
     return document
 
 
+def one_set_aside(folder: Path, model: str) -> SetAside:
+    """Why the only file is not read; a store keeps no more of it than the reason."""
+    (file,) = list_folder(folder).files
+    (aside,) = documents_of(file, speech_model=model)
+    assert isinstance(aside, SetAside)
+    return aside
+
+
 def test_a_recording_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     spoken(tmp_path / "talk.wav")
-    (aside,) = read_folder(tmp_path).set_aside
-    assert aside.lacking
-    assert "DETERMINATOR_SPEECH_MODEL" in aside.reason
-    (aside,) = read_folder(tmp_path, speech_model=str(tmp_path)).set_aside
-    assert "model.bin" in aside.reason
+    for model, missing in (("", "DETERMINATOR_SPEECH_MODEL"), (str(tmp_path), "model.bin")):
+        aside = one_set_aside(tmp_path, model)
+        assert aside.lacking
+        assert missing in aside.reason
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +79,4 @@ def test_other_kinds_of_recordings_are_read(tmp_path: Path, model: str, ending: 
 
 def test_a_file_that_is_no_recording_is_set_aside(tmp_path: Path, model: str) -> None:
     (tmp_path / "talk.mp3").write_bytes(b"ID3 this is no sound" * 100)
-    found = read_folder(tmp_path, speech_model=model)
-    assert found.documents == ()
-    assert not found.set_aside[0].lacking
+    assert not one_set_aside(tmp_path, model).lacking

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from activities import extractive
-from activities.drafts import SectionDraft, WriteInput
+from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType, SourceInfo, SourceOption
+from activities.contracts.judge import JudgeBatch, JudgeInput
+from activities.contracts.profile import Aspect, Criterion, Profile
+from activities.contracts.write import SectionDraft, WriteInput
 from activities.evidence_store import make_ref
-from activities.profiles.types import Aspect, Criterion, Profile
-from activities.steps import JudgeBatch, JudgeInput
-from activities.types import Evidence, EvidenceRef, EvidenceType, SourceInfo, SourceOption
 
 PROFILE = Profile(
     name="biomedical",

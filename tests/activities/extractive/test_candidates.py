@@ -1,9 +1,9 @@
 """Candidates without a model: names beside the passages that name them, and what registers say."""
 
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import HypothesisInput, MechanismHypothesis
 from activities.extractive import hypothesise
-from activities.steps import HypothesisInput, MechanismHypothesis
-from activities.types import Evidence
-from activities.verification.quote_check import verbatim
+from activities.text.normal_form import verbatim
 from tests.activities.extractive.abstracts import context, document, library
 
 REVIEW = document(

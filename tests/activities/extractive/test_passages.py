@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from activities.drafts import Passage
+from activities.contracts.evidence import Evidence
+from activities.contracts.write import Passage
 from activities.extractive.planning import ASPECT_MARK
-from activities.types import Evidence
-from activities.verification.quote_check import verbatim
+from activities.text.normal_form import verbatim
 from tests.activities.extractive.abstracts import document, judged, library, written
 
 QUESTION = "Does metformin reduce the risk of dementia?"
@@ -155,3 +155,33 @@ def test_no_text_breaks_it(text: str, question: str) -> None:
     work = document(1, text, "", "document")
     for passage in written(question, [work]).passages:
         assert all(verbatim(quote, text) for quote in passage.quotes)
+
+
+@pytest.mark.parametrize(
+    ("more", "lacks"),
+    [
+        ((), [("coffee",), ("coffee",)]),
+        (("Coffee drinkers had diabetes less often than people who drank none.",), []),
+        (("People who took two cups of espresso a day had diabetes less often.",), []),
+    ],
+)
+def test_works_that_lack_a_thing_that_is_asked_about_stand_below_and_say_so(
+    more: tuple[str, ...], lacks: list[tuple[str, ...]]
+) -> None:
+    """A common noun, in no form and by no near word in any text at hand."""
+    texts = (
+        "Metformin lowered the risk of diabetes by a third in adults with impaired glucose.",
+        "Regular walking lowered the risk of diabetes in a cohort of nurses.",
+        *more,
+    )
+    works = [document(n, text, f"Work {n}") for n, text in enumerate(texts, 1)]
+    draft = written("Does coffee lower the risk of diabetes?", works)
+    assert [one.lacks for one in draft.related][: len(lacks)] == lacks
+    assert bool(draft.passages) is bool(more)
+
+
+def test_a_thing_that_is_asked_for_is_not_lacking_where_a_work_names_one() -> None:
+    works = [document(1, "Metformin lowered the risk of diabetes by a third in adults at risk.", "A trial")]
+    draft = written("Which approved drugs lower the risk of diabetes?", works)
+    assert draft.passages
+    assert not draft.related

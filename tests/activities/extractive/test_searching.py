@@ -3,8 +3,9 @@
 from typing import Any
 
 from activities import extractive
-from activities.steps import GapsInput, KnowledgeGapOutput, ObserveInput, ReflectInput, SelectInput
-from activities.types import SearchRecord, SearchStatus, SourceOption
+from activities.contracts.evidence import SearchRecord, SearchStatus, SourceOption
+from activities.contracts.judge import ReflectInput
+from activities.contracts.plan import GapsInput, KnowledgeGapOutput, ObserveInput, SelectInput
 from tests.activities.extractive.abstracts import context, library, option, refs
 
 QUESTION = "Does metformin reduce the risk of dementia?"

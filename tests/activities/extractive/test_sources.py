@@ -2,6 +2,9 @@
 
 import pytest
 
+from activities.contracts.evidence import SearchRecord, SourceOption
+from activities.contracts.plan import ParseQueryInput, SelectInput
+from activities.contracts.step import TEST_GAP
 from activities.extractive import parse_query, select_tools
 from activities.extractive.planning import choose_sources
 from activities.profiles.loader import load_profile
@@ -9,8 +12,6 @@ from activities.roles.query_parser import LEAST_SOURCES, SPEC, QueryAnswer
 from activities.settings import Settings
 from activities.sources.http.client import open_http
 from activities.sources.registry import build_sources
-from activities.steps import TEST_GAP, ParseQueryInput, SelectInput
-from activities.types import SearchRecord, SourceOption
 
 BIOMEDICAL = load_profile("biomedical")
 

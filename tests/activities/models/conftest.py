@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, SecretStr
 
+from activities.contracts.evidence import Allowance, ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.models.base import Completion
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
-from activities.types import Allowance, ModelChoice
 from tests.fake_openai import FakeOpenAI
 
 KEY = "sk-test-1234567890abcdef"

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused
+from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
+from activities.contracts.evidence import ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.models.breaker import FAILURES, IN_A_ROW_SECONDS, REST_SECONDS, Breaker
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
-from activities.types import ModelChoice
 from tests.activities.models.conftest import GOOD, Asker
 from tests.fake_openai import FakeOpenAI, fails, says
 

@@ -5,15 +5,14 @@ import math
 
 import pytest
 
-from activities.errors import ModelRefused, ModelUnusable
+from activities.contracts.errors import ModelRefused, ModelUnusable
+from activities.contracts.evidence import Allowance, ModelChoice
 from activities.evidence_store import EvidenceStore
-from activities.models.base import Completion
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
-from activities.types import Allowance, ModelChoice
 from tests.activities.models.conftest import GOOD, Asker, Verdict
 from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
-from tests.replay import Asked, Reply, recorded
+from tests.replay import Reply, recorded
 
 BAD = {"label": "yes", "score": "many"}
 
@@ -272,65 +271,51 @@ async def test_only_the_first_of_several_choices_counts(ask: Asker, server: Fake
 
 # usage and cost
 
-# how sure the model was
+# one word
 
 
-def weighed(*parts: tuple[str, dict[str, float]]) -> dict[str, object]:
-    """The `logprobs` of an answer said in these parts."""
-    return {
-        "content": [
-            {"token": text, "top_logprobs": [{"token": t, "logprob": math.log(p)} for t, p in others.items()]}
-            for text, others in parts
-        ]
-    }
-
-
-SAID = weighed(
-    ('{"', {'{"': 1.0}),
-    ("label", {"label": 0.9}),
-    ('": "', {'": "': 1.0}),
-    ("no", {"no": 0.6, "yes": 0.2, " Yes": 0.1, "perhaps": 0.1}),
-    ('", "score": 1}', {}),
-)
-
-
-def with_weights(asked: Asked) -> Reply:
-    """`{"label": "no", "score": 1}`, with probabilities where they are asked for."""
-    body = completion({"label": "no", "score": 1})
-    if asked.json().get("logprobs"):
-        body["choices"][0]["logprobs"] = SAID
+def one_word(word: str, others: dict[str, float] | None = None) -> Reply:
+    """A word, with the probabilities of those that might have stood there."""
+    body = completion(word)
+    tops = [{"token": text, "logprob": math.log(share)} for text, share in (others or {}).items()]
+    body["choices"][0]["logprobs"] = {"content": [{"token": word, "top_logprobs": tops}]}
     return Reply(200, json.dumps(body), JSON)
 
 
-async def weigh(ask: Asker) -> Completion:
-    _, done = await ask.model.ask(
-        ask.choice,
-        system="You judge.",
-        user="Does it work?",
-        answer=Verdict,
-        allowance=Allowance(input_tokens=3000, output_tokens=800),
-        scope="a",
-        choices={"label": ("yes", "no")},
-        weigh=True,
+async def weigh(ask: Asker) -> float | None:
+    allowance = Allowance(input_tokens=300, output_tokens=1)
+    answer, _ = await ask.model.ask_yes_or_no(
+        ask.choice, system="You read.", user="Does it?", allowance=allowance, scope="a"
     )
-    return done
+    return answer.yes
 
 
-async def test_it_is_known_how_sure_the_model_was_and_from_the_store_too(
-    ask: Asker, server: FakeOpenAI
+@pytest.mark.parametrize(
+    ("word", "others", "yes"),
+    [
+        ("no", {"no": 0.6, "yes": 0.2, " Yes": 0.1, "perhaps": 0.1}, 1 / 3),
+        ("Yes", {}, 1.0),
+        ("No", {}, 0.0),
+        ("<think>", {"<think>": 1.0}, None),
+    ],
+)
+async def test_one_word_tells_how_sure_the_model_was_and_is_paid_once(
+    ask: Asker, server: FakeOpenAI, word: str, others: dict[str, float], yes: float | None
 ) -> None:
-    server.script(with_weights)
+    server.script(one_word(word, others))
     for _ in range(2):
-        done = await weigh(ask)
-        assert done.shares["label"] == pytest.approx({"yes": 1 / 3, "no": 2 / 3})
-    assert len(server.bodies) == 1
+        assert await weigh(ask) == (None if yes is None else pytest.approx(yes))
+    [body] = server.bodies
+    assert body["logprobs"] is True
+    assert 1 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+    assert "response_format" not in body
 
 
 async def test_probabilities_are_not_asked_for_again_where_they_are_refused(
     ask: Asker, server: FakeOpenAI
 ) -> None:
-    server.script(fails(400, "logprobs is not supported with this model", param="logprobs"), with_weights)
-    assert (await weigh(ask)).shares == {}
+    server.script(fails(400, "logprobs is not supported with this model", param="logprobs"), says("yes"))
+    assert await weigh(ask) == 1.0
     assert ["logprobs" in body for body in server.bodies] == [True, False]
 
 
@@ -338,10 +323,10 @@ async def test_probabilities_are_not_asked_for_again_where_they_are_refused(
     "broken",
     [{}, {"content": "x"}, {"content": [{"token": 7}]}, {"content": [{"top_logprobs": [{"logprob": "x"}]}]}],
 )
-async def test_probabilities_in_another_form_are_none(
+async def test_of_probabilities_in_another_form_the_word_counts(
     ask: Asker, server: FakeOpenAI, broken: dict[str, object]
 ) -> None:
-    body = completion({"label": "no", "score": 1})
+    body = completion("No.")
     body["choices"][0]["logprobs"] = broken
     server.script(Reply(200, json.dumps(body), JSON))
-    assert not (await weigh(ask)).shares.get("label")
+    assert await weigh(ask) == 0.0

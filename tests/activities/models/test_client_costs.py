@@ -2,11 +2,11 @@
 
 import pytest
 
-from activities.errors import ModelDown, ModelRefused, ModelUnusable
+from activities.contracts.errors import ModelDown, ModelRefused, ModelUnusable
+from activities.contracts.evidence import Allowance, ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
-from activities.types import Allowance, ModelChoice
 from tests.activities.models.conftest import GOOD, Asker
 from tests.fake_openai import SSE, FakeOpenAI, completion, events, fails, says
 from tests.replay import Reply, recorded
@@ -142,7 +142,7 @@ async def test_what_a_broken_stream_cost_is_charged_by_the_next_attempt(
 async def test_a_store_that_fails_does_not_lose_the_answer(
     settings: Settings, store: EvidenceStore, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from activities.errors import StoreError
+    from activities.contracts.errors import StoreError
 
     async def broken(name: str, data: bytes) -> None:
         raise StoreError("disk full")

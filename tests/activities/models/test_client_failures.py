@@ -9,11 +9,11 @@ from typing import cast
 
 import pytest
 
-from activities.errors import ModelBusy, ModelDown, ModelRefused
+from activities.contracts.errors import ModelBusy, ModelDown, ModelRefused
+from activities.contracts.evidence import ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
-from activities.types import ModelChoice
 from tests.activities.models.conftest import GOOD, KEY, Asker
 from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, completion, events, fails, says, whole
 from tests.replay import Asked, Reply, recorded

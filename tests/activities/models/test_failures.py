@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.errors import ModelBusy, ModelDown, ModelError, ModelRefused, next_delay, to_application_error
+from activities.contracts.errors import (
+    ModelBusy,
+    ModelDown,
+    ModelError,
+    ModelRefused,
+    next_delay,
+    to_application_error,
+)
 from activities.models.failures import scrub, translate, wait_of
 from tests.activities.models.conftest import KEY
 from tests.replay import RECORDED

@@ -10,7 +10,8 @@ from typing import cast
 import pytest
 from pydantic import SecretStr
 
-from activities.errors import ModelDown, ModelRefused
+from activities.contracts.errors import ModelDown, ModelRefused
+from activities.contracts.evidence import Allowance, ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
 from activities.models.address import parse
@@ -20,7 +21,6 @@ from activities.models.server_facts import parameters_in
 from activities.models.sizing import effort_of
 from activities.models.stream import repeats_itself
 from activities.settings import Settings
-from activities.types import Allowance, ModelChoice
 from tests.activities.models.conftest import GOOD, Asker, Verdict
 from tests.fake_openai import JSON, PATH, SSE, FakeOpenAI, completion, events, fails, says
 from tests.replay import Asked, Reply

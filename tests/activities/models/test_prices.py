@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError
+from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.models.prices import context_window, cost_microusd, price_of
 from activities.models.tokens import estimate, room
 from activities.settings import Settings
-from activities.types import Allowance, ModelChoice, Usage
 
 LISTED = ModelChoice(backend="openai", model="gpt-4o-mini")
 USAGE = Usage(calls=1, input_tokens=1_000_000, cached_tokens=400_000, output_tokens=100_000)

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from activities.profiles.loader import ProfileError, load_profile, profile_names
+from activities.profiles.specialists import SPECIALISTS
+from activities.roles.role import specialist_file
 from activities.sources.names import SOURCES
 
 MINE = """
@@ -38,6 +40,9 @@ def test_every_built_in_profile_prefers_sources_that_exist() -> None:
         profile = load_profile(name)
         assert profile.name == name
         assert set(profile.sources) <= known
+    for one in SPECIALISTS:
+        assert set(one.sources) <= known
+        assert specialist_file(one.name), "a prompt file of its name"
 
 
 def test_auto_is_general_until_the_question_was_read() -> None:
@@ -46,9 +51,10 @@ def test_auto_is_general_until_the_question_was_read() -> None:
 
 def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text(MINE)
+    file.write_text(f'{MINE}[[specialists]]\nname = "beta_reader"\ndoes = "reads beta"\nsources = ["beta"]\n')
     for profile in (load_profile("mine", folder=tmp_path), load_profile("auto", path=file)):
         assert (profile.name, profile.confidence_threshold) == ("mine", 0.7)
+        assert [one.sources for one in profile.specialists] == [("beta",)]
     assert "mine" in profile_names(tmp_path)
 
 

@@ -1,9 +1,9 @@
 """Build a report from the shared documents, and read the statements it carries."""
 
-from activities.publication import PublishInput
+from activities.contracts.evidence import Statement
+from activities.contracts.publish import PublishInput
 from activities.report.assemble import build_report
 from activities.report.schema import Report
-from activities.types import Statement
 from tests.activities.cases import (
     DOCUMENTS,
 )

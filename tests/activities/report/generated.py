@@ -7,12 +7,8 @@ other scripts, text that looks like markup.
 import random
 from typing import get_args
 
-from activities.candidates.types import Candidate
-from activities.drafts import DraftClaim, DraftParagraph, Edited, SectionDraft, SentenceState
-from activities.publication import PlannedSection, PrismaCounts, PublishInput
-from activities.report.assemble import build_report
-from activities.report.schema import Report
-from activities.types import (
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import (
     Evidence,
     EvidenceType,
     Identifiers,
@@ -25,6 +21,10 @@ from activities.types import (
     Support,
     Usage,
 )
+from activities.contracts.publish import PlannedSection, PrismaCounts, PublishInput
+from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft, SentenceState
+from activities.report.assemble import build_report
+from activities.report.schema import Report
 from tests.activities.cases import ref_of
 
 TEXT = (

@@ -7,10 +7,10 @@ from typing import Any
 import pypdf
 from lxml import html as lxml_html
 
+from activities.contracts.evidence import Identifiers, SearchRecord
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Report
-from activities.types import Identifiers, SearchRecord
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,

@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.drafts import DraftParagraph, Edited, SectionDraft, named
-from activities.publication import PrismaCounts
+from activities.contracts.evidence import Evidence, SearchRecord, Statement, StopReason, Usage
+from activities.contracts.publish import PrismaCounts
+from activities.contracts.stop_reasons import STOPS
+from activities.contracts.write import DraftParagraph, Edited, SectionDraft, named
 from activities.report.assemble import build_report
-from activities.report.audit import evidence_line, verify
+from activities.report.audit import verify
 from activities.report.claims import plain_claim
+from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
-from activities.stop_reasons import STOPS
-from activities.types import Evidence, SearchRecord, Statement, StopReason, Usage
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,

@@ -1,10 +1,11 @@
 import pytest
 
-from activities.candidates.types import Candidate
-from activities.report.audit import evidence_line, verify
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Support
+from activities.report.audit import verify
+from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.markdown_check import check_markdown
-from activities.types import Support
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,

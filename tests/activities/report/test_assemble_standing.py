@@ -1,6 +1,6 @@
-from activities.judgements import WorkJudgement
+from activities.contracts.evidence import Evidence, EvidenceType, SearchRecord, Statement
+from activities.contracts.judge import WorkJudgement
 from activities.text.independence import independent, studies
-from activities.types import Evidence, EvidenceType, SearchRecord, Statement
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -13,6 +13,7 @@ from tests.activities.cases import (
     ref_of,
 )
 from tests.activities.report.building import built, codes, stated
+from tests.activities.report.rendered import words_of
 
 
 def test_an_outage_is_never_no_results() -> None:
@@ -81,7 +82,7 @@ def test_retracted_work_is_left_out_and_named() -> None:
 def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
     lead = planned("s1", quoting("Reduced.", ("pmid:1", REDUCED)), quoting("Invented.", ("pmid:2", "x" * 40)))
     judged = tuple(WorkJudgement(evidence_id=f"pmid:{n}", answers=n - 3) for n in (4, 5))
-    found = ("pmid:1", "pmid:2", "pmid:3", "pmid:4", "pmid:5", "pmid:6")
+    found = {f"pmid:{n}": f"Work number {n}" for n in range(1, 7)}
     evidence = tuple(map(ref_of, DOCUMENTS.values()))
     step = publish_input(lead, found=found, evidence=evidence, judgements=judged)
     assert {work.evidence_id: work.reason for work in built(step).unused} == {
@@ -91,7 +92,9 @@ def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
         "pmid:5": "not_chosen",
         "pmid:6": "not_read",
     }
-    other_order = step.model_copy(update={"found": found[::-1]})
+    full = built(step).model_copy(update={"length": "full"})
+    assert "| Work number 6 | pmid:6 | ranked too low to be read |" in words_of(full, "md")
+    other_order = step.model_copy(update={"found": dict(reversed(found.items()))})
     assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
 
 

@@ -4,10 +4,10 @@ import re
 import rispy
 from bibtexparser.entrypoint import parse_string
 
+from activities.contracts.evidence import Identifiers
 from activities.report.formats import render
 from activities.report.formats.bibliography import keys
 from activities.report.schema import Reference
-from activities.types import Identifiers
 from tests.activities.cases import (
     DOCUMENTS,
     TRIAL,

@@ -2,18 +2,18 @@
 
 import pytest
 
-from activities.candidates.types import (
+from activities.contracts.candidates import (
     Candidate,
     CandidateField,
     CandidateFieldName,
     CandidateFindings,
     FieldEntry,
 )
+from activities.contracts.evidence import Evidence, Identifiers, Support
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.candidate_words import missing
 from activities.report.schema import Report
-from activities.types import Evidence, Identifiers, Support
 from tests.activities.cases import planned, publish_input, quoting
 from tests.activities.report.rendered import words_of
 

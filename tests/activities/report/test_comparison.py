@@ -3,7 +3,7 @@
 import pytest
 
 from activities.analysis.meta_analysis import analyse_effects
-from activities.analysis.types import Arms, Effect
+from activities.contracts.effects import Arms, Effect
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from tests.activities.report.rendered import EVERY_FORMAT, page_of, words_of
@@ -58,6 +58,6 @@ def test_effects_of_one_measure_are_drawn_and_told_in_words() -> None:
     both = (one, one.model_copy(update={"effect": one.effect.model_copy(update=second)}))
     report = REPORT.model_copy(update={"analysis": analysis.model_copy(update={"not_pooled": both})})
     page = page_of(render(report, "html"))
-    (figure,) = page.xpath("//figure[figcaption='injury: odds ratio, 95 % interval']")
-    assert "2.02 (1.20 to 3.40)" in figure.xpath("string(./*[local-name()='svg']/@aria-label)")
-    assert "Roe 2015 0.90 (0.60 to 1.35)" in words_of(report, "md")
+    (figure,) = page.xpath("//figure[figcaption='Effects by outcome, with 95 % intervals']")
+    assert "2.02 (1.20 to 3.40)" in figure.xpath("string(.//*[local-name()='desc'])")
+    assert "Roe 2015: 0.90 (0.60 to 1.35)" in words_of(report, "md")

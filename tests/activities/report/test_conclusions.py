@@ -1,13 +1,16 @@
 """Conclusions in a report: quoted, in every format, and made again by a check."""
 
+import sys
+
 import pytest
 
-from activities.analysis.appraisal import Appraisal, Conclusion, Proposed, StudyEffect
-from activities.analysis.types import Arms, Effect
+from activities.contracts.appraisal import Appraisal, Conclusion, Proposed, StudyEffect
+from activities.contracts.effects import Arms, Effect
+from activities.contracts.evidence import Evidence, Support
 from activities.report.assemble import build_report
-from activities.report.audit import evidence_line, verify
+from activities.report.audit import verify
+from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
-from activities.types import Evidence, Support
 from tests.activities.cases import planned, publish_input, quoting, ref_of
 from tests.activities.report.rendered import words_of
 
@@ -59,6 +62,23 @@ def test_a_report_concludes_by_outcome_with_effects_and_a_certainty() -> None:
     assert one.pooled is not None
     assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
     assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
+
+
+def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
+    words = words_of(report_of().model_copy(update={"length": "brief"}), "md")
+    assert "Mortality is probably lower with the drug" in words
+    assert "of 2 studies" not in words
+
+
+def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = report_of()
+    monkeypatch.setitem(sys.modules, "statsmodels.stats.meta_analysis", None)
+    report = report_of()
+    assert report.conclusions[0].pooled is None
+    assert any("pip install 'determinator[analysis]'" in text for text in report.limitations)
+    lines = [evidence_line(ref_of(work), work) for work in WORKS.values()]
+    (problem,) = verify(whole, lines)
+    assert "to make its pooled figure again" in problem
 
 
 @pytest.mark.parametrize("form", ["md", "html", "docx", "pdf"])

@@ -3,12 +3,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from activities.drafts import SectionDraft
+from activities.contracts.evidence import Evidence, SearchRecord
+from activities.contracts.write import SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.schema import Report
-from activities.types import Evidence, SearchRecord
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,

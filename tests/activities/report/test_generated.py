@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 import pytest
 from lxml import html as lxml_html
 
-from activities.report.audit import evidence_line, verify
+from activities.contracts.evidence import Evidence
+from activities.report.audit import verify
+from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.formats.quotes import words_of
 from activities.report.formats.statements import sentence
 from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
-from activities.types import Evidence
 from tests.activities.cases import ref_of
 from tests.activities.report.generated import generated
 

@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-from activities.judgements import WorkJudgement
-from activities.publication import PrismaCounts
+from activities.contracts.evidence import Statement
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.publish import PrismaCounts
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.limitations import folded
 from activities.roles.prompt import left_out
-from activities.types import Statement
 from tests.activities.cases import FULL, REDUCED, TRIAL, planned, publish_input, quoting, ref_of
 from tests.activities.report.building import built
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from activities.contracts.evidence import Evidence
 from activities.documents.read import from_pages
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.references import best_url, page_links, quote_url
 from activities.report.schema import Report
-from activities.types import Evidence
 from tests.activities.cases import planned, publish_input, quoting
 
 PAGES = (

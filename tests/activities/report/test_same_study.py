@@ -1,8 +1,8 @@
 """Reports of one study count once, also where no identifier joins them."""
 
+from activities.contracts.evidence import Evidence, Identifiers
 from activities.report.assemble import build_report
 from activities.report.same_study import joined, may_be_one
-from activities.types import Evidence, Identifiers
 from tests.activities.cases import planned, publish_input, quoting
 from tests.activities.report.rendered import words_of
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from activities.contracts.evidence import Evidence, EvidenceType, Grade
 from activities.report.schema import JudgedWork
 from activities.report.works import strength
-from activities.types import Evidence, EvidenceType, Grade
 from activities.verification import gate
 
 

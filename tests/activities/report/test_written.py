@@ -5,9 +5,10 @@ import io
 
 import pytest
 
-from activities.drafts import DraftParagraph, Edited, SectionDraft
+from activities.contracts.write import DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
-from activities.report.audit import evidence_line, verify
+from activities.report.audit import verify
+from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.schema import Report
 from tests.activities.cases import quoting, ref_of, refused

@@ -1,10 +1,10 @@
 """A report that has something to show in every part."""
 
-from activities.candidates.types import Candidate
-from activities.drafts import Edited
-from activities.publication import Decision, PrismaCounts
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Evidence, Identifiers, SearchRecord, Support, Usage
+from activities.contracts.publish import Decision, PrismaCounts
+from activities.contracts.write import Edited
 from activities.report.assemble import build_report
-from activities.types import Evidence, Identifiers, SearchRecord, Support, Usage
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting, refused
 
 SECONDARY = Evidence(

@@ -1,9 +1,9 @@
 """A report that a model wrote, judged and edited, and one of passages without a model."""
 
-from activities.drafts import DraftParagraph, Edited, EditedSentence, Passage, SectionDraft
-from activities.judgements import Cell, Refused, Table, TableRow, WorkJudgement
-from activities.publication import PlannedSection, PublishInput
-from activities.types import Claim, Evidence, Identifiers, ReportPlanSection, Statement, Support
+from activities.contracts.evidence import Claim, Evidence, Identifiers, ReportPlanSection, Statement, Support
+from activities.contracts.judge import Cell, Refused, Table, TableRow, WorkJudgement
+from activities.contracts.publish import PlannedSection, PublishInput
+from activities.contracts.write import DraftParagraph, Edited, EditedSentence, Passage, SectionDraft
 from tests.activities.cases import publish_input, quoting, ref_of, refused
 
 LAPAROSCOPIC = Evidence(
@@ -118,7 +118,7 @@ STEP = publish_input(
     question=QUESTION,
     profile="biomedical",
     evidence=tuple(map(ref_of, WORKS.values())),
-    found=tuple(WORKS),
+    found={name: work.title for name, work in WORKS.items()},
     edited=EDITED,
     judgements=(
         judged("pmid:13", 2, "no", INJURY),

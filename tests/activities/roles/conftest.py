@@ -6,30 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from activities.analysis.appraisal import AppraiseInput
-from activities.analysis.types import AnalystInput, Effect, NotPooled
-from activities.drafts import DraftClaim, EditInput, ExtractInput, VerifyInput, WriteInput
-from activities.evidence_store import EvidenceStore
-from activities.models.client import OpenAIModel
-from activities.profiles.loader import load_profile
-from activities.roles.allowances import ALLOWANCES
-from activities.roles.runner import RoleThinker
-from activities.settings import Settings
-from activities.steps import (
-    GapsInput,
-    HypothesisInput,
-    JudgeInput,
-    ManagerInput,
-    ObserveInput,
-    ParsedQuery,
-    ParseQueryInput,
-    PlanInput,
-    ReflectInput,
-    Role,
-    SelectInput,
-    StepContext,
-)
-from activities.types import (
+from activities.contracts.appraisal import AppraiseInput
+from activities.contracts.effects import AnalystInput, Effect, NotPooled
+from activities.contracts.evidence import (
     Claim,
     Evidence,
     EvidenceRef,
@@ -39,6 +18,33 @@ from activities.types import (
     SourceOption,
     Support,
 )
+from activities.contracts.judge import HypothesisInput, JudgeInput, ReflectInput, WeighInput
+from activities.contracts.plan import (
+    ClarifyInput,
+    GapsInput,
+    ManagerInput,
+    ObserveInput,
+    ParsedQuery,
+    ParseQueryInput,
+    PlanInput,
+    SelectInput,
+)
+from activities.contracts.revise import ReviseInput
+from activities.contracts.step import Role, StepContext
+from activities.contracts.write import (
+    DraftClaim,
+    EditedSentence,
+    EditInput,
+    ExtractInput,
+    VerifyInput,
+    WriteInput,
+)
+from activities.evidence_store import EvidenceStore
+from activities.models.client import OpenAIModel
+from activities.profiles.loader import load_profile
+from activities.roles.allowances import ALLOWANCES
+from activities.roles.runner import RoleThinker
+from activities.settings import Settings
 from tests.fake_openai import FakeOpenAI
 
 QUESTION = "Does metformin reduce the risk of dementia?"
@@ -73,6 +79,7 @@ DOCUMENTS = (
     ),
 )
 MODEL = ModelChoice(backend="openai", model="m")
+SMALL_MODEL = ModelChoice(backend="openai", model="m", effort="small")
 LIBRARY = SourceOption(info=SourceInfo(name="library", title="Library", covers="Documents."), enabled=True)
 CLOSED = SourceOption(info=SourceInfo(name="brave", title="Brave", covers="The web."), enabled=False)
 LOOKUP = SourceOption(
@@ -125,6 +132,7 @@ class Case:
         }
         searches = (SearchRecord(source="library", query="metformin dementia", status="ok", hits=3, kept=3),)
         steps: dict[Role, StepContext] = {
+            "clarifier": ClarifyInput.model_validate(common),
             "query_parser": ParseQueryInput.model_validate(
                 {**common, "profiles": {"biomedical": "Medicine.", "general": "Else."}, "sources": (LIBRARY,)}
             ),
@@ -146,6 +154,7 @@ class Case:
                 }
             ),
             "judge": JudgeInput.model_validate({**common, "iteration": 1, "evidence": found}),
+            "orderer": WeighInput.model_validate({**common, "model": SMALL_MODEL, "evidence": found[:1]}),
             "reflector": ReflectInput.model_validate(
                 {
                     **common,
@@ -189,6 +198,23 @@ class Case:
                     **common,
                     "expected": "lower",
                     "not_pooled": tuple(NotPooled(effect=one, reason="only_one_study") for one in EFFECTS),
+                }
+            ),
+            "reviser": ReviseInput.model_validate(
+                {
+                    **common,
+                    "wanted": "shorter",
+                    "sections": {"s1": "Evidence"},
+                    "sentences": (
+                        DraftClaim(
+                            id="s1.1", text="Metformin may protect cognition.", support=(COHORT, TRIAL)
+                        ),
+                        DraftClaim(id="s1.2", text=TRIAL.quote, support=(TRIAL,)),
+                    ),
+                    "edited": (
+                        EditedSentence(id="a1", text=TRIAL.quote, support=(TRIAL,), claims=("s1.2",)),
+                    ),
+                    "evidence": found,
                 }
             ),
             "manager": ManagerInput.model_validate(

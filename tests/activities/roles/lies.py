@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from activities.contracts.evidence import Evidence
 from activities.text.sentences import Sentence, sentences
-from activities.types import Evidence
 
 SAMPLE = Path(__file__).parents[3] / "activities" / "sources" / "sample" / "documents" / "pubmedqa.jsonl.gz"
 WORKS = 150

@@ -1,6 +1,6 @@
 """The analyst: its program is text that only the sandbox runs, asked for where something is left."""
 
-from activities.analysis.types import AnalystInput, Program
+from activities.contracts.effects import AnalystInput, Program
 from activities.roles.runner import BY_CODE
 from tests.activities.roles.conftest import Case
 from tests.fake_openai import says

@@ -2,10 +2,10 @@
 
 import pytest
 
-from activities.analysis.appraisal import Appraisal, AppraiseInput
+from activities.contracts.appraisal import Appraisal, AppraiseInput
+from activities.contracts.evidence import Evidence, ModelChoice
 from activities.profiles.loader import load_profile
 from activities.roles.appraiser import SPEC, AppraiseAnswer
-from activities.types import Evidence, ModelChoice
 
 WORKS = [
     Evidence(

@@ -4,13 +4,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.judgements import Direction, WorkJudgement
+from activities.contracts.evidence import (
+    Effort,
+    Evidence,
+    EvidenceRef,
+    EvidenceType,
+    Identifiers,
+    ModelChoice,
+)
+from activities.contracts.judge import (
+    Direction,
+    JudgeAssessment,
+    JudgeBatch,
+    OrderInput,
+    WorkJudgement,
+    relevance_score,
+)
 from activities.profiles.loader import load_profile
-from activities.roles.allowances import MAX_JUDGED, WORKS_A_BATCH, judge_batches
+from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
 from activities.roles.assessment import DEFINITE, READ, assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order
-from activities.steps import JudgeAssessment, JudgeBatch, OrderInput
-from activities.types import Effort, Evidence, EvidenceRef, EvidenceType, Identifiers, ModelChoice
 
 PROFILE = load_profile("drug_repurposing")
 
@@ -39,6 +52,21 @@ def test_without_a_judgement_there_is_no_confidence() -> None:
     found = assess([JudgeBatch(relevant=("a",))], (), PROFILE)
     assert found.confidence is None
     assert found.relevant == ("a",)
+
+
+def test_what_was_read_is_counted_by_source_and_by_kind() -> None:
+    kinds: dict[str, EvidenceType] = {
+        "a": "review",
+        "b": "randomized_trial",
+        "c": "trial_registration",
+        "d": "preprint",
+        "e": "drug_label",
+    }
+    works = tuple(ref(name, kind) for name, kind in kinds.items())
+    found = assessed(*map(work, kinds), works=works)
+    assert found.sources_breakdown == {"pubmed": 5}
+    assert [relevance_score(answers) for answers in range(4)] == [0.0, 0.33, 0.67, 1.0]
+    assert found.kinds_breakdown == {"peer_reviewed": 2, "trials": 1, "preprints": 1, "other": 1}
 
 
 def test_works_that_do_not_answer_give_none() -> None:
@@ -105,16 +133,16 @@ def test_a_criterion_has_its_best_score_and_none_where_it_does_not_apply() -> No
     assert found.gaps == ("g1", "g2", "g3")
 
 
-@pytest.mark.parametrize("effort", ["small", "normal", "large"])
+@pytest.mark.parametrize("effort", ["normal", "large"])
 def test_every_work_is_in_one_batch_that_its_prompt_holds(effort: Effort) -> None:
-    refs = [ref(f"w{n}", chars=400 + 97 * n) for n in range(MAX_JUDGED[effort])]
+    refs = [ref(f"w{n}", chars=400 + 97 * n) for n in range(MAX_JUDGED_LARGE)]
     batches = judge_batches(refs, ModelChoice(backend="openai", model="m", effort=effort))
     assert [one for batch in batches for one in batch] == refs
-    assert max(map(len, batches)) <= WORKS_A_BATCH[effort]
+    assert max(map(len, batches)) <= (WORKS_A_BATCH_LARGE if effort == "large" else WORKS_A_BATCH)
 
 
 def test_a_few_works_too_many_make_two_calls_of_the_same_size() -> None:
-    most = WORKS_A_BATCH["normal"]
+    most = WORKS_A_BATCH
     refs = [ref(f"w{n}", chars=400) for n in range(most + 1)]
     batches = judge_batches(refs, ModelChoice(backend="openai", model="m", effort="normal"))
     assert len(batches) == 2

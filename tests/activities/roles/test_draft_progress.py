@@ -12,9 +12,9 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
 
 from activities import draft_progress
+from activities.contracts.write import SectionDraft, WriteInput
 from activities.draft_progress import MAX_REPORTS, DraftProgress
-from activities.drafts import SectionDraft, WriteInput
-from activities.role_activities import ThinkActivities
+from activities.role_activity import ThinkActivities
 from activities.roles.writer import SPEC, paragraphs_so_far
 from tests.activities.roles.conftest import DOCUMENTS, Case
 from tests.fake_openai import SSE, completion, events

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.evidence import Evidence, ModelChoice
+from activities.contracts.iterations import Recommendation
+from activities.contracts.judge import JudgeBatch, JudgeInput, WorkJudgement
 from activities.evidence_store import EvidenceStore
-from activities.iterations import Recommendation
-from activities.judgements import WorkJudgement
 from activities.profiles.loader import load_profile
 from activities.roles.judgement_store import JudgementStore, StoredJudgement, with_known
-from activities.steps import JudgeBatch, JudgeInput
-from activities.types import Evidence, ModelChoice
 
 STEP = JudgeInput(
     run_id="r", question="Does it work?", profile=load_profile("general"), iteration=1, evidence=()

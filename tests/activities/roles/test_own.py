@@ -2,17 +2,17 @@
 
 import pytest
 
-from activities.own_steps import MAX_GAPS, OwnStepInput, OwnStepOutput
+from activities.contracts.evidence import ModelChoice
+from activities.own_step_activity import MAX_GAPS, OwnStepInput, OwnStepOutput
 from activities.roles import own
-from activities.types import ModelChoice
-from examples.critic import CRITIC, PROMPT
+from examples.critic import PROMPT, critic
 from tests.activities.roles.conftest import MODEL, QUESTION, Case
 from tests.fake_openai import says
 
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "own_roles", lambda: {"critic": CRITIC})
+    monkeypatch.setattr(own, "own_roles", lambda: {"critic": critic})
 
 
 def a_step(case: Case, **more: object) -> OwnStepInput:

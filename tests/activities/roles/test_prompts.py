@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.judgements import WorkJudgement
+from activities.contracts.evidence import Claim, Evidence, Statement, Support
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.step import Role
 from activities.models.tokens import PER_MESSAGE, estimate, room
 from activities.roles import prompt, works
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.prompt import WORKS_FIRST
 from activities.roles.registry import SPECS
 from activities.roles.role import evidence_rules, prompt_file
-from activities.steps import Role
-from activities.types import Claim, Evidence, Statement, Support
-from activities.verification.quote_check import verbatim
+from activities.text.normal_form import verbatim
 from tests.activities.roles.conftest import DOCUMENTS, PLANTED, QUESTION, Case
 from tests.activities.roles.test_works import abstract, answer_of
 from tests.fake_openai import evidence_of, role_of, says, sensible

@@ -1,26 +1,23 @@
 """Which model answers: the one asked for, its fallbacks when it cannot, and none where none is needed."""
 
 import asyncio
-import json
-import math
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from activities.errors import ModelBusy, ModelDown, ModelRefused
+from activities.contracts.errors import ModelBusy, ModelDown, ModelRefused
+from activities.contracts.evidence import ModelChoice
+from activities.contracts.judge import ReflectInput
+from activities.contracts.step import Role
 from activities.evidence_store import EvidenceStore
-from activities.judgements import WorkJudgement
 from activities.models.client import OpenAIModel
-from activities.roles.allowances import MAX_JUDGED, SMALL, SMALL_JUDGE_ITERATIONS, allowance_of
+from activities.roles.allowances import allowance_of
 from activities.roles.registry import SPECS
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
-from activities.steps import ReflectInput, Role
-from activities.types import ModelChoice
-from tests.activities.roles.conftest import DOCUMENTS, MODEL, Case
-from tests.fake_openai import JSON, FakeOpenAI, breaks, completion, fails, labels_by_work, says, sensible
-from tests.replay import Reply
+from tests.activities.roles.conftest import DOCUMENTS, MODEL, SMALL_MODEL, Case
+from tests.fake_openai import FakeOpenAI, breaks, fails, labels_by_work, says, sensible
 
 OTHER = ModelChoice(backend="openai", model="other")
 NONE = ModelChoice()
@@ -228,138 +225,21 @@ async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
     assert len(case.server.bodies) == 3, "what was learned of the context was forgotten"
 
 
-async def test_a_small_model_is_asked_for_what_it_is_good_at(case: Case) -> None:
-    """Over the roles of five rounds the runner makes at most six calls, repair turns included."""
-    case.server.script(sensible)
-    small = MODEL.model_copy(update={"effort": "small"})
-    asked: list[str] = []
-    for number, role in enumerate(SPECS):
-        for iteration in range(1, 6):
-            step = case.step(role)
-            update: dict[str, object] = {
-                "model": small,
-                "allowance": allowance_of(role, small),
-                "scope": f"{number}/{iteration}",
-            }
-            if "iteration" in type(step).model_fields:
-                update["iteration"] = iteration
-            if role == "writer":
-                update["judgements"] = (WorkJudgement(evidence_id="pmid:1", answers=3),)
-            before = len(case.server.bodies)
-            charged = await case.thinker.think(role, step.model_copy(update=update))
-            asked += [role] * (len(case.server.bodies) - before)
-            if len(case.server.bodies) == before:
-                assert charged.model == "extractive"
-    assert set(asked) == {"judge", "writer"}
-    assert asked.count("judge") == SMALL_JUDGE_ITERATIONS
+@pytest.mark.parametrize("role", SPECS)
+async def test_a_small_model_says_one_word_and_code_does_the_rest(case: Case, role: Role) -> None:
+    case.server.script(says("yes"))
+    update = {"model": SMALL_MODEL, "allowance": allowance_of(role, SMALL_MODEL)}
+    charged = await case.thinker.think(role, case.step(role).model_copy(update=update))
+    assert charged.model == ("m" if role == "orderer" else "extractive")
+    assert len(case.server.bodies) == (role == "orderer")
+    if role == "orderer":
+        assert charged.output.yes == 1.0
+        assert DOCUMENTS[0].text[:60] in str(case.server.bodies[0]["messages"])
 
 
-@pytest.mark.parametrize(("said", "answers"), [("yes", 3), ("no", 1)])
-async def test_a_small_model_judges_one_work_with_one_word(case: Case, said: str, answers: int) -> None:
-    case.server.script(says({"answers": said}))
-    small = MODEL.model_copy(update={"effort": "small"})
-    step = case.step("judge", case.refs[:1])
-    update = {"model": small, "allowance": allowance_of("judge", small)}
-    [judgement] = (await case.thinker.think("judge", step.model_copy(update=update))).output.judgements
-    assert (judgement.answers, judgement.direction) == (answers, "not_asked")
-    assert [one.quote for one in judgement.support] == ([judgement.finding] if answers > 1 else [])
-    assert not judgement.support or judgement.finding in DOCUMENTS[0].text
-
-
-async def test_a_small_model_that_cannot_be_read_judges_nothing(case: Case) -> None:
-    """A work that was judged not to answer would make a confidence of nothing."""
-    case.server.script(says({"answers": "perhaps"}))
-    small = MODEL.model_copy(update={"effort": "small"})
-    step = case.step("judge", case.refs[:1])
-    update = {"model": small, "allowance": allowance_of("judge", small)}
-    assert (await case.thinker.think("judge", step.model_copy(update=update))).output.judgements == ()
-
-
-@pytest.mark.parametrize(
-    ("answers", "says_yes", "judged"),
-    [
-        (0.9, 0.95, (3, "yes")),
-        (0.9, 0.4, (3, "no")),
-        (0.9, 0.7, (3, "not_asked")),
-        (0.52, 0.95, (1, "not_asked")),
-    ],
-)
-async def test_a_small_model_is_held_to_how_sure_it_was(
-    case: Case, answers: float, says_yes: float, judged: tuple[int, str]
-) -> None:
-    """It says yes to nearly all; the probability of its words tells more than they do."""
-    body = completion({"answers": "yes", "says": "yes"})
-    parts = [('{"answers": "', 1.0), ("yes", answers), ('", "says": "', 1.0), ("yes", says_yes), ('"}', 1.0)]
-    body["choices"][0]["logprobs"] = {
-        "content": [
-            {
-                "token": text,
-                "top_logprobs": [
-                    {"token": text, "logprob": math.log(share)},
-                    {"token": "no", "logprob": math.log(max(1 - share, 1e-9))},
-                ],
-            }
-            for text, share in parts
-        ]
-    }
-    case.server.script(Reply(200, json.dumps(body), JSON))
-    small = MODEL.model_copy(update={"effort": "small"})
-    step = case.step("judge", case.refs[:1])
-    update = {"question": "Does metformin work?", "model": small, "allowance": allowance_of("judge", small)}
-    [judgement] = (await case.thinker.think("judge", step.model_copy(update=update))).output.judgements
-    assert (judgement.answers, judgement.direction) == judged
-
-
-@pytest.mark.parametrize(
-    ("question", "calls"),
-    [
-        ("Does sildenafil lower the risk of dementia?", 0),
-        ("Does metformin lower the risk of psoriasis?", 0),
-        ("Does metformin lower the risk of dementia?", 1),
-    ],
-)
-async def test_a_small_model_is_asked_of_works_that_name_what_the_question_names(
-    case: Case, question: str, calls: int
-) -> None:
-    case.server.script(says({"answers": "yes", "says": "yes"}))
-    small = MODEL.model_copy(update={"effort": "small"})
-    step = case.step("judge", case.refs[:1])
-    update = {"question": question, "model": small, "allowance": allowance_of("judge", small)}
-    [judgement] = (await case.thinker.think("judge", step.model_copy(update=update))).output.judgements
-    assert (len(case.server.bodies), judgement.answers) == (calls, 3 if calls else 1)
-
-
-async def test_a_small_model_is_not_asked_to_summarise_nothing(case: Case) -> None:
-    """Where it judged no work to answer, the report is the one without a model."""
-    small = MODEL.model_copy(update={"effort": "small"})
-    none = (WorkJudgement(evidence_id="pmid:1", answers=0),)
-    step = case.step("writer").model_copy(update={"judgements": none})
-    alone = await case.thinker.think("writer", step.model_copy(update={"model": NONE}))
-    update = {"model": small, "allowance": allowance_of("writer", small)}
-    charged = await case.thinker.think("writer", step.model_copy(update=update))
-    assert case.server.bodies == []
-    assert charged.output == alone.output
-
-
-async def test_a_report_with_a_small_model_holds_the_passages_of_one_without(case: Case) -> None:
-    case.server.script(says({"answer": [{"text": "Not answered.", "rests_on": ["S1"]}]}))
-    small = MODEL.model_copy(update={"effort": "small"})
-    judged = (WorkJudgement(evidence_id="pmid:1", answers=3), WorkJudgement(evidence_id="pmid:2", answers=1))
-    step = case.step("writer").model_copy(update={"judgements": judged})
-    alone = (await case.thinker.think("writer", step.model_copy(update={"model": NONE}))).output
-    update = {"model": small, "allowance": allowance_of("writer", small)}
-    draft = (await case.thinker.think("writer", step.model_copy(update=update))).output
-    assert len(case.server.bodies) == 1
-    assert alone.passages
-    assert (draft.passages, draft.related, draft.answer) == (alone.passages, alone.related, ())
-
-
-def test_the_limits_of_a_small_model_are_kept_by_its_allowances() -> None:
-    """One short call a work, and the summary: what a computer without a graphics card does in a minute."""
-    works = MAX_JUDGED["small"]
-    assert works <= 10
-    assert works * SMALL["judge"].tokens + SMALL["writer"].tokens <= 20_000
-    assert SMALL["judge"].output_tokens <= 80
+async def test_a_model_that_judges_puts_nothing_in_order_by_one_word(case: Case) -> None:
+    charged = await case.thinker.think("orderer", case.step("orderer").model_copy(update={"model": MODEL}))
+    assert (charged.model, charged.output.yes, case.server.bodies) == ("extractive", None, [])
 
 
 async def test_a_work_is_judged_once_for_a_question(case: Case) -> None:

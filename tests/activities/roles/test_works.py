@@ -2,9 +2,9 @@
 
 import pytest
 
+from activities.contracts.evidence import Evidence
 from activities.models.tokens import PER_MESSAGE, estimate
 from activities.roles.works import show
-from activities.types import Evidence
 
 TEXT = (
     "The conversion rate to an open procedure was 20% overall. Mortality was 0%. "

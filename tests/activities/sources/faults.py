@@ -1,15 +1,20 @@
 """What can go wrong with any JSON API, and what each is called."""
 
+import importlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
 from activities.sources.base import Source
+from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import Http
+from activities.sources.http.rate_limiter import RateLimiter
+from activities.sources.names import SOURCES
 from tests.replay import ReplayServer, Reply
 
 HTML = "<!DOCTYPE html><html><head><title>Service</title></head><body>We'll be right back</body></html>"
@@ -36,11 +41,25 @@ FAULTS = [
 Build = Callable[[Settings, Http], Source]
 
 
+class Unpaced(Http):
+    """HTTP that waits for no rate: rates have tests of their own."""
+
+    def rate_limiter(self, source: str) -> RateLimiter | None:
+        return None
+
+
 @asynccontextmanager
-async def client() -> AsyncIterator[Http]:
-    """HTTP without a cache."""
-    async with httpx.AsyncClient() as connection:
-        yield Http(connection)
+async def client(cache: Path | None = None, *, paced: bool = True) -> AsyncIterator[Http]:
+    """HTTP, without a cache unless a folder is named."""
+    async with (Http if paced else Unpaced)(httpx.AsyncClient(), HttpCache(cache) if cache else None) as http:
+        yield http
+
+
+def build(name: str, settings: Settings, http: Http) -> Source:
+    """A built-in source as the registry makes it."""
+    module, _, attribute = dict(SOURCES)[name].partition(":")
+    source: Source = getattr(importlib.import_module(module), attribute)(settings, http)
+    return source
 
 
 def settings(**values: object) -> Settings:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.evidence import Evidence, Filters, Identifiers, Query
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.evidence import EvidenceIndex, EvidenceSource, index_of
-from activities.types import Evidence, Filters, Identifiers, Query
 
 WORKS = (
     (

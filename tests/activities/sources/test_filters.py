@@ -3,10 +3,10 @@
 import pytest
 
 from activities.configuration.question import SourceFilters, SourceSettings
-from activities.search import in_years, narrowed
+from activities.contracts.evidence import Evidence, Filters, Query
+from activities.search_activity import in_years, narrowed
 from activities.sources import clinicaltrials, crossref, europepmc, ncbi, openalex, semanticscholar
 from activities.sources.filters import MESH, OPENALEX, TYPES, canonical, in_words_of
-from activities.types import Evidence, Filters, Query
 
 REVIEWS_AND_TRIALS = Filters(publication_types=("review", "rct"), year_from=2015, free_full_text=True)
 QUERY = Query(text="metformin", filters=REVIEWS_AND_TRIALS)

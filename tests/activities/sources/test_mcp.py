@@ -14,14 +14,14 @@ from pydantic import ValidationError
 
 from activities.configuration.file import ConfigError
 from activities.configuration.mcp import McpSource, check_name
-from activities.errors import Malformed, Refused, SourceError, TooSlow, Unavailable
+from activities.contracts.errors import Malformed, Refused, SourceError, TooSlow, Unavailable
+from activities.contracts.evidence import Query
 from activities.settings import Settings
 from activities.sources import registry
 from activities.sources.base import SearchResult, search
 from activities.sources.http.client import Http
 from activities.sources.mcp import McpToolSource
 from activities.sources.records import pointed
-from activities.types import Query
 from client.configuration import source_names
 from tests.activities.sources.mcp_server import BODY
 

@@ -1,5 +1,6 @@
 """The source `neo4j` by its real driver against a real Bolt server."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -7,15 +8,15 @@ from typing import Any
 import pytest
 
 from activities.candidates.lookup import look_up
-from activities.candidates.types import CandidateLookUp
-from activities.errors import Refused, Unavailable
+from activities.contracts.candidates import CandidateLookUp
+from activities.contracts.errors import Refused, Unavailable
+from activities.contracts.evidence import Query
 from activities.report.works import grade
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.graph_schema import BUNDLED, load_schema
 from activities.sources.neo4j import Neo4jSource, names_in
-from activities.types import Query
-from activities.verification.quote_check import verbatim
+from activities.text.normal_form import verbatim
 from tests.activities.sources.bolt import bolt_server
 
 HETIONET = """
@@ -189,6 +190,45 @@ async def test_a_server_that_is_down_is_no_empty_answer(monkeypatch: pytest.Monk
     with pytest.raises(Unavailable):
         await search(made, Query(text="metformin"))
     await made.close()
+
+
+UNAUTHORIZED = "Neo.ClientError.Security.Unauthorized"
+
+
+def failure(code: str) -> bytes:
+    """Bolt's `FAILURE {code: ...}` as one message."""
+    packed = b"\xb1\x7f\xa1\x84code\xd0" + bytes([len(code)]) + code.encode()
+    return len(packed).to_bytes(2, "big") + packed + b"\x00\x00"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "connections", "said"),
+    [(b"", Unavailable, 2, "at bolt://127.0.0.1"), (failure(UNAUTHORIZED), Refused, 1, "NEO4J_PASSWORD")],
+)
+async def test_a_connection_that_hangs_is_tried_again_once_and_a_wrong_password_is_named(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes, error: type[Exception], connections: int, said: str
+) -> None:
+    """A server that takes a connection, agrees on Bolt 4.4 where it answers at all, and says one thing."""
+    taken = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken.append(writer)
+        await reader.readexactly(20)
+        if answer:
+            writer.write(bytes([0, 0, 4, 4]) + answer)
+        await reader.read()
+
+    monkeypatch.setattr("activities.sources.neo4j.SECONDS", 0.5)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        made = source(f"bolt://127.0.0.1:{server.sockets[0].getsockname()[1]}", monkeypatch)
+        with pytest.raises(error, match=said):
+            await search(made, Query(text="metformin"))
+        await made.close()
+        for writer in taken:
+            writer.close()
+            await writer.wait_closed()
+        assert len(taken) == connections
 
 
 @pytest.mark.parametrize("address", ["http://localhost:7687", "bolt://", "localhost:7687", "bolt://h:port"])

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.preparation import PrepareInput
-from activities.prepare import PrepareActivities
+from activities.contracts.prepare import PrepareInput
+from activities.prepare_activity import PrepareActivities
 from activities.settings import Settings
 from activities.sources.http.client import open_http
 from activities.sources.reachability import unreachable

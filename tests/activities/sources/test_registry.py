@@ -6,13 +6,13 @@ import httpx
 import pytest
 
 from activities import plugins
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.evidence import Evidence, Filters, Identifiers, Query
 from activities.settings import Settings
 from activities.sources import registry
 from activities.sources.base import Source, search
 from activities.sources.declared import DeclaredSource, record, source
 from activities.sources.http.client import Http
-from activities.types import Evidence, Filters, Identifiers, Query
 from tests.activities.sources.faults import client, pointed_at
 from tests.replay import ReplayServer, Reply
 

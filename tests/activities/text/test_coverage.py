@@ -2,8 +2,8 @@
 
 import pytest
 
+from activities.contracts.evidence import Evidence
 from activities.text.coverage import coverage, names
-from activities.types import Evidence
 from tests.activities.extractive.abstracts import document
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from activities.contracts.evidence import Evidence
 from activities.text.drugs import as_written, drugs_named, names_drug
-from activities.types import Evidence
 
 
 def test_a_substance_that_was_measured_is_no_drug() -> None:

@@ -178,4 +178,5 @@ def test_a_new_home_has_the_vectors_of_the_bundled_sample(encoder: Embedder, tmp
     assert len(texts) > 5_000
     assert set(texts) - vectors.keys() == set()
     some = texts[:: len(texts) // 5]
-    assert ((encoder.encode(some) * np.stack([vectors[text] for text in some])).sum(axis=1) > 0.999).all()
+    kept = np.stack([vectors[text] for text in some])  # of eight bits
+    assert ((encoder.encode(some) * kept).sum(axis=1) > 0.998).all()

@@ -2,9 +2,9 @@
 
 import pytest
 
+from activities.contracts.evidence import Evidence
 from activities.text.layout import units
 from activities.text.sentences import Sentence, sentences
-from activities.types import Evidence
 
 
 def rows(text: str) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Which sentences of a text can be quoted alone."""
 
+from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.sentences import sentences
-from activities.types import Evidence, EvidenceType
 
 
 def quotes(text: str, kind: EvidenceType) -> list[str]:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from activities.contracts.evidence import Evidence
 from activities.text.study_design import Design, own_design, participants
-from activities.types import Evidence
 from tests.activities.extractive.abstracts import document
 
 
@@ -19,6 +19,13 @@ from tests.activities.extractive.abstracts import document
         ),
         ("Falls of nurses", "METHODS: This was a cross-sectional study.", "cross-sectional study"),
         ("A rare tumour: case report", "", "case report"),
+        (
+            "Zinc for colds",
+            "Patients with colds (of seven days) and no fever were randomly allocated to zinc or placebo.",
+            "randomized trial",
+        ),
+        ("Zinc for colds", "We randomly assigned study participants to zinc or placebo.", "randomized trial"),
+        ("Zinc for colds", "METHODS: Sixty-one infants were randomized to two groups.", "randomized trial"),
     ],
 )
 def test_a_design_that_a_work_names_of_itself_is_its_design(title: str, text: str, design: Design) -> None:
@@ -34,6 +41,7 @@ def test_a_design_that_a_work_names_of_itself_is_its_design(title: str, text: st
         ("Recruitment for randomised trials", ""),
         ("Zinc for colds", "Earlier randomised trials disagreed. Forty children took zinc."),
         ("Zinc for colds", "Further cohort studies are needed."),
+        ("Zinc for colds", "Forty mice were randomized to two groups."),
     ],
 )
 def test_a_design_of_another_study_is_none(title: str, text: str) -> None:
@@ -50,6 +58,12 @@ def enrolled(text: str) -> int | None:
 
 def test_participants_are_read_where_one_sentence_says_who_was_enrolled() -> None:
     assert enrolled("METHODS: In all, 1,240 patients were randomly assigned to zinc or placebo.") == 1240
+    assert enrolled("Sixty-one premature infants were randomized to two groups.") == 61
+    assert enrolled("This trial enrolled 150 term infants.") == 150
+    assert enrolled("We randomly assigned 104 patients to exercise or usual care.") == 104
+    assert enrolled("Patients were randomized to placebo (n = 226) or zinc (n = 216; n=211).") is None
+    assert enrolled("Patients were randomized to placebo (n = 226), 5 mg (n = 216) or 9 mg (n = 211).") == 653
+    assert enrolled("The cohort had smokers (n = 226) and others (n = 216).") is None
     assert enrolled("In total 45 079 patients were included.") is None
     assert enrolled("First 20 men were enrolled. Then 30 women were enrolled.") is None
     assert enrolled("Of these, 12 patients died.") is None

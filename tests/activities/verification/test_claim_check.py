@@ -2,8 +2,8 @@
 
 import pytest
 
+from activities.text.normal_form import normalise
 from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
-from activities.verification.normal_form import normalise
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
-from activities.drafts import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
+from activities.contracts.evidence import Claim, Support
+from activities.contracts.judge import JudgeInput
+from activities.contracts.step import Role, StepContext
+from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
 from activities.profiles.loader import load_profile
 from activities.roles.editor import EditAnswer, RepeatedAnswer, SentenceAnswer, TransitionAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
@@ -24,10 +27,8 @@ from activities.roles.validation import Loose
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.roles.writer import AgainAnswer, DraftAnswer, WrittenAgain, WrittenParagraph
 from activities.roles.written import Written
-from activities.steps import JudgeInput, Role, StepContext
-from activities.types import Claim, Support
+from activities.text.normal_form import normalise
 from activities.verification import gate
-from activities.verification.normal_form import normalise
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 from tests.activities.roles.lies import LIES, Pair, pairs
 

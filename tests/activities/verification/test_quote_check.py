@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from activities.drafts import DraftClaim
-from activities.types import Evidence
+from activities.contracts.evidence import Evidence
+from activities.contracts.write import DraftClaim
+from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, verbatim
 from activities.verification import gate
-from activities.verification.normal_form import MIN_QUOTE_CHARS
-from activities.verification.quote_check import Checked, QuoteChecker, normalise, verbatim, worded
+from activities.verification.quote_check import Checked, QuoteChecker, worded
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, REGISTRY, TRIAL, quoting
 
 FINDINGS = (
@@ -195,7 +195,6 @@ def test_a_quote_is_not_repaired(quote: str) -> None:
         "Metformin reduced mortality by 30% over thirteen weeks.",
         "Metformin reduced mortality by 30% in 1,205 adults.",
         "Metformin changed HbA1c by 0.5 points.",
-        "In 2019 metformin reduced mortality by 30%.",
     ],
 )
 def test_a_number_that_its_quote_does_not_have_drops_a_claim(claim: str) -> None:

@@ -1,7 +1,14 @@
 """What becomes of sentences between writer and page: what stands, what is read, what is printed instead."""
 
-from activities.drafts import DraftClaim, DraftParagraph, SectionDraft, SentenceVerdict, Verdicts, named
-from activities.types import Statement, Support
+from activities.contracts.evidence import Statement, Support
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    SectionDraft,
+    SentenceVerdict,
+    Verdicts,
+    named,
+)
 from activities.verification.verdicts import (
     NOTABLE_LOSS,
     loss,

@@ -3,7 +3,7 @@ follows its quote."""
 
 import pytest
 
-from activities.types import Evidence, Support
+from activities.contracts.evidence import Evidence, Support
 from activities.verification.wording import Source, follows, joins, sources_of, wording_problem
 
 SURGERY = Evidence(
@@ -43,6 +43,8 @@ def code_of(text: str, *quotes: tuple[str, str]) -> str:
         "Morbidity, bleeding and the need for oxygen were highest in group IV.",
         "Morbidity was 95% in group IV.",  # elsewhere in the work, of something else: asked about
         "Morbidity was highest in Group IV of the PIVOT trial.",  # a word of English: asked about
+        "In 2019 morbidity was highest in group IV, as it was in 2018.",  # a year is asked about
+        "In the Delaware PIVOT Screening trial morbidity was highest with prostatectomy.",  # beside a name
         "Frailty aside, morbidity was highest in group IV, in men aged 70 or older with prostatic cancer.",
     ],
 )

@@ -13,27 +13,8 @@ import pytest
 
 from client.embedded.home import look
 from tests.client.harness import COMMAND, Ran, begin, determinator, living, processes_of, wait_until
-
-QUESTION = "Does metformin lower the risk of colorectal cancer?"
-DOCUMENTS = {
-    "cohort.txt": "Metformin use and colorectal cancer risk in a cohort\n\n"
-    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
-    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes. "
-    "The association was stronger in patients who took metformin for more than five years. "
-    "We conclude that long-term metformin use may lower the risk of colorectal cancer.",
-    "trial.txt": "A randomised trial of metformin after polypectomy\n\n"
-    "Patients without diabetes were randomised to metformin 250 mg or to placebo after polypectomy. "
-    "Metformin reduced the number of recurrent colorectal adenomas at one year compared with placebo. "
-    "No serious adverse events of metformin were seen in this trial of colorectal cancer prevention.",
-    "null.txt": "No effect of metformin on colorectal cancer incidence\n\n"
-    "In a registry of 8,046 patients metformin was not associated with colorectal cancer incidence. "
-    "The risk of colorectal cancer did not differ between metformin users and users of sulfonylureas.",
-    "mechanism.txt": "Metformin inhibits growth of colorectal cancer cells\n\n"
-    "Metformin activated AMPK and inhibited mTOR signalling in colorectal cancer cells. "
-    "Growth of colorectal cancer cells was reduced by metformin in a dose-dependent manner.",
-    "other.txt": "Storage of apples\n\nApples keep for months in a cool cellar with little light.",
-}
-
+from tests.fake_openai import FakeOpenAI, sensible
+from tests.papers import QUESTION, papers
 
 PLAIN = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0x2013: "-", 0x2014: "-"}
 """Typographic quotes and dashes to plain ones, as the quote check does it."""
@@ -41,11 +22,7 @@ PLAIN = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0x2013: "-", 0x2014
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
-    return folder
+    return papers(tmp_path)
 
 
 def ask(library: Path, *flags: str, question: str = QUESTION, env: dict[str, str] | None = None) -> Ran:
@@ -85,6 +62,38 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
     for evidence_id, quote in quotes:
         assert normal(quote) in normal(texts[evidence_id])
     assert report["stop_reason"]
+
+    folder = file_home / "runs" / ran.run_id
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert {"report.md", "report.html", "searches.csv", "works.csv", "iterations/01.md"} <= names
+    assert len([name for name in names if name.startswith("texts/")]) == len(texts)
+    assert "texts/cited 001" in " ".join(names)
+    (folder / "report.html").unlink()
+    (folder / "searches.csv").write_text("mine")
+    assert determinator("open", "last").out == f"{folder}\n"
+    assert (folder / "report.html").exists()
+    assert (folder / "searches.csv").read_text() == "mine"
+
+
+def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
+    file_home: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeOpenAI() as server:
+        server.script(sensible)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("DETERMINATOR_EFFORT", "normal")
+        monkeypatch.setenv("DETERMINATOR_PRICES", '{"stub": {"input": 1, "output": 4}}')
+        flags = ("--mode", "deep", "--library", str(library), "--model", "stub", "--max-cost", "0.01")
+        before = determinator("list", "--json").json()
+        ran = determinator("ask", QUESTION, "--dry-run", *flags)
+        assert ran.code == 0, ran.err
+        assert re.search(r"Expected: .*\d+ model calls, [\d,]+ tokens, \$\d\.\d\d, .*from the plan", ran.out)
+        assert "--max-cost 0.01 is below" in ran.err
+        assert re.search(r"s1 +Evidence: What is\s+the evidence", ran.out), ran.out
+        assert "searching library" in ran.out
+        assert len(server.bodies) <= 2
+    assert determinator("list", "--json").json() == before
 
 
 def test_json_on_stdout_is_nothing_but_json(file_home: Path, library: Path, tmp_path: Path) -> None:
@@ -220,7 +229,8 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: P
     assert command.returncode == 0, (out, err)
     assert json.loads(out)["report"]
     after = living(file_home)
-    assert (len(after["server"]), len(after["worker"])) == (1, 1)
+    assert len(after["server"]) == 1
+    assert len(after["worker"]) in (1, 2)  # a second one helps where other runs are open
     assert after != before
 
 

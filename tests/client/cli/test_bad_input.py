@@ -50,6 +50,8 @@ BAD = [
     (["ask", "Does it work?", "--output", "report.odt"], "no report format ends in .odt"),
     (["report", "last", "--output", "report.xyz"], "no report format ends in .xyz"),
     (["report", "last", "--version", "0"], "--version"),
+    (["chart", "last", "--of", "year"], "did you mean years"),
+    (["chart", "last", "--of", "years", "--output", "years.gif"], "a chart is svg, png, md"),
     (["cancel", "last", "--section", ""], "--section': it is empty"),
     (["candidates", "last", "--keep", ""], "--keep': it is empty"),
     (["approve", "last", "--gate", "plann"], "did you mean plan?"),

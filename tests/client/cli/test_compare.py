@@ -9,24 +9,15 @@ import pytest
 
 from client.cli.compare import Compared
 from client.runs.request import defaults_of, open_limits
-from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 from tests.client.harness import determinator
+from tests.papers import QUESTION
 from workflows.modes import AUTO, TABLE
 
 pytestmark = pytest.mark.timeout(180)
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
-    return folder
-
-
 def test_two_modes_run_on_one_question_and_are_printed_side_by_side(
-    home: Path, library: Path, tmp_path: Path
+    home: Path, library: str, tmp_path: Path
 ) -> None:
     asked = ("ask", QUESTION, "--library", str(library), "--mode", "simple", "--mode", "magentic")
     ran = determinator(*asked, "--json", "--output", str(tmp_path / "answer.json"))

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from activities.errors import Unavailable
+from activities.contracts.errors import Unavailable
+from activities.contracts.evidence import Query
 from activities.evidence_store import EvidenceStore
 from activities.private_files import write_whole
 from activities.settings import Settings, user_config_path
 from activities.sources.http.client import open_http
 from activities.sources.pubmed import PubMed
-from activities.types import Query
 from client.embedded.server import start_embedded
 from client.runs.fleet import FleetSource, fleet, pubmed_said
 from tests.client.harness import determinator, processes_of

@@ -1,17 +1,12 @@
-"""Tables at 80 columns, filters of the list, grouped help, completion."""
+"""Tables at 80 columns, filters of the list, grouped help."""
 
 import json
-import os
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
 from client.cli.ask import GROUPS, ask
-from client.cli.main import VERBS
 from tests.client.harness import determinator
 from tests.client.terminal import Terminal
 from tests.conftest import move_in
@@ -127,47 +122,6 @@ def test_every_option_of_ask_is_explained_and_stands_in_a_group() -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def complete(*words: str) -> set[str]:
-    """What the shell would offer for the last of these words."""
-    env = {
-        "_DETERMINATOR_COMPLETE": "bash_complete",
-        "COMP_WORDS": shlex.join(["determinator", *words])
-        if words[-1]
-        else f"determinator {' '.join(words)}",
-        "COMP_CWORD": str(len(words)),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "client.cli.main"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **env},
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return {line.partition(",")[2] for line in done.stdout.splitlines()}
-
-
-def test_the_shell_completes_verbs_runs_sources_and_profiles(runs: dict[str, str]) -> None:
-    assert complete("re") == {verb for verb in VERBS if verb.startswith("re")}
-    assert complete("status", runs["deep"][:-3]) == {runs["deep"]}
-    assert complete("watch", runs["deep"][-8:]) == {runs["deep"]}
-    assert complete("ask", "--source", "pub") == {"pubmed"}
-    assert complete("ask", "--profile", "drug") == {"drug_repurposing"}
-    script = subprocess.run(
-        ["bash", "-c", 'eval "$(_DETERMINATOR_COMPLETE=bash_source determinator)"; complete -p determinator'],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-    )
-    assert script.returncode == 0, script.stderr
-
-
-def test_completion_starts_nothing(home: Path) -> None:
-    assert complete("status", "l") == {"last"}
-    assert not (home / "state").exists()
-
-
 def test_what_was_read_found_and_used_of_a_library_can_be_seen(runs: dict[str, str]) -> None:
     ran = determinator("documents", "--run", runs["iterative"], "--json")
     files = {file["name"]: file for file in ran.json()}
@@ -189,6 +143,7 @@ def test_what_was_read_found_and_used_of_a_library_can_be_seen(runs: dict[str, s
         (1, None),
         (None, "not_read"),
     }
+    assert {item["relevance_score"] for item in items} == {None}, "nothing was judged"
     shown = Terminal("documents", "--run", runs["iterative"], columns=80)
     assert shown.end() == 0
     assert "ranked too low" in shown.text()

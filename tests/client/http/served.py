@@ -6,12 +6,10 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 
 from client.embedded.binary import free_port
-from tests.client.cli.test_ask import DOCUMENTS
 from tests.client.harness import begin, wait_until
 
 
@@ -26,15 +24,6 @@ class Served:
     @property
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
-
-
-def papers(folder: Path) -> Path:
-    """A folder of documents."""
-    made = folder / "papers"
-    made.mkdir(exist_ok=True)
-    for name, text in DOCUMENTS.items():
-        (made / name).write_text(text)
-    return made
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""Chat completions with the unmodified `openai` client, and with requests as Open WebUI sends them."""
+"""Chat completions with the unmodified `openai` client, and with requests as Open WebUI sends them.
+
+The latter are written down from its source (`backend/open_webui/routers/openai.py`; `config.py` for tasks),
+not captured from one that runs.
+"""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +13,8 @@ import httpx
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI
 
-from tests.client.http.served import Served, papers, serving
+from tests.client.http.served import Served, serving
+from tests.papers import papers
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -19,13 +24,21 @@ OPEN_WEBUI = {
     "model": "determinator/simple",
     "messages": [
         {"role": "system", "content": "User Context:\n\nBe brief."},
-        {"role": "user", "content": f"{ASKED} in cohorts?"},
+        {"role": "user", "content": [{"type": "text", "text": f"{ASKED} in cohorts?"}]},
     ],
     "stream_options": {"include_usage": True},
     "params": {},
     "features": {"web_search": False},
 }
-"""The body that Open WebUI sends to a connection of the kind OpenAI when a person asks."""
+"""The body for a connection of the kind OpenAI when a person asks; parts where it marks the last message."""
+USER_HEADERS = {
+    "X-OpenWebUI-User-Name": "Ada%20L",
+    "X-OpenWebUI-User-Id": "1",
+    "X-OpenWebUI-User-Email": "ada@example.org",
+    "X-OpenWebUI-User-Role": "user",
+    "X-OpenWebUI-Chat-Id": "2",
+}
+"""Where it forwards who asks (`ENABLE_FORWARD_USER_INFO_HEADERS`)."""
 TITLE = {
     "model": "determinator/simple",
     "messages": [{"role": "user", "content": "### Task:\nGenerate a concise, 3-5 word title."}],
@@ -91,7 +104,7 @@ def test_a_gate_is_approved_in_the_conversation(served: Served) -> None:
 
 
 def test_open_webui_lists_asks_and_is_refused_a_title(served: Served) -> None:
-    with httpx.Client(base_url=served.url, headers=served.headers, timeout=180) as http:
+    with httpx.Client(base_url=served.url, headers=served.headers | USER_HEADERS, timeout=180) as http:
         models = http.get("/v1/models").json()
         assert all(model["object"] == "model" for model in models["data"])
         with http.stream("POST", "/v1/chat/completions", json=OPEN_WEBUI) as stream:

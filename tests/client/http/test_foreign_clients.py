@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.client.http.served import Served, papers, serving
+from tests.client.http.served import Served, serving
+from tests.papers import papers
 
 pytestmark = [pytest.mark.npm, pytest.mark.timeout(500)]
 HERE = Path(__file__).parent

@@ -12,7 +12,8 @@ from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from determinator import Determinator
-from tests.client.http.served import papers, serving
+from tests.client.http.served import serving
+from tests.papers import papers
 
 pytestmark = pytest.mark.timeout(300)
 

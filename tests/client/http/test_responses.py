@@ -16,7 +16,8 @@ from openai.types.responses.response_output_item import McpApprovalRequest
 
 from client.embedded.binary import free_port
 from tests.client.harness import living, wait_until
-from tests.client.http.served import Served, ids, papers, serving
+from tests.client.http.served import Served, ids, serving
+from tests.papers import papers
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -59,7 +60,8 @@ def test_a_question_is_answered_with_annotations(served: Served, library: Path) 
     names = [model.id for model in client.models.list()]
     assert {"determinator/auto", "determinator/simple", "determinator/deep"} <= {*names}
     assert client.models.retrieve("determinator/deep").id == "determinator/deep"
-    answer = client.responses.create(model="determinator/simple", input=f"{ASKED}?")
+    once: Any = {"extra_headers": {"Idempotency-Key": "asked-once"}}
+    answer = client.responses.create(model="determinator/simple", input=f"{ASKED}?", **once)
     assert answer.status == "completed"
     assert answer.output_text.startswith("# ")
     (message,) = [item for item in answer.output if item.type == "message"]
@@ -70,6 +72,8 @@ def test_a_question_is_answered_with_annotations(served: Served, library: Path) 
         assert annotation.type == "file_citation"
         assert answer.output_text[annotation.index] == "["
     assert client.responses.retrieve(answer.id).output_text == answer.output_text
+    again = client.responses.create(model="determinator/simple", input=f"{ASKED}?", **once)
+    assert again.id == answer.id, "the same key is the same run, also after it has ended"
     before = client.responses.create(
         model="determinator/simple", input="And in adults with diabetes?", previous_response_id=answer.id
     )

@@ -9,7 +9,8 @@ import pytest
 from client.failures import BadInput
 from client.http.tokens import TokenFile, add_token
 from tests.client.harness import determinator
-from tests.client.http.served import papers, serving
+from tests.client.http.served import serving
+from tests.papers import papers
 
 QUESTION = "Does metformin lower the risk of colorectal cancer in cohorts?"
 

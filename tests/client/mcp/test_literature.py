@@ -23,6 +23,13 @@ pytestmark = pytest.mark.timeout(180)
 RATE_WITH_KEY = 10
 """Requests a second that NCBI allows with a key."""
 PMID = "22663011"
+TOOLS = (
+    *("search_pubmed", "search_europepmc", "search_clinical_trials", "search_web", "search_all_sources"),
+    *("get_paper_details", "verify_quotes", "plan_research", "start_research", "analyze_hypothesis"),
+    *("research_status", "list_runs", "get_plan", "edit_plan", "approve", "steer", "pause", "resume"),
+    *("finish", "extend", "cancel_research", "follow_up", "refresh", "get_report", "verify_report"),
+    *("search_evidence", "get_chart", "answer_questions", "tell_report", "change_report", "dispute_sentence"),
+)
 EFETCH = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
 ESEARCH = recorded("pubmed/esearch_json_1_hit.json")
 
@@ -144,20 +151,7 @@ async def test_a_hundred_calls_at_once_keep_the_rate_of_pubmed(pubmed: ReplaySer
 async def test_every_tool_has_a_schema_for_what_it_takes_and_gives(pubmed: ReplayServer) -> None:
     async with connected() as client:
         tools = (await client.list_tools()).tools
-        assert Counter(tool.name for tool in tools) == Counter(
-            [
-                *("search_pubmed", "search_europepmc", "search_clinical_trials", "search_all_sources"),
-                *(
-                    "get_paper_details",
-                    "verify_quotes",
-                    "start_research",
-                    "research_status",
-                    "approve",
-                    "steer",
-                ),
-                *("list_runs", "get_report", "verify_report", "cancel_research", "analyze_hypothesis"),
-            ]
-        )
+        assert Counter(tool.name for tool in tools) == Counter(TOOLS)
         for tool in tools:
             assert tool.description
             assert tool.input_schema["type"] == "object"
@@ -165,9 +159,33 @@ async def test_every_tool_has_a_schema_for_what_it_takes_and_gives(pubmed: Repla
             assert tool.output_schema, tool.name
 
 
-CHANGING = {
+async def test_the_web_is_searched_with_the_next_engine_when_one_is_down(
+    pubmed: ReplayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "a-key")
+    monkeypatch.setenv("DETERMINATOR_BRAVE_URL", pubmed.url + "/brave")
+    monkeypatch.setenv("DETERMINATOR_SEARXNG_URL", pubmed.url + "/searxng")
+    monkeypatch.setenv("DETERMINATOR_DISABLED_SOURCES", '["duckduckgo"]')
+    pubmed.on("/brave/res/v1/web/search", Reply(503, "down"))
+    empty = Reply(200, json.dumps({"results": []}), {"content-type": "application/json"})
+    pubmed.on("/searxng/search", empty)
+    async with connected() as client:
+        found = await called(client, "search_web", query="aspirin")
+        assert (found["source"], found["status"]) == ("searxng", "empty")
+        pubmed.on("/searxng/search", Reply(503, "down"))
+        assert "not `no results`" in await refused(client, "search_web", query="metformin")
+
+
+CHANGING: dict[str, dict[str, Any]] = {
     "approve": {},
     "steer": {"text": "only adults"},
+    "pause": {},
+    "resume": {},
+    "finish": {},
+    "extend": {},
+    "edit_plan": {"plan": {"report_title": "A plan"}},
+    "follow_up": {"question": "And in children?"},
+    "refresh": {},
     "cancel_research": {},
 }
 

@@ -22,9 +22,9 @@ from mcp.types import TextResourceContents
 from client.embedded.binary import free_port
 from client.failures import BadInput
 from client.runs.folders import Folders
-from tests.client.cli.test_ask import DOCUMENTS, QUESTION
 from tests.client.harness import COMMAND, begin, living, wait_until
-from tests.client.mcp.test_literature import called, refused
+from tests.client.mcp.test_literature import TOOLS, called, refused
+from tests.papers import QUESTION, papers
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -32,14 +32,10 @@ TOKEN = "a-token-for-the-tests-of-mcp"
 
 
 @pytest.fixture
-def library(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def library(file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder of documents that the server may read."""
-    folder = tmp_path / "allowed" / "papers"
-    folder.mkdir(parents=True)
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    return str(folder)
+    return str(papers(tmp_path / "allowed"))
 
 
 @asynccontextmanager
@@ -87,13 +83,13 @@ async def over_http(address: str) -> AsyncIterator[Client]:
         yield client
 
 
-async def test_a_run_is_started_followed_read_and_verified_over_stdio(home: Path, library: str) -> None:
+async def test_a_run_is_started_followed_read_and_verified_over_stdio(file_home: Path, library: str) -> None:
     seen: list[str | None] = []
 
     async def progress(progress: float, total: float | None, message: str | None) -> None:
         seen.append(message)
 
-    async with over_stdio(home, library) as client:
+    async with over_stdio(file_home, library) as client:
         result = await client.call_tool(
             "start_research",
             {"question": QUESTION, "mode": "simple", "library": library, "wait_seconds": 120},
@@ -125,11 +121,29 @@ async def test_a_run_is_started_followed_read_and_verified_over_stdio(home: Path
         (stored,) = (await client.read_resource(item)).contents
         assert isinstance(stored, TextResourceContents)
         assert json.loads(stored.text)["evidence_id"] == support["evidence_id"]
-        with pytest.raises(MCPError, match="no run"):
-            await client.read_resource("report://ask-nothing-00000000")
+        (method,) = (await client.read_resource(f"method://{state['run']}")).contents
+        assert isinstance(method, TextResourceContents)
+        assert json.loads(method.text)["searches"]
+        (works,) = (await client.read_resource(f"evidence://{state['run']}")).contents
+        assert isinstance(works, TextResourceContents)
+        assert support["evidence_id"] in [json.loads(one)["evidence_id"] for one in works.text.splitlines()]
+        for name in ("report", "method", "evidence"):
+            with pytest.raises(MCPError, match="no run"):
+                await client.read_resource(f"{name}://ask-nothing-00000000")
+        near = await called(client, "search_evidence", query=support["quote"], run=state["run"], limit=1)
+        assert near["result"][0]["evidence_id"] == support["evidence_id"]
+        chart = await called(client, "get_chart", name="kinds", run=state["run"])
+        assert chart["svg"].startswith("<svg")
+        assert "|" in chart["table"]
+        assert "OFFLINE" in await refused(client, "refresh", run=state["run"])
+        again = await called(
+            client, "follow_up", run=state["run"], question="In whom was it seen?", wait_seconds=120
+        )
+        assert again["status"] == "completed"
+        assert again["run"] != state["run"]
 
 
-async def test_a_killed_worker_ends_neither_a_run_nor_its_progress(home: Path, library: str) -> None:
+async def test_a_killed_worker_ends_neither_a_run_nor_its_progress(file_home: Path, library: str) -> None:
     """Progress goes on after the kill, and the end is told."""
     killed: list[int] = []
     after: list[float] = []
@@ -138,11 +152,11 @@ async def test_a_killed_worker_ends_neither_a_run_nor_its_progress(home: Path, l
         if killed:
             after.append(progress)
             return
-        killed.extend(living(home)["worker"])
+        killed.extend(living(file_home)["worker"])
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
 
-    async with over_stdio(home, library) as client:
+    async with over_stdio(file_home, library) as client:
         result = await client.call_tool(
             "start_research",
             {"question": QUESTION, "mode": "deep", "library": library, "wait_seconds": 170},
@@ -154,7 +168,7 @@ async def test_a_killed_worker_ends_neither_a_run_nor_its_progress(home: Path, l
         assert killed
         assert len(after) > 3
         assert after == sorted(set(after)), "each event once, in order"
-        assert killed != living(home)["worker"]
+        assert killed != living(file_home)["worker"]
         assert (await called(client, "verify_report", run=state["run"]))["holds"] is True
 
 
@@ -162,6 +176,11 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
     served: str, library: str
 ) -> None:
     async with over_http(served) as client:
+        runs = await called(client, "list_runs")
+        planned = await called(client, "plan_research", question=QUESTION, mode="deep")
+        assert planned["parsed"]["research_mode"] == "deep"
+        (first, *_) = planned["plan"]["report_outline"]
+        assert await called(client, "list_runs") == runs, "a plan is no run"
         state = await called(
             client,
             "start_research",
@@ -175,15 +194,22 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
         run = state["run"]
         assert (await called(client, "steer", run=run, text="only adults"))["run"] == run
         assert "not for the report" in await refused(client, "approve", run=run, gate="report")
+        plan = {**planned["plan"], "report_outline": [{**first, "title": "One section"}]}
+        edited = await called(client, "edit_plan", run=run, plan=plan)
+        assert [one["title"] for one in edited["plan"]["report_outline"]] == ["One section"]
+        assert (await called(client, "get_plan", run=run))["plan_hash"] == edited["plan_hash"]
+        assert (await called(client, "extend", run=run, iterations=2))["limits"]["max_iterations"] > 2
+        assert (await called(client, "pause", run=run))["run"] == run
         await called(client, "approve", run=run, gate="plan", note="fine")
-        await called(client, "cancel_research", run=run, finish=True)
+        await called(client, "resume", run=run)
+        await called(client, "finish", run=run)
         ended = await called(client, "research_status", run=run, wait_seconds=120)
         assert ended["status"] == "completed"
         assert "is over" in await refused(client, "cancel_research", run=run)
 
 
 async def test_only_folders_that_the_operator_allows_are_read(
-    home: Path, library: str, tmp_path: Path
+    file_home: Path, library: str, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -196,9 +222,10 @@ async def test_only_folders_that_the_operator_allows_are_read(
             allowed.check(name)
     with pytest.raises(BadInput, match="not below"):
         Folders([]).check(library)
-    async with over_stdio(home, library) as client:
+    async with over_stdio(file_home, library) as client:
         assert "not below" in await refused(client, "start_research", question=QUESTION, library="/etc")
         assert "not below" in await refused(client, "verify_report", path=str(outside / "report.json"))
+        assert "not below" in await refused(client, "start_research", question=QUESTION, graph="/etc/x.toml")
         profile = await refused(client, "start_research", question=QUESTION, profile="/etc/passwd.toml")
         assert "profile" in profile
 
@@ -242,7 +269,7 @@ def test_a_foreign_client_calls_every_tool(
     )
     assert ran.returncode == 0, ran.stderr
     answers = json.loads(ran.stdout)
-    assert len(answers) == 15
+    assert sorted(answers) == sorted(TOOLS)
     assert answers["verify_quotes"]["error"] is False
     assert all("\n" not in one["text"] for one in answers.values() if one["error"])
     assert "offline" in answers["search_pubmed"]["text"]

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import pytest
 
+from activities.contracts.profile import STUDIES
 from activities.evidence_store import make_ref
-from activities.profiles.types import STUDIES
 from activities.report.assemble import build_report
 from client.reports.bundle import make_bundle, write_folder
 from client.reports.finished import Finished

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.iterations import Finding, IterationRecord, IterationSearch
+from activities.contracts.iterations import Finding, IterationRecord, IterationSearch
 from activities.report.assemble import build_report
-from activities.verification.quote_check import verbatim
+from activities.text.normal_form import verbatim
 from client.reports import check_bundle
 from client.reports.bundle import check_script, make_bundle
 from client.reports.finished import Finished
@@ -246,7 +246,7 @@ def test_the_strangers_check_refuses_half_words_and_retracted_works_as_ours_does
 
 
 def test_a_formula_in_a_query_is_text_to_a_spreadsheet(home: Path) -> None:
-    from activities.types import SearchRecord
+    from activities.contracts.evidence import SearchRecord
 
     search = SearchRecord(source="pubmed", query='=HYPERLINK("http://x","y")', status="empty")
     shelve(home, FULL.model_copy(update={"searches": (search,)}))

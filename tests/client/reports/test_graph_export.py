@@ -1,14 +1,13 @@
 """A run's report as a graph."""
 
-import csv
 import io
 
 import networkx
 
-from activities.candidates.types import Candidate, CandidateField, FieldEntry
+from activities.contracts.candidates import Candidate, CandidateField, FieldEntry
+from activities.contracts.evidence import Claim, Identifiers, Support
 from activities.report.schema import Reference, Report, ReportSection
-from activities.types import Claim, Identifiers, Support
-from client.reports.graph_export import EDGES, GRAPHML, NODES, files_of, graph_of
+from client.reports.graph_export import graph_of, graphml
 
 QUOTE = 'Metformin, "a biguanide",\nreduced adenomas\x00.'
 REPORT = Report(
@@ -65,8 +64,7 @@ REPORT = Report(
 
 def test_the_graph_has_what_the_report_has() -> None:
     graph = graph_of(REPORT)
-    labels = {name: node.label for name, node in graph.nodes.items()}
-    assert labels == {
+    assert {name: graph.nodes[name]["labels"] for name in graph} == {
         "run:ask-x": "Run",
         "work:pmid:1": "Work",
         "trial:NCT01": "Trial",
@@ -75,7 +73,7 @@ def test_the_graph_has_what_the_report_has() -> None:
         "drug:metformin": "Drug",
         "target:PRKAB1": "Target",
     }
-    made = {(edge.start, edge.type, edge.end) for edge in graph.edges}
+    made = {(start, data["label"], end) for start, end, data in graph.edges(data=True)}
     assert ("claim:ask-x/c1", "SUPPORTED_BY", "work:pmid:1") in made
     assert ("claim:ask-x/c1", "CONTRADICTS", "claim:ask-x/c2") in made
     assert ("work:pmid:1", "REPORTS", "trial:NCT01") in made
@@ -85,15 +83,10 @@ def test_the_graph_has_what_the_report_has() -> None:
     assert not [edge for edge in made if "pmid:9" in edge[2]]
 
 
-def test_the_files_are_those_that_importers_read() -> None:
+def test_the_file_is_one_that_importers_read() -> None:
     graph = graph_of(REPORT)
-    files = files_of(graph)
-    nodes = list(csv.DictReader(io.StringIO(files[NODES].decode())))
-    assert {row[":ID"]: row[":LABEL"] for row in nodes} == {n.id: n.label for n in graph.nodes.values()}
-    edges = list(csv.DictReader(io.StringIO(files[EDGES].decode())))
-    assert len(edges) == len(graph.edges)
-    # one record a line, whatever a quote contains
-    assert files[EDGES].count(b"\n") == len(graph.edges) + 1
-    read = networkx.read_graphml(io.BytesIO(files[GRAPHML]))
+    read = networkx.read_graphml(io.BytesIO(graphml(graph)))
     assert set(read.nodes) == set(graph.nodes)
     assert read.number_of_edges() == len(graph.edges)
+    quotes = {data["quote"] for _, _, data in read.edges(data=True) if "quote" in data}
+    assert quotes == {'Metformin, "a biguanide",\nreduced adenomas.'}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.evidence import Claim
 from activities.extras import NotInstalled
 from activities.report.schema import Report
-from activities.types import Claim
 from client.reports.read_aloud import spoken_text, wav
 
 REPORT = Report(

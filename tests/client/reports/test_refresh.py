@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from activities.drafts import Edited
+from activities.contracts.evidence import Evidence, Standing, StandingNotice
+from activities.contracts.write import Edited
 from activities.report.archive import Archive
-from activities.report.audit import evidence_line, verify
+from activities.report.audit import verify
+from activities.report.evidence_lines import evidence_line
 from activities.report.refreshed import changes, keep
 from activities.report.schema import Report
-from activities.retractions.lookup import StandingVerdict
-from activities.types import Evidence, Standing, StandingNotice
+from activities.sources.standing_lookup import StandingVerdict
 from tests.activities.cases import DOCUMENTS, FULL, INCREASED, REDUCED, TRIAL, planned, quoting, ref_of
 from tests.client.harness import Ran
 from tests.client.shelf import RUN, authorities, command, crossref, nobody_knows, shelve

@@ -9,9 +9,9 @@ from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from activities.contracts.evidence import Usage
 from activities.heartbeat import heartbeating
 from activities.models.progress import Progress as CallProgress
-from activities.types import Usage
 from client.runs.calls import ModelCall, call_line, calls_under_way, seconds_left
 from tests.workflows.conftest import until
 from workflows.types import BudgetStatus, Limits, Progress, SectionProgress

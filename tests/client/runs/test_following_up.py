@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
+from activities.contracts.evidence import Filters
 from activities.permits import NotPermitted, request_key, sign
 from activities.report.schema import Report
 from activities.settings import Settings
-from activities.types import Filters
 from client.failures import BadInput
 from client.runs.following_up import options_of_report, options_of_request, over
 from client.runs.request import build_request

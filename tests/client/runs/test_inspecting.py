@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from temporalio.client import Client
 
+from activities.contracts.iterations import IterationRecord, IterationSearch
 from activities.evidence_store import EvidenceStore
-from activities.iterations import IterationRecord, IterationSearch
 from client.cli.iterations import cost_of, lines_of
 from client.runs.query import all_iterations
 from tests.workflows.conftest import Stage, a_request, a_worker

@@ -10,6 +10,7 @@ from typing import cast
 
 import httpx
 import pytest
+import typst
 import uvicorn
 from fastapi import FastAPI
 from starlette.responses import PlainTextResponse
@@ -20,7 +21,8 @@ from activities.settings import Settings
 from client.api import Determinator
 from client.cli.servers import serve_app
 from client.embedded.binary import free_port
-from client.web.guard import GRADIO, MAX_BODY_BYTES
+from client.runs.spoken import MAX_BYTES
+from client.web.guard import GRADIO, MAX_BODY_BYTES, QUESTION_FILE
 from client.web.server import build_app
 from client.web.signing_in import SignIn
 from tests.browser.staged import TOKEN, StagedClient
@@ -131,3 +133,20 @@ def test_a_cookie_of_one_page_opens_no_other(tmp_path: Path) -> None:
     assert first.get("/config").status_code == 200
     assert second.get("/config").status_code == 401
     assert second.get("/").headers["location"] == "/sign-in"
+
+
+def test_a_question_is_read_from_a_file_by_whoever_is_signed_in_and_nothing_is_kept(
+    page: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    answer = page.post(QUESTION_FILE, content=typst.compile(b"Does aspirin prevent stroke?"))
+    assert answer.json() == {"text": "Does aspirin prevent stroke?"}
+    assert list(tmp_path.iterdir()) == []
+    refused = page.post(QUESTION_FILE, content=b"<script>alert(1)</script>")
+    assert (refused.status_code, refused.headers["content-type"]) == (422, "application/json")
+    assert page.post(QUESTION_FILE, content=b"%PDF-" + b" " * MAX_BYTES).status_code == 413
+    evil = {"origin": "https://evil.example"}
+    assert page.post(QUESTION_FILE, content=b"%PDF-", headers=evil).status_code == 403
+    assert page.get(QUESTION_FILE).status_code in (404, 405)
+    stranger = TestClient(page.app, base_url=HOST)
+    assert stranger.post(QUESTION_FILE, content=b"%PDF-").status_code == 401

@@ -13,16 +13,17 @@ from starlette.testclient import TestClient
 
 from activities.report.format_table import FORMATS
 from activities.settings import Settings
-from client.access import Access
+from client.access import Access, RateLimit
+from client.reports.read_aloud import can_speak
 from client.runs.request import build_request
 from client.web.actions import Actions
-from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
+from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, AskForm, Fields, options_of
 from client.web.documents import Documents
-from client.web.page import RunList
-from client.web.run_view import Look, Seen
+from client.web.page import Asking, RunList
+from client.web.run_view import OUTPUTS, Look, Seen
 from client.web.signing_in import SignIn
 from determinator import BadInput, Determinator
-from tests.client.cli.test_ask import DOCUMENTS, QUESTION
+from tests.papers import QUESTION
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -42,15 +43,6 @@ def documents_of(access: Access, user: str) -> TestClient:
     setattr(sign_in, "user", lambda _request: user)  # noqa: B010 - who is signed in
     app.add_middleware(SessionMiddleware, secret_key="k" * 32)
     return TestClient(app)
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> str:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    for name, text in DOCUMENTS.items():
-        (folder / name).write_text(text)
-    return str(folder)
 
 
 async def look_until_over(look: Look, run_id: str, user: str) -> list[Any]:
@@ -91,6 +83,17 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
         assert run.id in await RunList(access).html(asked_by("ada"))
         assert run.id not in await RunList(access).html(asked_by("eve"))
         await read_documents(access, run.id)
+        # a further question begins with this evidence, and the earlier one stays
+        asking = Asking(access, AskForm({}, gr.Button(), gr.Markdown()), RateLimit(2, 3600))
+        refused = await asking.further(run.id, "Does metformin inhibit growth?", asked_by("eve"))
+        assert "no run" in str(refused[1])
+        begun: Any = await asking.further(run.id, "Does metformin inhibit growth?", asked_by("ada"))
+        assert begun[0] != run.id
+        updates = await look_until_over(look, begun[0], "ada")
+        assert "turns" in OUTPUTS
+        turns = str((await look.again(begun[0], Seen(), asked_by("ada")))[OUTPUTS.index("turns")])
+        assert QUESTION in turns
+        assert f"/runs/{run.id}/reading" in turns
 
 
 async def read_documents(access: Access, run_id: str) -> None:
@@ -111,6 +114,14 @@ async def read_documents(access: Access, run_id: str) -> None:
             assert answer.headers["content-type"].startswith(entry.media_type)
             assert "attachment" in answer.headers["content-disposition"]
         assert page.get(f"/runs/{run_id}/download/exe").status_code == 404
+        drawn = page.get(f"/runs/{run_id}/chart/sections")
+        assert drawn.headers["content-type"].startswith("image/svg")
+        assert "default-src 'none'" in drawn.headers["content-security-policy"]
+        assert page.get(f"/runs/{run_id}/chart/..").status_code == 404
+        if can_speak():
+            assert page.get(f"/runs/{run_id}/aloud").content.startswith(b"RIFF")
+        for part in ("chart/sections", "aloud"):
+            assert documents_of(access, "eve").get(f"/runs/{run_id}/{part}").status_code == 404
         assert page.get(f"/runs/{run_id}/evidence/nothing").status_code == 404
         assert documents_of(access, "eve").get(f"/runs/{run_id}/reading").status_code == 404
 

@@ -1,7 +1,7 @@
 """What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
 
+from activities.contracts.evidence import Evidence, Usage
 from activities.report.assemble import build_report
-from activities.types import Evidence, Usage
 from client.web.rendering import (
     EVENTS_SHOWN,
     MAX_CHARS,

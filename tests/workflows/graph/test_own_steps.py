@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from activities import own_steps
-from activities.own_steps import CodeStep, OwnStepInput, OwnStepOutput
-from activities.types import Evidence
+from activities import own_step_activity
+from activities.contracts.evidence import Evidence
+from activities.own_step_activity import CodeStep, OwnStepInput, OwnStepOutput
 from tests.workflows.conftest import Stage, a_request, limitations
 from workflows.graph.definition import (
     AgentNode,
@@ -55,7 +55,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         raise ValueError("no such unit")
 
     steps = {"count": CodeStep("count", count), "fail": CodeStep("fail", fail)}
-    monkeypatch.setattr(own_steps, "code_steps", lambda: steps)
+    monkeypatch.setattr(own_step_activity, "code_steps", lambda: steps)
     monkeypatch.setattr("workflows.graph.library.not_installed", lambda *_: ())
     return given
 

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from activities.errors import Refused, Unavailable
+from activities.contracts.errors import Refused, Unavailable
 from activities.sources.http.addresses import check_url, is_public, networks, resolve
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.settings import Settings
 from activities.sources.http import cache as cache_module
 from activities.sources.http import client as http_module

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.sources.http.addresses import networks
 from activities.sources.http.pages import MAX_REDIRECTS, SafePages
 from tests.replay import ReplayServer, Reply

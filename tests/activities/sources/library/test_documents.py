@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Evidence
 from activities.documents.read import Unreadable
-from activities.errors import Refused
 from activities.sources.library import files, reading
 from activities.sources.library.files import list_folder
 from activities.sources.library.records import read_record, records_in
-from activities.types import Evidence
 from tests.libraries import Collection, read_folder
 
 PDF = Path(__file__).parent / "two_pages.pdf"

@@ -2,9 +2,9 @@
 
 import pytest
 
+from activities.contracts.evidence import EvidenceType
 from activities.sources.library.evidence_type import infer
 from activities.sources.publication import stated_type
-from activities.types import EvidenceType
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from activities.contracts.errors import Refused
+from activities.contracts.evidence import Evidence, Filters, Query
 from activities.documents.readers import Stop, Stopped
-from activities.errors import Refused
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.library import LibrarySource, encoding, index, store
@@ -19,7 +20,6 @@ from activities.sources.library.index import KEPT_DAYS, Libraries
 from activities.sources.library.reading import SetAside
 from activities.sources.library.store import Changed
 from activities.sources.progress import reporting
-from activities.types import Evidence, Filters, Query
 from tests.activities.sources.faults import client
 
 

@@ -13,11 +13,11 @@ import pptx
 import pytest
 import typst
 
+from activities.contracts.evidence import Evidence
 from activities.documents.office import read_epub
 from activities.documents.read import Unreadable
 from activities.sources.library import files
 from activities.text.sentences import sentences
-from activities.types import Evidence
 from tests.libraries import Collection, read_folder
 from tests.security.test_reading import shared_stream_pdf
 

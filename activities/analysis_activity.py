@@ -1,0 +1,119 @@
+"""The statistics of a run as an activity: effects of the table and of the user's file, pooled, stored as a
+blob."""
+
+import asyncio
+
+from temporalio import activity
+
+from activities.contracts.effects import (
+    MAX_ANALYST_EFFECTS,
+    Analysed,
+    AnalyseInput,
+    Analysis,
+    NotPooled,
+    NotPooledReason,
+    RunProgramInput,
+)
+from activities.evidence_store import EvidenceStore
+from activities.extras import NotInstalled
+from activities.heartbeat import reporting_errors
+
+USABLE: frozenset[NotPooledReason] = frozenset({"only_one_study", "same_study", "no_uncertainty"})
+"""Reasons for which an effect was listed although its numbers are sound."""
+
+
+class AnalysisActivities:
+    """Registered once a worker, with its store injected."""
+
+    def __init__(self, store: EvidenceStore) -> None:
+        self._store = store
+
+    @activity.defn
+    async def analyse_effects(self, step: AnalyseInput) -> Analysed:
+        """Check the numbers of the table against the works, pool what can be pooled, and store the analysis.
+        A missing library is no failure of the run: the answer says what to install."""
+        async with reporting_errors("analysis_failed", run_id=step.run_id):
+            try:
+                return await self.analyse(step)
+            except NotInstalled as error:
+                return Analysed(failed=str(error))
+
+    async def analyse(self, step: AnalyseInput) -> Analysed:
+        """The pointer to the stored analysis. Raises NotInstalled without statsmodels, StoreError."""
+        works = await self._store.get_many(step.evidence)
+        analysis = await asyncio.to_thread(
+            _analysis,
+            step,
+            {ref.evidence_id: work.text for ref, work in zip(step.evidence, works, strict=True)},
+            {ref.evidence_id: _name(ref.title, ref.year) for ref in step.evidence},
+        )
+        return await self._stored(analysis, len(step.table.rows))
+
+    @activity.defn
+    async def run_program(self, step: RunProgramInput) -> Analysed:
+        """Run a generated program over the effects of a stored analysis, and store the analysis with what it
+        returned. Where no sandbox can be made the answer says why, and the analysis stays as it is."""
+        async with reporting_errors("program_failed", run_id=step.run_id):
+            try:
+                return await self.run_generated(step)
+            except NotInstalled as error:
+                return Analysed(blob=step.blob, no_programs=str(error))
+
+    async def run_generated(self, step: RunProgramInput) -> Analysed:
+        """The pointer to the analysis with the program's numbers. Raises NotInstalled without bubblewrap,
+        StoreError."""
+        from activities.analysis.generated import run_generated
+        from activities.analysis.meta_analysis import effects_in, with_generated
+
+        analysis = Analysis.model_validate_json(await self._store.get_bytes(step.blob))
+        done = await asyncio.to_thread(run_generated, step.program, effects_in(analysis))
+        return await self._stored(with_generated(analysis, done.model_copy(update={"model": step.model})))
+
+    async def _stored(self, analysis: Analysis, works: int = 0) -> Analysed:
+        """The pointer to an analysis, which is stored."""
+        blob = await self._store.put_bytes(analysis.model_dump_json().encode())
+        return Analysed(
+            verdict=analysis.verdict,
+            confidence=analysis.confidence,
+            pools=len(analysis.pools),
+            studies=sum(len(pool.rows) for pool in analysis.pools),
+            listed=len(analysis.not_pooled),
+            blob=blob,
+            works=works,
+            findings=analysis.key_findings,
+            not_pooled=_for_program(analysis),
+            no_programs=await asyncio.to_thread(_no_programs) if analysis.not_pooled else "",
+        )
+
+
+def _analysis(step: AnalyseInput, texts: dict[str, str], names: dict[str, str]) -> Analysis:
+    from activities.analysis.cells import effects_of
+    from activities.analysis.meta_analysis import analyse_effects
+
+    effects, unread = effects_of(step.table, texts, names)
+    return analyse_effects([*step.effects, *effects], expected=step.expected, unread=unread)
+
+
+def _for_program(analysis: Analysis) -> tuple[NotPooled, ...]:
+    """Effects with sound numbers that were not pooled, without their quotes; none where fewer than two."""
+    found = [
+        NotPooled(effect=one.effect.model_copy(update={"quote": ""}), reason=one.reason)
+        for one in analysis.not_pooled
+        if one.reason in USABLE and (one.effect.estimate is not None or one.effect.arms is not None)
+    ]
+    return tuple(found[:MAX_ANALYST_EFFECTS]) if len(found) > 1 else ()
+
+
+def _no_programs() -> str:
+    """Why no generated program can run here; empty when one can."""
+    from activities.analysis.sandbox import bwrap
+
+    try:
+        bwrap()
+    except NotInstalled as error:
+        return str(error)
+    return ""
+
+
+def _name(title: str, year: int | None) -> str:
+    return f"{title} ({year})" if year else title

@@ -1,0 +1,46 @@
+"""Looking a candidate up, as an activity: one call a candidate, several of them at the same time.
+
+An attempt with a temporary failure is retried, with earlier answers served from the cache; the last attempt
+returns what there is, and the fields without an answer say so.
+"""
+
+from collections.abc import Mapping
+
+from temporalio import activity
+
+from activities.candidates.lookup import Answered, look_up
+from activities.contracts.candidates import LOOK_UP_ATTEMPTS, CandidateLookUp, LookedUp
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import reporting_errors
+from activities.sources.base import Source
+from activities.sources.http.freshness import forgotten_when_malformed
+
+
+class CandidateActivities:
+    """Registered once a worker, with its sources and its store injected."""
+
+    def __init__(self, sources: Mapping[str, Source], store: EvidenceStore) -> None:
+        self._sources = sources
+        self._store = store
+
+    @activity.defn
+    async def look_up_candidate(self, step: CandidateLookUp) -> LookedUp:
+        """Ask the permitted sources and store what they say; see `activities.candidates.lookup`."""
+        async with reporting_errors("look_up_failed", run_id=step.run_id, name=step.name):
+            async with forgotten_when_malformed():
+                answered = await look_up(step, self._sources)
+                passing = answered.passing
+                if passing is not None and activity.info().attempt < LOOK_UP_ATTEMPTS:
+                    raise passing
+            return await self.store(answered)
+
+    async def store(self, answered: Answered) -> LookedUp:
+        """Store the findings and return the pointer to them. Raises StoreError."""
+        findings = answered.findings
+        blob = await self._store.put_bytes(findings.model_dump_json().encode())
+        return LookedUp(
+            name=findings.name,
+            blob=blob,
+            found=sum(entry.status == "found" for entry in findings.fields),
+            silent=tuple(findings.silent),
+        )

@@ -1,0 +1,442 @@
+"""The contracts between packages: everything that crosses a boundary is one of these frozen models.
+
+They are imported by workflow code as passed-through modules, so nothing here may read a clock, draw a random
+number or perform I/O. Bodies of documents are never passed along: an `EvidenceRef` names the blob in the
+evidence store.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from activities.contracts.stop_reasons import StopReason as StopReason
+from activities.plugins import points
+
+EvidenceType = Literal[
+    "meta_analysis",
+    "systematic_review",
+    "randomized_trial",
+    "clinical_trial",
+    "observational",
+    "case_report",
+    "review",
+    "guideline",
+    "preclinical",
+    "article",
+    "preprint",
+    "trial_registration",
+    "drug_label",
+    "regulatory",
+    "adverse_events",
+    "database_record",
+    "knowledge_graph",
+    "web_page",
+    "document",
+]
+SourceKind = Literal["peer_reviewed", "trials", "preprints", "other"]
+"""What counts are made by: published works, registrations of trials, preprints, and what is none of these."""
+NOT_PEER_REVIEWED: Mapping[EvidenceType, SourceKind] = {
+    "trial_registration": "trials",
+    "preprint": "preprints",
+    **dict.fromkeys(
+        ("drug_label", "regulatory", "adverse_events", "database_record", "knowledge_graph"), "other"
+    ),
+    **dict.fromkeys(("web_page", "document"), "other"),
+}
+"""The kinds of evidence that did not appear in a journal, with what they are counted as."""
+
+
+def kind_of_source(evidence_type: EvidenceType) -> SourceKind:
+    """What a work is counted as."""
+    return NOT_PEER_REVIEWED.get(evidence_type, "peer_reviewed")
+
+
+Standing = Literal["none", "retracted", "concern", "corrected", "unknown"]
+SearchStatus = Literal["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
+Grade = Literal["strong", "moderate", "weak"]
+BuiltInMode = Literal["simple", "iterative", "deep", "graph", "team", "hierarchical"]
+Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""The name of a mode: a built-in one or one that an installed package adds (`mode_names`)."""
+MODE_ALIASES: Mapping[str, Mode] = {"advanced": "team", "magentic": "team"}
+"""Other names that a mode may be written by; `workflows.modes` lists them with their modes."""
+
+
+def mode_names() -> tuple[str, ...]:
+    """Every mode that can be named, those of installed packages included; nothing is loaded."""
+    return (*get_args(BuiltInMode), *(point.name for point in points("determinator.modes")))
+
+
+Length = Literal["brief", "standard", "full"]
+"""How much of a report is printed: the answer, what is open and its works; the report; all that is known."""
+ApprovalGate = Literal["plan", "candidates", "report"]
+Gate = Literal["clarification", ApprovalGate]
+Clarify = Literal["ask", "assume", "off"]
+"""Whether a model may ask back before a run: a person answers, its assumptions hold, or it is not asked."""
+
+
+class Frozen(BaseModel):
+    """Base of every model that crosses a boundary. Unknown fields are ignored so that an older worker can
+    read what a newer one wrote."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+
+    def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
+        """A copy with other values. Raises TypeError for a name that is no field: pydantic would keep it."""
+        if unknown := sorted(set(update or ()) - set(type(self).model_fields)):
+            raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
+        return super().model_copy(update=update, deep=deep)
+
+
+class Compact(Frozen):
+    """A model that workflows and steps send each other in every round: it travels without fields that have
+    their defaults (`activities.payloads`), since a history keeps all that was sent."""
+
+
+class Statement(Frozen):
+    """A sentence as data: a code and its values. `activities.report.formats.statements` words it.
+
+    Limitations, reasons and notes are statements from where they arise to where they are printed, so that no
+    code has to parse a sentence. An unknown code is printed with its values: a newer worker may write it.
+    """
+
+    code: str
+    values: dict[str, int | float | str | tuple[str, ...]] = Field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.code, tuple(sorted(self.values.items(), key=lambda pair: pair[0]))))
+
+    def text(self, name: str) -> str:
+        """A value as text; empty when it is missing."""
+        value = self.values.get(name, "")
+        return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+    def number(self, name: str) -> int:
+        """A whole number; 0 when it is missing."""
+        value = self.values.get(name, 0)
+        return int(value) if isinstance(value, int | float) else 0
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts; empty when it is missing."""
+        value = self.values.get(name, ())
+        return value if isinstance(value, tuple) else (str(value),)
+
+
+class Identifiers(Frozen):
+    """The names one work goes by. Each is stored in its canonical spelling (see
+    `activities.contracts.identifiers`)."""
+
+    pmid: str | None = None
+    pmcid: str | None = None
+    """With its prefix, as in `PMC6329583`."""
+    doi: str | None = None
+    """Lower case, without a resolver's address."""
+    nct: str | None = None
+    arxiv: str | None = None
+    """Without a version suffix."""
+    openalex: str | None = None
+    s2: str | None = None
+    """Semantic Scholar paper id."""
+    fda: str | None = None
+    """FDA application number, label set id or safety report id."""
+    url: str | None = None
+    """Normalised address; the last resort."""
+
+    def items_in_order(self) -> Iterator[tuple[str, str]]:
+        """Yield the identifiers that are set, the one that names the work best first."""
+        for name in ("pmid", "pmcid", "doi", "nct", "arxiv", "openalex", "s2", "fda", "url"):
+            value = getattr(self, name)
+            if value:
+                yield name, value
+
+
+class Provenance(Frozen):
+    """Who found a record, and with which query."""
+
+    source: str
+    query: str
+
+
+class StandingNotice(Frozen):
+    """A notice that affects whether a work may be cited."""
+
+    kind: Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
+    date: str | None = None
+    """ISO date as far as the source knows it."""
+    doi: str | None = None
+    """The notice's own DOI, never the work's."""
+    pmid: str | None = None
+    reported_by: str = ""
+
+
+class Evidence(Frozen):
+    """One document as a source gave it. Kept in the evidence store; only its `EvidenceRef` is passed on."""
+
+    evidence_id: str
+    source: str
+    title: str
+    text: str
+    """What may be quoted: the abstract, label section, registration or full text. Neither the title nor a
+    citation line is part of it."""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str | None = None
+    identifiers: Identifiers = Identifiers()
+    url: str | None = None
+    evidence_type: EvidenceType = "article"
+    standing: Standing = "unknown"
+    notices: tuple[StandingNotice, ...] = ()
+    full_text: bool = False
+    """False when only the abstract (or a summary) was seen."""
+    facts: dict[str, str] = Field(default_factory=dict)
+    """Source-specific facts worth showing: phase, overall status, sponsor, MeSH terms, sample size ..."""
+    provenance: tuple[Provenance, ...] = ()
+    pages: tuple[int, ...] = ()
+    """Where in `text` each page of a document, or each part of a recording, begins, in order; empty where
+    neither is known."""
+    times: tuple[float, ...] = ()
+    """Of a recording, seconds at which each part of `pages` begins; empty for every other document."""
+
+
+FULL_TEXT_FROM = "full_text_from"
+"""The fact that says where the full text of a work was read that its source gave as an abstract."""
+
+
+class EvidenceRef(Frozen):
+    """A small pointer to a stored `Evidence`; what workflows hold (a few hundred bytes)."""
+
+    evidence_id: str
+    blob: str
+    """Key of the body in the evidence store."""
+    source: str
+    title: str
+    """At most 300 characters."""
+    year: int | None = None
+    identifiers: Identifiers = Identifiers()
+    url: str | None = None
+    evidence_type: EvidenceType = "article"
+    standing: Standing = "unknown"
+    full_text: bool = False
+    chars: int = 0
+    """Length of the stored text."""
+    fingerprint: str = ""
+    """Digest of the normalised title and year: the same work under two records."""
+    sections: tuple[str, ...] = ()
+    """Sections that found it."""
+    queries: tuple[str, ...] = ()
+    """`source: query` of each search that found it, at most eight."""
+    from_run: str = ""
+    """Id of the earlier run it was imported from; empty for what this run found itself."""
+
+
+class Filters(Frozen):
+    """What a search may be narrowed by. A source applies those it supports and ignores the others."""
+
+    year_from: int | None = None
+    year_to: int | None = None
+    publication_types: tuple[str, ...] = ()
+    """Evidence types (`review`, `randomized_trial`), or types of a source's own vocabulary."""
+    free_full_text: bool = False
+    """Only works whose full text is free to read, where the source knows it."""
+    phases: tuple[str, ...] = ()
+    """Phases of a trial, such as `PHASE2`."""
+    options: dict[str, str] = Field(default_factory=dict)
+    """Source-specific switches, such as `trial_status` or `library` (a folder)."""
+
+
+class Query(Frozen):
+    """One search as it is to be sent. The text is kept as typed: no lower-casing, no term rewriting."""
+
+    text: str
+    limit: int = Field(default=10, ge=1, le=200)
+    filters: Filters = Filters()
+
+
+class SourceInfo(Frozen):
+    """What the registry says of a source."""
+
+    name: str
+    title: str
+    covers: str
+    """One sentence for the tool selector and for `determinator sources`."""
+    needs_key: bool = False
+    key_setting: str | None = None
+    """Environment variable that holds the key."""
+    how_to_enable: str = ""
+    rate: str = "unlimited"
+    rate_per_second: float | None = None
+    """Requests a second allowed to one fleet; None when the API names no limit."""
+    queue: str | None = None
+    """Task queue of its own for a strictly limited API; None for the general queue."""
+    domains: tuple[str, ...] = ("general",)
+    """Of `biomedical`, `clinical`, `regulatory`, `general`, `web`, `local`."""
+    role: Literal["search", "lookup"] = "search"
+    """`lookup` sources answer by identifier and are never selected for a query."""
+
+
+class SourceOption(Frozen):
+    """A source as one worker sees it."""
+
+    info: SourceInfo
+    enabled: bool
+    reason: str = ""
+    """Why it is not enabled, and how to enable it."""
+
+
+ANSWERED: frozenset[SearchStatus] = frozenset({"ok", "empty"})
+"""Statuses of a search that was answered: it needs no repetition, and an empty result means that nothing
+matches."""
+
+
+class SearchRecord(Frozen):
+    """A row of the search ledger: one search and its true outcome."""
+
+    source: str
+    query: str
+    """As it was sent."""
+    asked: str = ""
+    """As it was selected; what a repetition is recognised by."""
+    status: SearchStatus
+    hits: int = 0
+    """What the source says it has."""
+    kept: int = 0
+    """Records that entered the store from this search."""
+    listed: int = 0
+    """Results that were found and, in that round, not read: others were nearer to the question."""
+    set_aside: int = 0
+    """Records of the answer that could not be read."""
+    seconds: float = 0.0
+    attempts: int = 1
+    detail: str = ""
+    gap: str = ""
+    section: str = ""
+    iteration: int = 0
+
+
+class Usage(Frozen):
+    """What model calls consumed, as the provider reported it. Adds up with `+`."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    """Includes cached tokens."""
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    """Includes reasoning tokens."""
+    reasoning_tokens: int = 0
+    cost_microusd: int | None = 0
+    """Millionths of a US dollar; None once any call had no known price."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that count against the budget."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        cost = (
+            None
+            if self.cost_microusd is None or other.cost_microusd is None
+            else self.cost_microusd + other.cost_microusd
+        )
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            cost_microusd=cost,
+        )
+
+
+class Support(Frozen):
+    """A verbatim quote and the one item it is from."""
+
+    evidence_id: str
+    quote: str
+
+
+ClaimKind = Literal["finding", "synthesis", "computed", "missing", "reservation"]
+"""What a sentence is, as its writer says: a finding of the works it quotes; one that puts several works
+together; a figure that follows from quoted numbers; what no work has; a limit of the evidence. The last two
+quote nothing."""
+StandsBy = Literal["quote", "computation", "reader"]
+"""Who let a sentence stand: code, as it is in the words of its quote or its figures follow from quoted
+numbers; or a second reader, whom code asked."""
+
+
+class Claim(Frozen):
+    """One sentence of a report with what supports it. A sentence on several works has a support for each."""
+
+    id: str
+    """Given when the sentence was written, and never changed: `s1.2` in a section, `s1.a1` in its answer;
+    `a1`, `x1` and `m1` in the answer, summary and mechanism of the report."""
+    text: str
+    support: tuple[Support, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    """Ids of claims that say the opposite; both stay in the report."""
+    strength: Grade | None = None
+    """Of its best evidence; None until the report is assembled."""
+    independent_works: int = 0
+    """Cited works counted by the study they report: two papers on one trial, or a trial and a review that may
+    include it, are one."""
+    quoted: bool = False
+    """Whether the text is the quote itself: chosen without a model, or in the place of a refused wording."""
+    rests_on: tuple[str, ...] = ()
+    """Ids of the claims that it restates, for a sentence of the answer, the summary or the mechanism."""
+    kind: ClaimKind = "finding"
+    stands_by: StandsBy = "quote"
+    computed: tuple[str, ...] = ()
+    """How its figures follow from those of its quotes: `43 + 12 = 55`."""
+
+
+class ReportPlanSection(Frozen):
+    """One section of a plan. The id is given by code and never changes."""
+
+    id: str = ""
+    title: str
+    key_question: str
+    queries: tuple[str, ...] = ()
+    """The first searches of the section, as the planner words them."""
+
+
+class ReportPlan(Frozen):
+    """What a deep run will do; a person may edit it before it runs."""
+
+    report_title: str
+    background_context: str = ""
+    report_outline: tuple[ReportPlanSection, ...] = ()
+
+
+class Price(Frozen):
+    """US dollars for a million tokens; the dearest tier where a model has several."""
+
+    input_per_million: float
+    output_per_million: float
+    cached_input_per_million: float | None = None
+
+
+Effort = Literal["small", "normal", "large"]
+
+
+class ModelChoice(Frozen):
+    """Which back end and model serve one role. Never carries a secret."""
+
+    backend: Literal["extractive", "openai"] = "extractive"
+    model: str = ""
+    base_url: str | None = None
+    """None: the worker's own setting."""
+    temperature: float | None = None
+    """Sampling temperature of one step; None: the worker's setting. Not sent to a model that accepts none."""
+    effort: Effort | None = None
+    """How much the model is asked for (`activities.roles.allowances`); None until the worker has found it
+    out."""
+
+
+class Allowance(Frozen):
+    """What one step may spend at most, all attempts and repairs together."""
+
+    input_tokens: int
+    output_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens

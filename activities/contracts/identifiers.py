@@ -1,0 +1,99 @@
+"""What names a work: canonical identifiers, and the fingerprint of title and year.
+
+Order of trust: PMID > PMCID > DOI > NCT id > arXiv > others > normalised URL. The DOI pattern follows
+Crossref's recommendation (https://www.crossref.org/blog/dois-and-matching-regular-expressions/).
+Brackets end a DOI in running text unless it is made of a SICI (ANSI/NISO Z39.56): cut there, it would name a
+whole issue.
+"""
+
+import hashlib
+import re
+import unicodedata
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from activities.contracts.evidence import Identifiers
+
+_DOI = re.compile(
+    r"10\.\d{4,9}/[^\s\"<>]+"
+    r"(?:<(?=\w*\d)\w++:[^\s\"<>]*>\d[^\s\"<>]*)?",  # a SICI's <first page:title code>
+    re.IGNORECASE,
+)
+_BRACKETS = {"&lt;": "<", "%3c": "<", "&gt;": ">", "%3e": ">"}
+_BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
+_NCT = re.compile(r"NCT\d{8}", re.IGNORECASE)
+_ARXIV_VERSION = re.compile(r"v\d+$")
+_TRACKING = re.compile(r"^(utm_\w+|fbclid|gclid|mc_[ce]id|ref|ref_src)$")
+
+
+def normal_doi(value: str | None) -> str | None:
+    """`https://doi.org/10.1000/ABC.` -> `10.1000/abc`, also where HTML or a URL escaped its brackets; None
+    when there is no DOI in the value."""
+    match = _DOI.search(_BRACKET.sub(lambda sign: _BRACKETS[sign.group().lower()], value or ""))
+    if match is None:
+        return None
+    doi = match.group().lower()
+    while doi[-1] in ".,;/" or (doi[-1] == ")" and doi.count(")") > doi.count("(")):
+        doi = doi[:-1]
+    return doi if "/" in doi else None
+
+
+def normal_pmid(value: str | int | None) -> str | None:
+    """Digits without leading zeros; None for anything else."""
+    text = str(value or "").strip()
+    return text.lstrip("0") or None if text.isdigit() else None
+
+
+def normal_pmcid(value: str | None) -> str | None:
+    """`6329583`, `PMC6329583` and `PMC6329583.1` -> `PMC6329583`."""
+    match = re.fullmatch(r"(?:PMC)?(\d+)(?:\.\d+)?", (value or "").strip(), re.IGNORECASE)
+    return f"PMC{match.group(1)}" if match else None
+
+
+def normal_nct(value: str | None) -> str | None:
+    """The registry number in the value, upper case."""
+    match = _NCT.search(value or "")
+    return match.group().upper() if match else None
+
+
+def normal_arxiv(value: str | None) -> str | None:
+    """`http://arxiv.org/abs/1707.08567v2` and `arXiv:1707.08567` -> `1707.08567`."""
+    text = re.sub(
+        r"^(https?://)?(www\.)?(export\.)?arxiv\.org/(abs|pdf)/|^arxiv:",
+        "",
+        (value or "").strip(),
+        flags=re.IGNORECASE,
+    )
+    return _ARXIV_VERSION.sub("", text.removesuffix(".pdf")) or None
+
+
+def normal_url(value: str | None) -> str | None:
+    """Lower-case host without `www.`, no fragment, no tracking parameters, sorted query, no last slash."""
+    parts = urlsplit((value or "").strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    port = f":{parts.port}" if parts.port and parts.port not in (80, 443) else ""
+    query = urlencode(sorted((k, v) for k, v in parse_qsl(parts.query) if not _TRACKING.match(k)))
+    return urlunsplit(
+        ("https", parts.hostname.removeprefix("www.") + port, parts.path.rstrip("/"), query, "")
+    )
+
+
+def evidence_id(identifiers: Identifiers, content: str) -> str:
+    """The name of an item: its best identifier (`pmid:22663011`), else `doc:` and a digest of its content."""
+    for name, value in identifiers.items_in_order():
+        if name == "url":
+            return f"url:{_digest(value)}"
+        return f"{name}:{value}"
+    return f"doc:{_digest(content)}"
+
+
+def fingerprint(title: str, year: int | None) -> str:
+    """Digest of title and year that survives case, accents and punctuation; empty for titles too short to
+    distinguish works (under four words)."""
+    plain = unicodedata.normalize("NFKD", title).casefold()
+    words = re.findall(r"[^\W_]+", "".join(c for c in plain if not unicodedata.combining(c)))
+    return _digest(" ".join(words) + f"|{year or ''}") if len(words) >= 4 else ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,247 @@
+"""What was read of each work: the judgement of a work, the reader's table of cited works, and what a check
+refused of all that a model wrote."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from activities.contracts.evidence import (
+    EvidenceRef,
+    Frozen,
+    SearchRecord,
+    SourceKind,
+    Statement,
+    Support,
+)
+from activities.contracts.iterations import Recommendation
+from activities.contracts.step import StepContext
+
+Direction = Literal["yes", "no", "mixed", "not_asked"]
+"""Which answer to a yes-or-no question a work supports; `not_asked` where the question is none."""
+BACKGROUND = "background"
+"""The role of a work that contributes nothing that the profile names."""
+
+
+RefusedKind = Literal[
+    "claim", "wording", "reworded", "reservation", "summary", "cell", "judgement", "hypothesis", "effect"
+]
+"""What a check refused: a claim; a wording, in whose place its quote stands; a wording that
+the writer replaced by another one; a reservation; a sentence of the
+editor; a cell of the table; a field of a judgement; a field of a hypothesis; an effect that a
+work reports."""
+
+
+class Refused(Frozen):
+    """Something that a model wrote and a check refused. The report lists all of them."""
+
+    kind: RefusedKind
+    text: str
+    """As the model wrote it, at most 600 characters."""
+    reason: Statement
+    evidence_ids: tuple[str, ...] = ()
+    """The works it named."""
+
+
+class WorkJudgement(Frozen):
+    """What a model judged of one work for one question, after reading it whole."""
+
+    evidence_id: str
+    answers: int = Field(ge=0, le=3)
+    """0: another subject; 1: related; 2: answers in part; 3: answers directly."""
+    direction: Direction = "not_asked"
+    role: str = BACKGROUND
+    """What it contributes to the answer: one of the profile's roles, or background."""
+    finding: str = ""
+    """What it found, in one sentence of the model; checked like every wording."""
+    support: tuple[Support, ...] = ()
+    """The sentences of the work that say so, word for word."""
+    comparator: str = ""
+    """What the work compared with; empty where it compared nothing or does not say."""
+    participants: int | None = None
+    """Number of participants, where a sentence of the work has that number."""
+    design: str = ""
+    """Kind of study, as the model read it."""
+    reason: str = ""
+    """At most ten words."""
+
+
+def relevance_score(answers: int) -> float:
+    """0 to 1 for what a work was judged to answer, 0 to 3."""
+    return round(answers / 3, 2)
+
+
+class Cell(Frozen):
+    """One field of the table of works; empty text where the work does not say it."""
+
+    text: str = ""
+    support: Support | None = None
+    """The sentence of that very work the text is from."""
+
+
+class TableRow(Frozen):
+    """One cited work."""
+
+    evidence_id: str
+    cells: dict[str, Cell] = Field(default_factory=dict)
+    """Column -> field."""
+
+
+class Table(Frozen):
+    """The reader's table of cited works (`ask --columns`)."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[TableRow, ...] = ()
+
+
+class OrderInput(StepContext):
+    """Which of the works found are worth judging, and in which order? Code answers, without a model."""
+
+    evidence: tuple[EvidenceRef, ...]
+    """In the order they were found; each names the searches that found it."""
+    run_question: str = ""
+    """The question of the whole run, where it is another than that of the loop."""
+    queries: tuple[str, ...] = ()
+    """The searches made so far, as they were asked, the latest last."""
+    answered: tuple[EvidenceRef, ...] = ()
+    """Works that were judged to answer in earlier rounds: what is further than the weakest of them is not
+    worth judging."""
+    most: int = 30
+    """How many are wanted."""
+
+
+class Ordered(Frozen):
+    """Ids of works that are near the question, the most promising first."""
+
+    ids: tuple[str, ...] = ()
+    far: int = 0
+    """Works that are not among them because they are far from it."""
+
+
+class WeighInput(StepContext):
+    """Does one work answer the question? For a small model, which says one word."""
+
+    evidence: tuple[EvidenceRef, ...]
+    """The work."""
+
+
+class Weighed(Frozen):
+    """How sure a small model was that a work answers."""
+
+    yes: float | None = None
+    """Probability of "yes" against "no", 0 to 1; None where it said neither."""
+
+
+class JudgeInput(StepContext):
+    iteration: int
+    evidence: tuple[EvidenceRef, ...]
+    """The works of this batch (`activities.roles.allowances.judge_batches`), none of them judged yet."""
+    judged: tuple[WorkJudgement, ...] = ()
+    """Of earlier batches and rounds."""
+    titles: tuple[str, ...] = ()
+    """Of what else was found."""
+    max_shown: int = 30
+
+
+class JudgeBatch(Frozen):
+    """What one call of the judge gave: the judgement of each work of a batch, and advice on the search."""
+
+    judgements: tuple[WorkJudgement, ...] = ()
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10; criteria that do not apply to the question are left out."""
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    gaps: tuple[str, ...] = ()
+    recommended_searches: tuple[str, ...] = ()
+    recommendation: Recommendation = ""
+    reasoning: str = ""
+    relevant: tuple[str, ...] = ()
+    """Without a model: ids of works with a passage that is near enough to the question, the nearest first."""
+    refused: tuple[Refused, ...] = ()
+    """What checks refused of the judgements."""
+    model: str = ""
+
+
+class JudgeAssessment(Frozen):
+    """Scores and advice: whether they suffice is decided by code (`workflows.rules.stopping`)."""
+
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10."""
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    """Criterion -> why it has its score, in one sentence."""
+    sufficient: bool | None = None
+    """The judge's own opinion whether the evidence suffices; None where it gave none. It stops no run."""
+    recommendation: Recommendation = ""
+    sources_breakdown: dict[str, int] = Field(default_factory=dict)
+    """Source -> how many of the items shown are from it; counted by code."""
+    kinds_breakdown: dict[SourceKind, int] = Field(default_factory=dict)
+    """Kind of source -> how many of the items shown are of it; counted by code."""
+    confidence: float | None = Field(default=None, ge=0.0, le=1.0)
+    carried: float | None = Field(default=None, ge=0.0, le=1.0)
+    """What the works carry as if no error were common to them: whether further searches are worth their price
+    is decided by it. A model's judgements only."""
+    by_code: bool = False
+    """Whether code alone judged; its confidence is an estimate of being right, a model's is a claim."""
+    confidence_by_code: float | None = None
+    """Beside a model's confidence: what code estimates of the same evidence."""
+    gaps: tuple[str, ...] = ()
+    recommended_searches: tuple[str, ...] = ()
+    confidence_reasons: tuple[Statement, ...] = ()
+    """What the confidence was computed from."""
+    relevant: tuple[str, ...] = ()
+    """Ids of items that help to answer, best first; only ids that were shown."""
+    reasoning: str = ""
+    shown: int = 0
+    """How many items the judge saw."""
+
+
+class ReflectInput(StepContext):
+    iteration: int
+    gaps: tuple[str, ...]
+    searches: tuple[SearchRecord, ...]
+    new_evidence: tuple[EvidenceRef, ...]
+
+
+class Reflection(Frozen):
+    """Did these searches serve the gap?"""
+
+    served: bool
+    reason: str = ""
+    better_searches: tuple[str, ...] = ()
+
+
+class HypothesisInput(StepContext):
+    evidence: tuple[EvidenceRef, ...]
+    max_candidates: int = 6
+    chosen: tuple[str, ...] = ()
+    """Names a reviewer chose; empty for no restriction."""
+
+
+class MechanismHypothesis(Frozen):
+    drug: str
+    target: str = ""
+    pathway: str = ""
+    effect: str = ""
+    confidence: float = Field(default=0.0, ge=0.0, le=1.0)
+    supporting_evidence: tuple[Support, ...] = ()
+    contradicting_evidence: tuple[Support, ...] = ()
+    search_suggestions: tuple[str, ...] = ()
+    generic_name: str = ""
+    current_indications: tuple[str, ...] = ()
+    regulatory_status: str = ""
+    trial_status: str = ""
+    records: tuple[Support, ...] = ()
+    """Quotes of labels, approvals and registrations that say where the drug stands."""
+    safety: tuple[Support, ...] = ()
+    """Quotes on its harms, or on their absence."""
+
+    @property
+    def line(self) -> str:
+        """`drug -> target -> effect (generic name; what it is used for; its standing)`."""
+        chain = " -> ".join(filter(None, (self.drug, self.target, self.pathway, self.effect)))
+        uses = ", ".join(self.current_indications)
+        standing = filter(None, (self.generic_name, uses, self.regulatory_status, self.trial_status))
+        known = "; ".join(standing)
+        return f"{chain} ({known})" if known else chain
+
+
+class Hypotheses(Frozen):
+    hypotheses: tuple[MechanismHypothesis, ...] = ()

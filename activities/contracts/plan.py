@@ -1,0 +1,195 @@
+"""Planning: the question, its plan, the gaps, the searches that close them, and the turns of a team."""
+
+from pydantic import Field
+
+from activities.contracts.evidence import (
+    EvidenceRef,
+    Frozen,
+    Mode,
+    SearchRecord,
+    SourceOption,
+)
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.judge import MechanismHypothesis, WorkJudgement
+from activities.contracts.step import Member, Reading, StepContext
+
+MAX_READINGS = 3
+"""Questions back before a run."""
+READING_CHARS = 160
+
+
+class ClarifyInput(StepContext):
+    specialists: dict[str, str] = Field(default_factory=dict)
+    """Specialist -> what it searches for, where the question may be handed over to one."""
+    earlier_question: str = ""
+    """What the run asked that this one follows up; empty for a question of its own."""
+
+
+class Clarified(Frozen):
+    """What the question leaves open that decides what is searched."""
+
+    readings: tuple[Reading, ...] = ()
+
+
+class ParseQueryInput(StepContext):
+    profiles: dict[str, str] = Field(default_factory=dict)
+    """Profile name -> description, to choose from; empty when it is chosen already."""
+    mode: Mode | None = None
+    """The mode when it is chosen already."""
+    modes: dict[str, str] = Field(default_factory=dict)
+    """Mode -> what it is good for, to choose from; empty stands for `iterative` and `deep`."""
+    sources: tuple[SourceOption, ...] = ()
+    """To choose from; empty when they are chosen already."""
+    preferences: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Profile -> the sources it prefers, best first."""
+    specialists: dict[str, str] = Field(default_factory=dict)
+    """Specialist -> what it searches for, where the question may be handed over to one."""
+    earlier_question: str = ""
+    """What the run asked that this one follows up; empty for a question of its own."""
+    earlier_answer: tuple[str, ...] = ()
+    """What that run answered, sentence by sentence."""
+
+    def preferred(self, profile: str) -> tuple[str, ...]:
+        """The sources that a profile prefers."""
+        return self.preferences.get(profile, self.profile.sources if profile == self.profile.name else ())
+
+
+class ParsedQuery(Frozen):
+    original_query: str = ""
+    improved_query: str
+    """The question as one clear sentence; of a follow-up, so that it stands alone."""
+    research_mode: Mode = "iterative"
+    profile: str = "general"
+    sources: tuple[str, ...] = ()
+    """Names of enabled sources that fit, the best first; empty leaves the choice to the profile."""
+    specialist: str = ""
+    """Who searches; empty where the question was handed over to none."""
+    key_entities: tuple[str, ...] = ()
+    research_questions: tuple[str, ...] = ()
+    rationale: str = ""
+    """One sentence: what was chosen and why."""
+
+
+class PlanInput(StepContext):
+    parsed: ParsedQuery
+    sources: tuple[SourceOption, ...] = ()
+    """Those that will be searched."""
+    max_sections: int = 5
+
+
+class ObserveInput(StepContext):
+    iteration: int
+    evidence: tuple[EvidenceRef, ...] = ()
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the works found so far, best first: what the observer reads in place of their texts."""
+    last_judgement: str = ""
+    earlier: tuple[IterationRecord, ...] = ()
+    """The latest iterations before this one."""
+
+
+class Observation(Frozen):
+    """What is known so far and what it means for the next step, in a few sentences."""
+
+    text: str
+
+
+class GapsInput(StepContext):
+    iteration: int
+    observation: str = ""
+    evidence: tuple[EvidenceRef, ...] = ()
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the works found so far, best first."""
+    judged_gaps: tuple[str, ...] = ()
+    tried: tuple[SearchRecord, ...] = ()
+    research_questions: tuple[str, ...] = ()
+    max_gaps: int = 3
+    earlier: tuple[IterationRecord, ...] = ()
+    """The latest iterations before this one."""
+
+
+class KnowledgeGapOutput(Frozen):
+    research_complete: bool = False
+    outstanding_gaps: tuple[str, ...] = ()
+
+
+class SelectInput(StepContext):
+    iteration: int
+    gaps: tuple[str, ...]
+    sources: tuple[SourceOption, ...]
+    """Enabled ones only."""
+    tried: tuple[SearchRecord, ...] = ()
+    key_entities: tuple[str, ...] = ()
+    recommended: tuple[str, ...] = ()
+    """Searches the judge or the reflector recommended."""
+    tests: tuple[str, ...] = ()
+    """Searches that would support or refute a hypothesis; they are made first."""
+    titles: tuple[str, ...] = ()
+    """Titles of the works found so far with their identifiers, best first (`PMID 123: Title`)."""
+    per_gap: int = 3
+    specialist: str = ""
+    """Who searches; empty for no one in particular."""
+
+
+class AgentTask(Frozen):
+    """Search `agent` (a source's name) with `query` to close `gap`."""
+
+    gap: str
+    agent: str
+    query: str
+
+
+class AgentSelectionPlan(Frozen):
+    tasks: tuple[AgentTask, ...] = ()
+
+
+# managing a team
+
+
+class TeamTurn(Frozen):
+    """What a member of a team did."""
+
+    round: int
+    member: Member
+    instruction: str = ""
+    result: str = ""
+    """In a few words."""
+    new: bool = False
+    """Whether it added anything new, as code counts it."""
+
+
+class ManagerInput(StepContext):
+    """What the manager of a team knows before a round."""
+
+    round: int
+    members: dict[Member, str]
+    """Member -> what it does."""
+    facts: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    replan: bool = False
+    """The plan is to be made, or made again; the facts are kept."""
+    turns: tuple[TeamTurn, ...] = ()
+    found: int = 0
+    """Items found so far."""
+    unjudged: int = 0
+    """Items among them that no judgement has covered."""
+    judged_gaps: tuple[str, ...] = ()
+    judged_reasons: str = ""
+    """The judge's reasoning, and why each criterion has its score."""
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the works found so far, best first."""
+    titles: dict[str, str] = Field(default_factory=dict)
+    """Evidence id -> title, of the works that were judged and of the newest others."""
+    hypotheses: tuple[MechanismHypothesis, ...] = ()
+
+
+class TeamLedger(Frozen):
+    """The manager's task ledger (facts, plan) and progress ledger (the rest)."""
+
+    facts: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    satisfied: bool = False
+    looping: bool = False
+    progress: bool = True
+    next_speaker: Member = ""
+    """Empty when it named no member of the team."""
+    instruction: str = ""

@@ -1,0 +1,66 @@
+"""Inputs and outputs of the first steps of a run: what the worker has, and what an earlier run left."""
+
+from pydantic import Field
+
+from activities.contracts.evidence import EvidenceRef, Frozen, ModelChoice, Price, SourceOption
+from activities.contracts.profile import Profile
+
+
+class PrepareInput(Frozen):
+    """Ask the worker what it has: sources, profile, models and prices."""
+
+    profile: str
+    profile_path: str | None = None
+    sources: tuple[str, ...] = ()
+    library: str | None = None
+    models: dict[str, ModelChoice] = Field(default_factory=dict)
+    """Per role; the key `default` serves every role that is not named. Empty: the worker's setting."""
+    fallbacks: tuple[ModelChoice, ...] = ()
+    """Empty: the worker's setting."""
+    signatures: dict[str, str] = Field(default_factory=dict)
+    """By `library` and `profile_path`; see `activities.permits`."""
+    chooses_profile: bool = False
+    """Whether the question will choose the profile; `profile` serves until then."""
+
+
+class Prepared(Frozen):
+    profile: Profile
+    sources: tuple[SourceOption, ...]
+    models: dict[str, ModelChoice]
+    """Has an entry for `default`."""
+    fallbacks: tuple[ModelChoice, ...] = ()
+    prices: dict[str, Price | None] = Field(default_factory=dict)
+    """By model name; None where no price is known."""
+    profiles: dict[str, str] = Field(default_factory=dict)
+    """Every profile that may be chosen, with its description."""
+    preferences: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Profile -> the sources it prefers, best first."""
+    own_library: bool = False
+    """Whether the library holds the user's own documents and not the bundled sample."""
+    unpaywall: bool = False
+    """Whether Unpaywall may be asked for open full texts: it wants an e-mail address."""
+    pubmed_queue: str | None = None
+    """Task queue on which PubMed may be asked about the works a report cites; None when it may not."""
+    alternatives: dict[str, Profile] = Field(default_factory=dict)
+    """The other profiles by name, where the question is to choose among them: a run that chooses one need not
+    prepare again. Empty once one is chosen."""
+
+
+class FollowUp(Frozen):
+    """The finished run that another one builds on."""
+
+    run_id: str
+    blob: str
+    """Key of a blob with references to its items, one JSON object a line, the best first."""
+
+
+class Imported(Frozen):
+    """What was imported."""
+
+    items: tuple[EvidenceRef, ...] = ()
+    unreadable: int = 0
+    """Items of the list whose text is not in this worker's store."""
+    question: str = ""
+    """What the earlier run answered; empty where its report is not in this worker's store."""
+    answer: tuple[str, ...] = ()
+    """Its answer, else its first claims or passages, sentence by sentence, in at most 2,000 characters."""

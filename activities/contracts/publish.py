@@ -1,0 +1,228 @@
+"""What the last step of a run is given: drafts, decisions of people, counts and standings."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from activities.contracts.appraisal import Appraisal
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import (
+    EvidenceRef,
+    Filters,
+    Frozen,
+    Gate,
+    Length,
+    Mode,
+    ReportPlanSection,
+    SearchRecord,
+    StandingNotice,
+    Statement,
+    StopReason,
+    Usage,
+)
+from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.profile import STUDIES, Words
+from activities.contracts.step import Reading
+from activities.contracts.write import Edited, Refused, SectionDraft
+from activities.plural import plural
+
+WrittenBy = Literal["model", "extractive"]
+"""Who wrote a report: a language model, or code that finds and quotes passages."""
+
+
+class PlannedSection(Frozen):
+    """A section on its way into the report."""
+
+    section: ReportPlanSection
+    draft: SectionDraft = SectionDraft()
+    status: Literal["complete", "partial", "failed", "cancelled"] = "complete"
+    note: str = ""
+
+
+Action = Literal[
+    "approved", "rejected", "timed_out_approved", "timed_out_rejected", "edited", "chosen", "answered"
+]
+
+
+class Decision(Frozen):
+    """Who decided what, and when."""
+
+    gate: Gate
+    action: Action
+    by: str = ""
+    note: str = ""
+    at: str = ""
+    """ISO time."""
+    plan_hash: str = ""
+
+
+class PrismaCounts(Frozen):
+    """The numbers of a PRISMA flow diagram."""
+
+    identified: int = 0
+    duplicates: int = 0
+    screened: int = 0
+    included: int = 0
+
+
+class PubMedCheck(Frozen):
+    """The works of a report that PubMed is asked about."""
+
+    run_id: str
+    pmids: tuple[str, ...]
+
+
+class PubMedSaid(Frozen):
+    """What PubMed says of works when a report is released."""
+
+    asked: tuple[str, ...] = ()
+    """PMIDs."""
+    notices: dict[str, tuple[StandingNotice, ...]] = Field(default_factory=dict)
+    """By PMID; empty for a work PubMed knows and has no notice on."""
+    failure: str = ""
+    """Why PubMed did not answer."""
+
+
+class Continued(Frozen):
+    """The finished run that a report continues."""
+
+    run_id: str
+    question: str = ""
+
+
+class Dispute(Frozen):
+    """Somebody says that a sentence of a finished report is wrong."""
+
+    sentence: str
+    """Its id."""
+    text: str
+    """As it read then."""
+    reason: str
+    by: str = ""
+    at: str = ""
+    """ISO time."""
+    reader: Literal["", "stands", "falls"] = ""
+    """What the second reader says, who read its works again; empty where there is none."""
+    problem: Statement | None = None
+    """Why it falls."""
+    decision: Literal["", "upheld", "rejected"] = ""
+    """Upheld: the sentence goes, its quote stands in its place."""
+    decided_by: str = ""
+    note: str = ""
+
+
+class Estimate(Frozen):
+    """What a run is expected to take, said before its first paid call; or what one took."""
+
+    kind: str = ""
+    """Digest of what makes runs alike."""
+    basis: Literal["plan", "earlier"] = "plan"
+    """The calls that the mode makes, or earlier runs of the same kind."""
+    runs: int = 0
+    """Earlier runs that it rests on."""
+    calls: int = 0
+    """Of a language model."""
+    tokens: int = 0
+    cost_microusd: int | None = None
+    """Millionths of a US dollar; None where a price is not known."""
+    seconds: float = 0.0
+    """Working time."""
+    models: tuple[str, ...] = ()
+    """Each with its effort: `qwen2.5:7b (effort normal)`."""
+
+    @property
+    def text(self) -> str:
+        """`qwen2.5:7b (effort normal): 12 model calls, 40,000 tokens, $0.12, 3 minutes (from the plan)`."""
+        cost = "at a price not known" if self.cost_microusd is None else f"${self.cost_microusd / 1e6:.2f}"
+        time = f"{self.seconds:.0f} s" if self.seconds < 90 else plural(round(self.seconds / 60), "minute")
+        rests = "from the plan" if self.basis == "plan" else f"as {plural(self.runs, 'earlier run')} took"
+        named = f"{', '.join(self.models)}: " if self.models else ""
+        return f"{named}{plural(self.calls, 'model call')}, {self.tokens:,} tokens, {cost}, {time} ({rests})"
+
+
+class IterationUse(Frozen):
+    """What an iteration of a loop took, what its judge gave, and why its loop ended after it."""
+
+    section: str = ""
+    """Id of the section whose loop it is; empty for a run with one loop."""
+    iteration: int
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float | None = None
+    """None where a price was not known."""
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10; empty where nothing was judged."""
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    stopped: StopReason | None = None
+    """Of the last iteration of its loop."""
+
+
+class PublishInput(Frozen):
+    """Everything code needs to check the quotes, number the references and render the report."""
+
+    run_id: str
+    question: str
+    mode: Mode
+    profile: str
+    title: str
+    sections: tuple[PlannedSection, ...]
+    candidates: tuple[Candidate, ...] = ()
+    evidence: tuple[EvidenceRef, ...] = ()
+    """What is cited, and what is retracted or under concern."""
+    found: dict[str, str] = Field(default_factory=dict)
+    """Id of everything that was found -> the beginning of its title; empty where it was not recorded."""
+    searches: tuple[SearchRecord, ...] = ()
+    counts: PrismaCounts = PrismaCounts()
+    iterations: int = 0
+    spent_by: tuple[IterationUse, ...] = ()
+    """Each iteration, section by section, as far as there is room."""
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """Working time so far."""
+    readings: tuple[Reading, ...] = ()
+    """How the question was meant, answered or assumed."""
+    estimate: Estimate | None = None
+    """What was said before the run began; None where nothing was."""
+    models: tuple[str, ...] = ()
+    prompt_versions: tuple[str, ...] = ()
+    plan_hash: str = ""
+    approvals: tuple[Decision, ...] = ()
+    limitations: tuple[Statement | str, ...] = ()
+    written_by: WrittenBy = "model"
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of every work that was judged."""
+    table: Table = Table()
+    """The reader's columns, filled for cited works."""
+    appraisal: Appraisal = Appraisal()
+    """Effects by work and outcome, of which conclusions are made."""
+    analysis: str = ""
+    """Key of the statistics (`activities.contracts.effects.Analysis`) in the evidence store."""
+    edited: Edited | None = None
+    """What the editor wrote; None where none was asked or it did not answer."""
+    reader: Literal["", "same_model", "other_model"] = ""
+    """Who the second reader was; empty where none was asked."""
+    disputes: tuple[Dispute, ...] = ()
+    """Of its sentences, the oldest first."""
+    refused: tuple[Refused, ...] = ()
+    """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
+    continues: Continued | None = None
+    """The earlier run that this one follows up."""
+    asked: str = ""
+    """The question as it was typed, where `question` is a rewording of it that stands alone."""
+    confidence: float | None = None
+    """None where nobody judged the evidence."""
+    confidence_reasons: tuple[Statement, ...] = ()
+    stop_reason: StopReason = "sufficient_evidence"
+    generated_at: str
+    """ISO time, from the workflow's clock."""
+    draft: bool = False
+    """True while the report gate waits: the standing is checked again when it is released."""
+    pubmed: PubMedSaid | None = None
+    """What PubMed says of the cited works now; None when it was not asked."""
+    filters: Filters = Filters()
+    """What every search was narrowed by."""
+    results_per_search: int = 10
+    """Works that each search was asked for."""
+    words: Words = STUDIES
+    """What the profile calls what was read."""
+    length: Length = "standard"

@@ -1,0 +1,84 @@
+"""What a person asks of a finished report: a question, a change, a dispute; and what becomes of it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from activities.contracts.evidence import EvidenceRef, Frozen, Length, ModelChoice
+from activities.contracts.judge import Refused
+from activities.contracts.step import StepContext
+from activities.contracts.write import DraftClaim, EditedSentence
+
+MAX_INSTRUCTION_CHARS = 2_000
+
+
+class Instruction(Frozen):
+    """One message about a finished report."""
+
+    kind: Literal["tell", "change", "dispute", "decide"]
+    """A question about it, a change of it, the dispute of a sentence, the decision of a dispute."""
+    text: str = Field(default="", max_length=MAX_INSTRUCTION_CHARS)
+    """The question, the instruction, the reason."""
+    by: str = ""
+    sentence: str = ""
+    """Id of the sentence that is disputed."""
+    upheld: bool = False
+    """Of a decision: whether the sentence goes."""
+    profile: str = "general"
+    models: dict[str, ModelChoice] = Field(default_factory=dict)
+    """Per role; empty: the worker's setting."""
+    fallbacks: tuple[ModelChoice, ...] = ()
+
+
+class Wanted(Frozen):
+    """New text that an instruction asks for."""
+
+    question: str
+    section: str = ""
+    """Id of the section that it goes to; empty for a section of its own."""
+
+
+class ReviseInput(StepContext):
+    """For the reviser: the report as it stands, and what is to be changed."""
+
+    wanted: str
+    """What the person asks for."""
+    by_identifier: tuple[str, ...] = ()
+    """Works that the instruction names and that were read for it."""
+    sections: dict[str, str] = Field(default_factory=dict)
+    """Id -> title, in order."""
+    sentences: tuple[DraftClaim, ...] = ()
+    """Of the sections, as they are printed."""
+    edited: tuple[EditedSentence, ...] = ()
+    """Of the editor."""
+    evidence: tuple[EvidenceRef, ...] = ()
+    """The works that are cited."""
+
+
+class Revised(Frozen):
+    """What an instruction touches; everything else stays as it is."""
+
+    removed: tuple[str, ...] = ()
+    """Ids of sentences that go."""
+    sections: tuple[str, ...] = ()
+    """Ids of sections that go."""
+    works: tuple[str, ...] = ()
+    """Ids of works that nothing may rest on any more."""
+    sentences: tuple[DraftClaim, ...] = ()
+    """New wordings, or fewer quotes, under the old ids, with what the gate decided of them."""
+    edited: tuple[EditedSentence, ...] = ()
+    """The same of the editor's."""
+    title: str = ""
+    length: Length | None = None
+    write: Wanted | None = None
+    refused: tuple[Refused, ...] = ()
+    """Wordings that the gate refused; the old ones stay."""
+    cannot: str = ""
+    """Why nothing can be done, in the model's words."""
+
+    @property
+    def touches(self) -> bool:
+        """Whether anything changes."""
+        return any((self.removed, self.sections, self.works, self.sentences, self.edited, self.title)) or (
+            self.length is not None or self.write is not None
+        )

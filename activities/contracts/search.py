@@ -1,0 +1,96 @@
+"""Inputs and outputs of searching: the searches of a round that ask one source, in one step."""
+
+from collections.abc import Iterable
+
+from activities.contracts.evidence import Compact, EvidenceRef, Frozen, Query, SearchStatus
+
+
+class SearchTask(Frozen):
+    """One search of one source."""
+
+    run_id: str
+    source: str
+    query: Query
+    library: str | None = None
+    library_signature: str = ""
+    """See `activities.permits`."""
+    as_given: bool = False
+    """The query is narrowed already: what the worker's configuration sets for the source is not added."""
+    max_age: float | None = None
+    """Seconds that an answer from the cache may be old; None: as old as the cache keeps it."""
+    seconds: float | None = None
+    """How long the search may wait for answers of its source; waiting for a turn does not count. None: no
+    limit."""
+
+
+class Listed(Frozen):
+    """A result of a search whose text is not read yet."""
+
+    name: str
+    """What its source reads it by: a normalised address, a number of PubMed Central."""
+    address: str = ""
+    title: str = ""
+    snippet: str = ""
+    date: str = ""
+    queries: tuple[str, ...] = ()
+    """The searches that found it, as they were asked for."""
+
+
+class Hits(Frozen):
+    """How one search ended, and what it has brought."""
+
+    source: str
+    query: str
+    """As it was sent."""
+    status: SearchStatus
+    hits: int = 0
+    kept: tuple[EvidenceRef, ...] = ()
+    listed: int = 0
+    """Results that were found and not read."""
+    set_aside: int = 0
+    detail: str = ""
+    attempts: int = 1
+    seconds: float = 0.0
+    waited: float = 0.0
+    """Of these, the seconds until the source answered."""
+
+
+class Choice(Frozen):
+    """What a source that lists before it reads goes by when it chooses."""
+
+    question: str
+    most: int
+    """Results that are read."""
+    listed: tuple[Listed, ...] = ()
+    """What earlier rounds found and did not read."""
+    tried: tuple[str, ...] = ()
+    """Names of what was read, or could not be."""
+
+
+class SearchTasks(Compact):
+    """The searches of a round that ask one source."""
+
+    run_id: str
+    tasks: tuple[SearchTask, ...]
+    choice: Choice | None = None
+    """None: a source that lists before it reads reads all that each search asks for."""
+
+
+class HitsOfAll(Compact):
+    """How the searches of a step ended, in the order of its tasks."""
+
+    answers: tuple[Hits, ...]
+    listed: tuple[Listed, ...] = ()
+    """What was found and not read, best first; the next round may read it."""
+    tried: tuple[str, ...] = ()
+    """Names of what was read, or could not be, in this step."""
+
+
+def united(results: Iterable[Listed]) -> dict[str, Listed]:
+    """Results by name, each once, with every search that found it."""
+    by_name: dict[str, Listed] = {}
+    for one in results:
+        known = by_name.get(one.name)
+        queries = tuple(dict.fromkeys((*(known.queries if known else ()), *one.queries)))
+        by_name[one.name] = (known or one).model_copy(update={"queries": queries})
+    return by_name

@@ -1,0 +1,115 @@
+"""What every thinking step of a run is given and answers.
+
+A thinking step has one of the `...Input` models of its stage as its input and returns `Charged[...]`: the
+answer, and what it cost. What a language model is asked to produce is the bare output model; ids, numbering
+and verification are code.
+"""
+
+from collections.abc import Mapping
+from typing import Generic, Literal, TypeVar
+
+from activities.contracts.evidence import (
+    Allowance,
+    Compact,
+    Frozen,
+    ModelChoice,
+    Statement,
+    Usage,
+)
+from activities.contracts.profile import Profile
+
+T = TypeVar("T")
+
+Role = Literal[
+    "clarifier",
+    "query_parser",
+    "planner",
+    "observer",
+    "gap_evaluator",
+    "tool_selector",
+    "judge",
+    "orderer",
+    "reflector",
+    "hypothesis_generator",
+    "writer",
+    "verifier",
+    "editor",
+    "extractor",
+    "appraiser",
+    "reviser",
+    "manager",
+    "analyst",
+    "own_role",
+]
+"""`own_role` stands for all roles that installed packages add."""
+
+Member = str
+"""A member of a team, beside its manager: `searcher`, `hypothesizer`, `judge`, `analyst`, `reporter`, or a
+specialist by its name (`activities.profiles.specialists`)."""
+ROLE_OF_MEMBER: Mapping[str, Role] = {
+    "searcher": "tool_selector",
+    "hypothesizer": "hypothesis_generator",
+    "reporter": "writer",
+}
+"""The roles of members that go by another name."""
+
+
+class Charged(Frozen, Generic[T]):
+    """A step's answer and its price."""
+
+    output: T
+    usage: Usage = Usage()
+    model: str = "extractive"
+    prompt_version: str = ""
+    """`role@digest` of the prompt that was sent; empty for the extractive back end."""
+    fell_back: bool = False
+    """The model asked for did not answer and another one (or the extractive back end) did."""
+    notes: tuple[Statement | str, ...] = ()
+    """What the report must state, such as evidence left out so that the prompt would fit."""
+
+
+class Reading(Frozen):
+    """A question back to the person who asked, with the answer that holds where none comes."""
+
+    question: str
+    assumed: str
+    answer: str = ""
+    """The person's; empty where what is assumed holds."""
+
+    @property
+    def text(self) -> str:
+        """`Which adults? All of them (assumed)`."""
+        return f"{self.question} {self.answer or f'{self.assumed} (assumed)'}"
+
+
+class StepContext(Compact):
+    """What every thinking step knows."""
+
+    run_id: str
+    section: str = ""
+    question: str
+    """The question of this loop: the run's, or the section's key question."""
+    background: str = ""
+    profile: Profile
+    model: ModelChoice = ModelChoice()
+    fallbacks: tuple[ModelChoice, ...] = ()
+    """Tried in order when the model is down."""
+    allowance: Allowance = Allowance(input_tokens=6000, output_tokens=1500)
+    instruction: str = ""
+    """What the manager of a team asks of this step; a model wrote it."""
+    prompt: str = ""
+    """Stands in place of the role's prompt file; a node of a graph may have one. Empty: the file."""
+    steering: tuple[str, ...] = ()
+    """What the reviewer said, oldest first. Trusted, unlike evidence."""
+    readings: tuple[Reading, ...] = ()
+    """How the question is meant, as its person answered or as it was assumed."""
+    scope: str = ""
+    """Identifies the run for the store of paid answers; set by the activity, not by the caller."""
+    lineage: str = ""
+    """Identifies the run through continuing as new and rewinding: what was paid for is found again."""
+    seconds: float | None = None
+    """Seconds this attempt may last; set by the activity, not by the caller. None: no limit."""
+
+
+TEST_GAP = "What would support or refute a hypothesis: "
+"""How the gap of a search begins that tests a hypothesis; the suggested search stands after it."""

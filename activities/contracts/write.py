@@ -1,0 +1,296 @@
+"""Typed inputs and outputs of the steps that write: a writer produces claims with quotes; markdown, numbering
+and references are code."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from typing import Literal
+
+from pydantic import Field
+
+from activities.contracts.evidence import (
+    Claim,
+    ClaimKind,
+    EvidenceRef,
+    Frozen,
+    SearchRecord,
+    StandsBy,
+    Statement,
+    StopReason,
+    Support,
+)
+from activities.contracts.judge import MechanismHypothesis, Table, WorkJudgement
+from activities.contracts.judge import Refused as Refused
+from activities.contracts.judge import RefusedKind as RefusedKind
+from activities.contracts.step import StepContext
+
+
+class Passage(Frozen):
+    """Sentences of one work, in its order, quoted and not judged (without a model)."""
+
+    evidence_id: str
+    quotes: tuple[str, ...]
+    """Word for word, in the order of the work."""
+    before: str = ""
+    """The sentence before, where it is needed to understand: the head of a list, a header row, a speaker."""
+    after: str = ""
+    mentions: tuple[str, ...] = ()
+    """Names of the question that the work mentions, as typed."""
+    lacks: tuple[str, ...] = ()
+    """Names of the question that it does not use, nor a word that is near one."""
+    uses: tuple[str, ...] = ()
+    """What it uses instead of a name: `HIV for AIDS`."""
+
+
+SentenceState = Literal["stands", "ask", "refused", "out"]
+"""`ask`: a second reader is asked, and until one has said yes it does not stand. `refused`: it does not, and
+its quote is printed in its place. `out`: its writer left it out."""
+SentenceKind = ClaimKind | Literal["transition"]
+"""`transition`: it leads into a section and states nothing."""
+
+
+class DraftClaim(Frozen):
+    """One sentence of a model, with what the gate decided of it (`activities.verification.gate`)."""
+
+    id: str = ""
+    """See `Claim.id`; given once, by `named`."""
+    text: str
+    support: tuple[Support, ...] = ()
+    kind: SentenceKind = "finding"
+    state: SentenceState = "stands"
+    stands_by: StandsBy = "quote"
+    problem: Statement | None = None
+    """Why it was refused."""
+    warnings: tuple[Statement, ...] = ()
+    """What code asks the second reader about it."""
+    computed: tuple[str, ...] = ()
+    """See `Claim.computed`."""
+    reworded: bool = False
+    """Whether it is in its second wording."""
+
+
+class DraftParagraph(Frozen):
+    claims: tuple[DraftClaim, ...]
+
+
+UnusedReason = Literal[
+    "retracted",
+    "refused",
+    "repeats",
+    "outranked",
+    "not_chosen",
+    "no_sentence",
+    "another_subject",
+    "not_relevant",
+    "not_read",
+]
+"""Why a work that was found is not cited:
+
+- `retracted`: it supports nothing;
+- `refused`: a writer cited it, and the claims or their quotes failed the checks;
+- `repeats`: what it says is stated already, from another work or in another section;
+- `outranked`: sentences of it answer, and those of other works answer better;
+- `not_chosen`: the model read it and made no claim of it that addresses the question;
+- `no_sentence`: it is relevant, and no single sentence of it answers;
+- `another_subject`: it does not mention what the question names;
+- `not_relevant`: it is too far from the question;
+- `not_read`: it ranked below the works that a writer was given.
+"""
+
+
+class SectionDraft(Frozen):
+    """What a writer makes of one section; every sentence is a claim."""
+
+    title: str = ""
+    paragraphs: tuple[DraftParagraph, ...] = ()
+    limitations: tuple[str, ...] = ()
+    unused: dict[UnusedReason, tuple[str, ...]] | None = None
+    """Reason -> ids of the works that the writer was given and does not cite; None where not recorded."""
+
+    answer: tuple[DraftClaim, ...] = ()
+    """The direct answer to the question of the section, two to five sentences, in the model's order."""
+    reservations: tuple[DraftClaim, ...] = ()
+    """What the model says that the evidence cannot show."""
+    refused: tuple[Refused, ...] = ()
+    """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
+    works_room: int = 0
+    """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
+    passages: tuple[Passage, ...] = ()
+    """Without a model: the passages nearest to the question, best first."""
+    related: tuple[Passage, ...] = ()
+    """Without a model: passages of works that do not mention all that the question names, best first."""
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Ids of the works that its claims and passages quote, each once."""
+        quoted = (support.evidence_id for claim in self.claims for support in claim.support)
+        passages = (passage.evidence_id for passage in (*self.passages, *self.related))
+        return tuple(dict.fromkeys((*quoted, *passages)))
+
+    @property
+    def claims(self) -> tuple[DraftClaim, ...]:
+        """The sentences of the answer, then those of the paragraphs."""
+        return (*self.answer, *(claim for paragraph in self.paragraphs for claim in paragraph.claims))
+
+    @property
+    def sentences(self) -> tuple[DraftClaim, ...]:
+        """Everything that it states, the reservations last."""
+        return (*self.claims, *self.reservations)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The paragraphs as text."""
+        return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
+
+    def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
+        """The draft with what `change` makes of each sentence in its place, without empty paragraphs."""
+
+        def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
+            return tuple(new for claim in claims for new in change(claim))
+
+        paragraphs = (DraftParagraph(claims=each(paragraph.claims)) for paragraph in self.paragraphs)
+        return self.model_copy(
+            update={
+                "answer": each(self.answer),
+                "paragraphs": tuple(paragraph for paragraph in paragraphs if paragraph.claims),
+                "reservations": each(self.reservations),
+            }
+        )
+
+
+def named(section_id: str, draft: SectionDraft) -> SectionDraft:
+    """The draft with the ids of its sentences: `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.r1` of a
+    reservation. One that has an id keeps it."""
+    answer, rest, reserved = count(1), count(1), count(1)
+
+    def give(claims: Sequence[DraftClaim], numbers: Iterator[int], mark: str = "") -> tuple[DraftClaim, ...]:
+        return tuple(
+            claim if claim.id else claim.model_copy(update={"id": f"{section_id}.{mark}{number}"})
+            for claim, number in zip(claims, numbers, strict=False)
+        )
+
+    return draft.model_copy(
+        update={
+            "answer": give(draft.answer, answer, "a"),
+            "paragraphs": tuple(DraftParagraph(claims=give(p.claims, rest)) for p in draft.paragraphs),
+            "reservations": give(draft.reservations, reserved, "r"),
+        }
+    )
+
+
+class WriteInput(StepContext):
+    """For the writer (a whole short report) and the long writer (one section of a long one)."""
+
+    section_id: str = "s1"
+    title: str = ""
+    evidence: tuple[EvidenceRef, ...] = ()
+    """Best first; retracted work is already left out."""
+    judged: tuple[str, ...] | None = None
+    """Ids of the items that code judged to help with the question, among all that were found; None where a
+    model judged, or where items were found since."""
+    written: tuple[Claim, ...] = ()
+    """Claims of sections that are written, not to be repeated; contradictions to them are to be kept."""
+    shared: tuple[str, ...] = ()
+    """Ids of items that another section quotes where no model writes; a writer is not told of them."""
+    other_sections: tuple[str, ...] = ()
+    """Key questions that other sections answer."""
+    stop_reason: StopReason = "sufficient_evidence"
+    hypotheses: tuple[MechanismHypothesis, ...] = ()
+    judgements: tuple[WorkJudgement, ...] = ()
+    """Of the items of `evidence` that were judged."""
+    failed: tuple[DraftClaim, ...] = ()
+    """Sentences that were refused: they are to be written once more, under their ids, and nothing else. The
+    answer has them in one paragraph; those that the writer leaves out are `out`."""
+    report_to: str = ""
+    """Workflow id of the run that receives the paragraphs while they are written; empty for none."""
+
+
+class VerifyInput(StepContext):
+    """For the verifier, the second reader. One call for all that is open."""
+
+    section_id: str = "s1"
+    sentences: tuple[DraftClaim, ...]
+    evidence: tuple[EvidenceRef, ...] = ()
+    """Of a draft: what its writer was given, in the same order. Else the works that the sentences cite."""
+    judgements: tuple[WorkJudgement, ...] = ()
+    """As the writer was given them."""
+    works_room: int = 0
+    """See `SectionDraft.works_room`; 0: as many works as fit."""
+    searches: tuple[SearchRecord, ...] = ()
+    """What was searched, where sentences say what no work has."""
+
+
+class SentenceVerdict(Frozen):
+    """What the second reader says of a sentence, as far as code could bear it out."""
+
+    id: str
+    problem: Statement | None = None
+    """Why the sentence does not stand; None where it does."""
+
+
+class Verdicts(Frozen):
+    verdicts: tuple[SentenceVerdict, ...] = ()
+
+
+class EditedSentence(DraftClaim):
+    """A sentence of the editor: `a1` of the answer, `x1` of the summary, `m1` of the mechanism, `s2.lead`
+    that leads into a section."""
+
+    claims: tuple[str, ...] = ()
+    """Ids of the sentences it rests on; none for one that leads into a section."""
+
+
+class EditInput(StepContext):
+    """For the editor, once the sections are drafted and checked: it adds no fact."""
+
+    title: str = ""
+    outline: dict[str, str] = Field(default_factory=dict)
+    """Section id -> title, in the order of the report."""
+    claims: dict[str, tuple[Claim, ...]] = Field(default_factory=dict)
+    """Section id -> claims, in order."""
+    answers: dict[str, tuple[Claim, ...]] = Field(default_factory=dict)
+    """Section id -> the sentences of its answer, in order."""
+    judgements: tuple[WorkJudgement, ...] = ()
+    asks_mechanism: bool = False
+    """Whether the profile asks for the mechanism of the disease."""
+
+
+class Edited(Frozen):
+    title: str = ""
+    answer: tuple[EditedSentence, ...] = ()
+    """The direct answer to the run's question, two to five sentences; of a report of several sections."""
+    executive_summary: tuple[EditedSentence, ...] = ()
+    mechanism: tuple[EditedSentence, ...] = ()
+    transitions: dict[str, EditedSentence] = Field(default_factory=dict)
+    """Section id -> the sentence that leads into it."""
+    repeated: tuple[tuple[str, str], ...] = ()
+    """(id of a sentence, id of another one that says it already): the first is removed."""
+    contradictions: tuple[tuple[str, str], ...] = ()
+    """Pairs of ids of sentences that say the opposite."""
+    refused: tuple[Refused, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[EditedSentence, ...]:
+        """All that it states."""
+        return (*self.answer, *self.executive_summary, *self.mechanism, *self.transitions.values())
+
+    def changed(self, change: Callable[[EditedSentence], EditedSentence | None]) -> "Edited":
+        """What the editor wrote with what `change` makes of each sentence; None leaves it out."""
+
+        def each(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
+            return tuple(new for one in sentences if (new := change(one)) is not None)
+
+        leads = {name: new for name, one in self.transitions.items() if (new := change(one)) is not None}
+        parts = {name: each(getattr(self, name)) for name in ("answer", "executive_summary", "mechanism")}
+        return self.model_copy(update={**parts, "transitions": leads})
+
+
+class ExtractInput(StepContext):
+    """For the extractor: the reader's columns, filled for cited works."""
+
+    columns: tuple[str, ...]
+    evidence: tuple[EvidenceRef, ...] = ()
+
+
+class Extracted(Frozen):
+    table: Table = Table()
+    refused: tuple[Refused, ...] = ()

@@ -1,0 +1,79 @@
+"""Question, answer and evidence of an earlier run, imported into the run that follows it up."""
+
+import json
+
+import structlog
+from temporalio import activity
+
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.prepare import FollowUp, Imported
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import reporting_errors
+from activities.report.stored import report_name
+
+log = structlog.get_logger()
+
+MAX_ITEMS = 120
+"""Items that are imported at most: the first of the list."""
+MAX_BYTES = 180 * 1024
+"""Largest JSON of the references that is sent to the workflow."""
+MAX_ANSWER_CHARS = 2_000
+"""Of the earlier answer: what a prompt has room for."""
+
+
+class FollowUpActivities:
+    """Registered once a worker, with the store injected."""
+
+    def __init__(self, store: EvidenceStore) -> None:
+        self._store = store
+
+    @activity.defn
+    async def import_evidence(self, earlier: FollowUp) -> Imported:
+        """Read the earlier report and its list of evidence, and check that each text is here; retracted work
+        is left out."""
+        async with reporting_errors("evidence_not_imported", run_id=earlier.run_id):
+            return await self.read(earlier)
+
+    async def read(self, earlier: FollowUp) -> Imported:
+        """See `import_evidence`. Raises StoreError."""
+        lines = (await self._store.get_bytes(earlier.blob)).decode().splitlines()
+        try:
+            listed = [EvidenceRef.model_validate(json.loads(line)) for line in lines]
+        except ValueError as error:
+            raise StoreError(f"{earlier.blob} in the evidence store is no list of references") from error
+        usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
+        texts = await self._store.read_all(usable)
+        readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
+        room, kept = MAX_BYTES, list[EvidenceRef]()
+        for ref in readable:
+            ref = ref.model_copy(update={"sections": (), "from_run": ref.from_run or earlier.run_id})
+            room -= len(ref.model_dump_json())
+            if room < 0:
+                break
+            kept.append(ref)
+        question, answer = await self._answered(earlier.run_id)
+        return Imported(
+            items=tuple(kept), unreadable=len(usable) - len(readable), question=question, answer=answer
+        )
+
+    async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:
+        """The question of a run and what its report says first; nothing where the report cannot be read."""
+        from activities.report.formats.prose import summary_of
+        from activities.report.schema import Report
+
+        data = await self._store.get_named(report_name(run_id, "json"))
+        if data is None:
+            return "", ()
+        try:
+            report = Report.model_validate_json(data)
+        except ValueError:
+            log.warning("earlier_report_unreadable", run_id=run_id)
+            return "", ()
+        room, answer = MAX_ANSWER_CHARS, list[str]()
+        for claim in (*report.answer, *summary_of(report)):
+            room -= len(claim.text)
+            if room < 0:
+                break
+            answer.append(claim.text)
+        return report.question, tuple(answer)

@@ -1,0 +1,197 @@
+"""Reading works in full before they are cited: Europe PMC, the open addresses that OpenAlex and Semantic
+Scholar name, and Unpaywall, in this order, until one gives a text.
+
+Invariants:
+
+* what a judge quoted keeps standing: the full text is added behind the text that is stored;
+* a text counts only where it is of that work: by its PMCID, or because the title stands near its beginning;
+* only the ways that the run permits are tried; a work without an open text stays as it is.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Literal
+from urllib.parse import quote
+
+import structlog
+from pydantic import Field
+from temporalio import activity
+
+from activities.contracts.errors import Malformed, SourceError
+from activities.contracts.evidence import FULL_TEXT_FROM, Evidence, EvidenceRef, Frozen
+from activities.documents.read import Unreadable
+from activities.documents.readers import readers
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import heartbeating
+from activities.settings import Settings
+from activities.sources.europepmc import BASE_URL
+from activities.sources.http.client import Http
+from activities.sources.http.pages import PARSE_SECONDS, PageReader
+from activities.sources.records import Wire, read_page
+
+log = structlog.get_logger()
+
+Way = Literal["europepmc", "open_address", "unpaywall"]
+AT_ONCE = 4
+MAX_ADDRESSES = 3
+"""That Unpaywall names and that are tried."""
+MIN_CHARS = 4_000
+"""Of a text at an open address: a page with the abstract alone is shorter."""
+MAX_CHARS = 400_000
+"""Of a full text that is kept."""
+HEAD_CHARS = 6_000
+"""Where the title of the work must stand."""
+MIN_TITLE_SHARE = 0.8
+"""Of the words of the title that must stand there."""
+UNPAYWALL_URL = "https://api.unpaywall.org/v2"
+FullText = tuple[str, str, tuple[int, ...]]
+"""A text, where it is from, and where in it each page begins."""
+
+
+class ReadInFull(Frozen):
+    """Works to be read in full, and how."""
+
+    run_id: str
+    evidence: tuple[EvidenceRef, ...]
+    ways: tuple[Way, ...]
+
+
+class FullTexts(Frozen):
+    evidence: tuple[EvidenceRef, ...] = Field(default=())
+    """Those that were read: the same works under other blobs."""
+
+
+class Location(Wire):
+    url: str = ""
+    url_for_pdf: str = ""
+
+
+class Unpaywall(Wire):
+    """What https://unpaywall.org/data-format says of a DOI."""
+
+    best_oa_location: Location = Location()
+    oa_locations: tuple[Location, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """PDF files first, then the page that Unpaywall finds best."""
+        places = (self.best_oa_location, *self.oa_locations)
+        found = dict.fromkeys((*(place.url_for_pdf for place in places), self.best_oa_location.url))
+        return tuple(filter(None, found))[:MAX_ADDRESSES]
+
+
+class FullTextActivities:
+    """Registered once a worker, with what it asks injected."""
+
+    def __init__(self, settings: Settings, http: Http, pages: PageReader, store: EvidenceStore) -> None:
+        self._http = http
+        self._pages = pages
+        self._store = store
+        self._email = settings.email
+        self._europepmc = settings.source_url("europepmc", BASE_URL)
+        self._unpaywall = settings.source_url("unpaywall", UNPAYWALL_URL)
+        self._offline = settings.offline
+        http.pace("unpaywall", 5.0)
+
+    @activity.defn
+    async def read_in_full(self, step: ReadInFull) -> FullTexts:
+        """Read what can be read; a work whose text cannot be had is left out of the answer."""
+        if self._offline:
+            return FullTexts()
+        slots = asyncio.Semaphore(AT_ONCE)
+        async with heartbeating():
+            documents = await self._store.get_many(step.evidence)
+
+            async def read(ref: EvidenceRef, item: Evidence) -> EvidenceRef | None:
+                async with slots:
+                    full = await self._read(item, step.ways)
+                if full is None:
+                    return None
+                kept = {"sections": ref.sections, "queries": ref.queries, "from_run": ref.from_run}
+                return (await self._store.put(full)).model_copy(update={**kept, "standing": ref.standing})
+
+            found = await asyncio.gather(*map(read, step.evidence, documents))
+        return FullTexts(evidence=tuple(ref for ref in found if ref is not None))
+
+    async def _read(self, item: Evidence, ways: Sequence[Way]) -> Evidence | None:
+        """The item with its full text; None where no permitted way leads to one."""
+        for way in ways:
+            try:
+                match way:
+                    case "europepmc":
+                        found = await self._of_europepmc(item)
+                    case "open_address":
+                        found = await self._at(item, (item.facts.get("open_access_url", ""),))
+                    case "unpaywall":
+                        found = await self._at(item, await self._addresses(item))
+            except SourceError as error:
+                log.info("full_text_not_read", evidence_id=item.evidence_id, way=way, reason=str(error))
+                continue
+            if found is not None:
+                text, where, pages = found
+                facts = {**item.facts, FULL_TEXT_FROM: where}
+                before = f"{item.text}\n\n"
+                changed = {
+                    "text": f"{before}{text[:MAX_CHARS]}",
+                    "full_text": True,
+                    "facts": facts,
+                    "pages": tuple(len(before) + start for start in pages if start < MAX_CHARS),
+                }
+                return item.model_copy(update=changed)
+        return None
+
+    async def _of_europepmc(self, item: Evidence) -> FullText | None:
+        """The body of an open article. Raises SourceError."""
+        pmcid = item.identifiers.pmcid
+        if pmcid is None:
+            return None
+        address = f"{self._europepmc}/{pmcid}/fullTextXML"
+        response = await self._http.get("europepmc", address, accept=(404,))
+        if response.status_code == 404:
+            return None
+        try:
+            function = "activities.sources.europepmc:read_body_of"
+            text = await readers().read(str, function, pmcid, body=response.content, seconds=PARSE_SECONDS)
+        except Unreadable as error:
+            raise Malformed(f"europepmc sent XML that cannot be read: {error}") from error
+        return (text, "Europe PMC", ()) if text else None
+
+    async def _addresses(self, item: Evidence) -> tuple[str, ...]:
+        """Open addresses of a DOI. Raises SourceError."""
+        doi = item.identifiers.doi
+        if doi is None or not self._email:
+            return ()
+        response = await self._http.get(
+            "unpaywall", f"{self._unpaywall}/{quote(doi)}", {"email": self._email}, accept=(404,)
+        )
+        if response.status_code == 404:
+            return ()
+        return read_page(Unpaywall, response, "Unpaywall").addresses
+
+    async def _at(self, item: Evidence, addresses: Sequence[str]) -> FullText | None:
+        """The text at the first address that has this work. Raises SourceError of the last one."""
+        failed: SourceError | None = None
+        for address in dict.fromkeys(filter(None, addresses)):
+            try:
+                page = await self._pages.read(address)
+            except SourceError as error:
+                failed = error
+                continue
+            if is_whole(page.text.text, item):
+                return page.text.text, page.url, page.text.pages
+        if failed is not None:
+            raise failed
+        return None
+
+
+def is_whole(text: str, item: Evidence) -> bool:
+    """Whether a text is more than the abstract of a work, and of that work."""
+    if len(text) < max(MIN_CHARS, 2 * len(item.text)):
+        return False
+    head, wanted = set(_words(text[:HEAD_CHARS])), set(_words(item.title))
+    return bool(wanted) and len(wanted & head) >= MIN_TITLE_SHARE * len(wanted)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]{3,}", text.casefold())

@@ -1,0 +1,174 @@
+"""The first step of a run: resolve what only the worker knows (profile, sources, models, prices)."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from temporalio import activity
+
+from activities.contracts.errors import DeterminatorError, to_application_error
+from activities.contracts.evidence import ModelChoice, SourceOption
+from activities.contracts.prepare import Prepared, PrepareInput
+from activities.contracts.profile import Profile
+from activities.models.prices import price_of
+from activities.models.sizing import effort_of
+from activities.permits import Permits
+from activities.profiles.loader import load_profile, profile_names
+from activities.settings import Settings
+from activities.sources.base import Source
+from activities.sources.library.source import info_of
+from activities.sources.reachability import unreachable
+from activities.sources.registry import options, why_closed
+
+
+class PrepareError(DeterminatorError):
+    """The request asks for something this worker does not have; never retried."""
+
+
+class PrepareActivities:
+    """Registered once a worker, with its settings and sources injected."""
+
+    def __init__(self, settings: Settings, sources: Mapping[str, Source]) -> None:
+        self._settings = settings
+        self._sources = sources
+        self._permits = Permits(settings)
+
+    @activity.defn
+    async def prepare(self, step: PrepareInput) -> Prepared:
+        """Non-retryable when a profile, source, model or library that was asked for is not there."""
+        try:
+            prepared = await asyncio.to_thread(self.resolve, step, activity.info().workflow_id or "")
+            prepared = await self._with_effort(prepared)
+        except DeterminatorError as error:
+            raise to_application_error(error) from error
+        if step.sources:
+            return prepared  # a source that was named is tried, and the ledger records the result
+        return prepared.model_copy(update={"sources": await self._within_reach(prepared.sources)})
+
+    async def _with_effort(self, prepared: Prepared) -> Prepared:
+        """How much each model is asked for: as the request or the settings say, else by the model's size."""
+        choices = dict.fromkeys((*prepared.models.values(), *prepared.fallbacks))
+        efforts = await asyncio.gather(*(effort_of(self._settings, choice) for choice in choices))
+        known = {
+            choice: choice.model_copy(update={"effort": effort})
+            for choice, effort in zip(choices, efforts, strict=True)
+        }
+        return prepared.model_copy(
+            update={
+                "models": {role: known[choice] for role, choice in prepared.models.items()},
+                "fallbacks": tuple(known[choice] for choice in prepared.fallbacks),
+            }
+        )
+
+    async def _within_reach(self, offered: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
+        addresses = {
+            option.info.name: address
+            for option in offered
+            if option.enabled and (address := getattr(self._sources[option.info.name], "address", ""))
+        }
+        missing = await unreachable(addresses)
+        return tuple(
+            option.model_copy(update={"enabled": False, "reason": missing[option.info.name]})
+            if option.info.name in missing
+            else option
+            for option in offered
+        )
+
+    def resolve(self, step: PrepareInput, workflow_id: str) -> Prepared:
+        """Resolve a request of a run against this worker. Raises DeterminatorError."""
+        settings = self._settings
+        self._check_names(step, workflow_id)
+        folder = settings.profiles_dir or settings.home / "profiles"
+        profile = load_profile(step.profile, path=step.profile_path, folder=folder)
+        if step.library is not None:
+            check_library(step.library)
+        default = settings.model_choices()
+        models = {"default": default["default"], **step.models} if step.models else default
+        for role, chosen in models.items():
+            if chosen.backend == "openai" and not chosen.model:
+                raise PrepareError(f"the model of {role} has no name; set it with --model NAME")
+        fallbacks = step.fallbacks or settings.fallback_choices()
+        known = self._profiles(folder)
+        return Prepared(
+            profile=profile,
+            profiles={name: one.description for name, one in known.items()},
+            preferences={name: one.sources for name, one in known.items()},
+            alternatives=known if step.chooses_profile else {},
+            sources=choose_sources(self._options(step.library), step.sources),
+            models=models,
+            own_library=bool(step.library or settings.library),
+            unpaywall=bool(settings.email) and not settings.offline,
+            pubmed_queue=self._pubmed_queue(),
+            fallbacks=fallbacks,
+            prices={
+                chosen.model: price_of(settings, chosen)
+                for chosen in (*models.values(), *fallbacks)
+                if chosen != ModelChoice()
+            },
+        )
+
+    def _options(self, library: str | None) -> tuple[SourceOption, ...]:
+        """The sources, with what the run's own folder is in place of what the setting names."""
+        offered = options(self._settings, self._sources)
+        if library is None:
+            return offered
+        own = {"info": info_of(library)}
+        return tuple(one.model_copy(update=own) if one.info.name == "library" else one for one in offered)
+
+    def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
+        """Raises NotPermitted before anything that the request names is opened."""
+        if step.library is not None:
+            signature = step.signatures.get("library", "")
+            self._permits.check("library", step.library, workflow_id, signature)
+        if step.profile_path is not None:
+            signature = step.signatures.get("profile_path", "")
+            self._permits.check("profile_path", step.profile_path, workflow_id, signature)
+        for chosen in (*step.models.values(), *step.fallbacks):
+            self._permits.check_address(chosen.base_url)
+
+    def _pubmed_queue(self) -> str | None:
+        pubmed = self._sources.get("pubmed")
+        return None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue
+
+    def _profiles(self, folder: Path | None) -> dict[str, Profile]:
+        """Every profile that can be read."""
+        found = {}
+        for name in profile_names(folder):
+            try:
+                found[name] = load_profile(name, folder=folder)
+            except DeterminatorError as error:
+                # a broken profile that was not asked for must not stop the run
+                activity.logger.warning("a profile cannot be read: %s", error)
+        return found
+
+
+def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:
+    """The sources named, each enabled; all that can be searched, closed ones included, when none is named.
+
+    Raises PrepareError with one line that says which name is wrong and how to fix it.
+    """
+    searchable = {option.info.name: option for option in offered if option.info.role == "search"}
+    if not names:
+        return tuple(searchable.values())
+    unknown = [name for name in names if name not in searchable]
+    if unknown:
+        known = ", ".join(searchable)
+        raise PrepareError(
+            f"the worker that serves this run has no source named {', '.join(unknown)}; it has: {known}"
+        )
+    for name in names:
+        if not searchable[name].enabled:
+            reason = searchable[name].reason
+            raise PrepareError(
+                f"the source {name} is not enabled on the worker that serves this run ({reason})"
+            )
+    return tuple(searchable[name] for name in dict.fromkeys(names))
+
+
+def check_library(folder: str) -> None:
+    """Raises PrepareError when the folder of the user's documents is not there."""
+    path = Path(folder).expanduser()
+    if not path.is_absolute():
+        raise PrepareError(f"the library {folder} must be an absolute path: the worker has its own folder")
+    if not path.is_dir():
+        raise PrepareError(f"the library {folder} is not a folder on the worker's machine; check the path")

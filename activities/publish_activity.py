@@ -1,0 +1,298 @@
+"""Publishing as an activity: the last step of every run, whatever happened before it.
+
+Invariants:
+
+- A report is always published: nothing a model wrote can make this step fail. Only the store can, and then
+  the step is tried again; an item that stays unreadable is left out and said to be.
+- The standing of what is cited is looked up again here; what has been retracted since it was found supports
+  nothing.
+- What returns to the workflow stays small; the whole report is a blob.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+from temporalio import activity
+
+from activities.contracts.candidates import CandidateFindings
+from activities.contracts.effects import Analysis
+from activities.contracts.errors import DeterminatorError, StoreError
+from activities.contracts.evidence import Evidence, EvidenceRef, Statement
+from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import reporting_errors
+from activities.permits import NotPermitted
+from activities.private_files import file_name, write_whole
+from activities.report.abridge import slim
+from activities.report.formats import render
+from activities.report.schema import Published, Report
+from activities.report.stored import report_name
+from activities.retractions.rules import worst
+
+if TYPE_CHECKING:  # workflows import this module, and no HTTP client
+    from activities.sources.standing_lookup import StandingVerdict
+
+log = structlog.get_logger()
+
+CHECK_PUBMED = "check_pubmed"
+"""The activity that asks PubMed (`activities.pubmed_notices_activity`); it runs on NCBI's queue only."""
+GIVE_UP_ATTEMPT = 3
+"""From this attempt on an item that cannot be read no longer delays the report."""
+
+
+class StandingChecker(Protocol):
+    """Looks up whether works have been retracted or corrected."""
+
+    async def check_many(
+        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
+    ) -> "Mapping[str, StandingVerdict]":
+        """Verdicts by evidence id; an item without one could not be looked up. `pubmed` is what PubMed said
+        of them: only the process that holds NCBI's gate may ask it. `library`: ask about the user's own
+        documents too."""
+        ...
+
+
+class PublishActivities:
+    """Registered once a worker, with the store and the standing checker injected."""
+
+    def __init__(
+        self,
+        store: EvidenceStore,
+        standing: StandingChecker | None = None,
+        *,
+        copies: Path | None = None,
+        form: str = "md",
+        leave: Callable[[Report], Awaitable[None]] | None = None,
+    ) -> None:
+        """`copies` is a folder in which each final report is left as a file too, in the format `form`;
+        `leave` leaves what else a person may want of a run, and raises nothing."""
+        self._store = store
+        self._standing = standing
+        self._copies = copies
+        self._form = form
+        self._leave = leave
+
+    @activity.defn
+    async def publish_report(self, step: PublishInput) -> Published:
+        """Check, number, render and store the report; see `activities.report.assemble`. A workflow publishes
+        under its own id only."""
+        async with reporting_errors("publish_failed", run_id=step.run_id):
+            refuse_another_run(step.run_id, activity.info().workflow_id)
+            return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)
+
+    async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
+        """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
+        notes: list[Statement] = []
+
+        async def look_up(known: Sequence[EvidenceRef]) -> "Mapping[str, StandingVerdict]":
+            verdicts, failed = await self._look_up(known, step)
+            notes.extend(failed)
+            return verdicts
+
+        kept = await self._store.put_bytes(step.model_dump_json().encode(), "json")
+        report = await assembled(self._store, step, look_up, notes, patient=patient)
+        report = report.model_copy(update={"made_from": kept})
+        whole = await asyncio.to_thread(render, report, "json")
+        text = await asyncio.to_thread(render, report, "md")
+        blob, markdown_blob = await asyncio.gather(
+            self._store.put_bytes(whole, "json"), self._store.put_bytes(text, "md")
+        )
+        await self._store.put_named(report_name(step.run_id, "json"), whole)
+        await self._store.put_named(report_name(step.run_id, "md"), text)
+        if self._copies is not None and not step.draft:
+            await asyncio.to_thread(leave_copy, self._copies, report, self._form)
+        if self._leave is not None and not step.draft:
+            await self._leave(report)
+        log.info(
+            "report_published",
+            run_id=step.run_id,
+            claims=report.verification.verified,
+            dropped=len(report.verification.dropped),
+            references=len(report.references),
+        )
+        return slim(
+            Published(
+                report=report,
+                blob=blob,
+                markdown_blob=markdown_blob,
+                answered=report.verification.verified > 0,
+                verified_claims=report.verification.verified,
+            )
+        )
+
+    async def _look_up(
+        self, known: Sequence[EvidenceRef], step: PublishInput
+    ) -> "tuple[Mapping[str, StandingVerdict], list[Statement]]":
+        """The standing of works now, and what to state of those about which nobody answered."""
+        if self._standing is None or not known:
+            return {}, []
+        try:
+            verdicts = await self._standing.check_many(known, pubmed=step.pubmed, library=reaches_out(step))
+        except DeterminatorError as error:
+            log.warning("standing_not_checked", error=str(error))
+            return {}, [Statement(code="standing_not_looked_up")]
+        unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
+        silent = Statement(code="authority_silent", values={"works": unasked, "of": len(known)})
+        return verdicts, [silent] if unasked else []
+
+
+LookUp = Callable[[Sequence[EvidenceRef]], Awaitable["Mapping[str, StandingVerdict]"]]
+
+
+async def assembled(
+    store: EvidenceStore,
+    step: PublishInput,
+    look_up: LookUp,
+    notes: Sequence[Statement] = (),
+    *,
+    patient: bool = False,
+) -> Report:
+    """The report of what publishing was given, with the standing that `look_up` says its works have now:
+    made when a run ends, and again for every later version. `notes` are read once that was called; `patient`:
+    raise StoreError when a cited item cannot be read rather than go on without it."""
+    from activities.report.assemble import build_report  # see `worker.daemon`
+
+    refs = read_refs(step)
+    documents, lost = await _load(store, refs, patient=patient)
+    known = [ref for ref in refs if ref.evidence_id in documents]
+    documents = _with_standing(known, documents, await look_up(known))
+    if refs and not documents:
+        # nothing of what the judge called sufficient can be shown any more
+        step = step.model_copy(update={"stop_reason": "all_sources_failed"})
+    findings, missing = await _findings(store, step, patient=patient)
+    # In a thread: a long report must not block the heartbeats.
+    report = await asyncio.to_thread(build_report, step, documents, [*lost, *notes, *missing], findings)
+    return report.model_copy(update={"analysis": await _analysis(store, step.analysis)})
+
+
+async def _analysis(store: EvidenceStore, blob: str) -> Analysis | None:
+    """The statistics of the run; None where there are none or they cannot be read."""
+    if not blob:
+        return None
+    try:
+        return Analysis.model_validate_json(await store.get_bytes(blob))
+    except (StoreError, ValueError) as error:
+        log.warning("analysis_unreadable", error=str(error))
+        return None
+
+
+async def _load(
+    store: EvidenceStore, refs: Sequence[EvidenceRef], *, patient: bool
+) -> tuple[dict[str, Evidence], list[Statement]]:
+    """The bodies of the cited items, and what to state of those that cannot be read."""
+    documents: dict[str, Evidence] = {}
+    lost: list[str] = []
+    for ref, answer in zip(refs, await store.read_all(refs), strict=True):
+        if isinstance(answer, Evidence):
+            documents[ref.evidence_id] = answer
+        elif patient:
+            raise StoreError(f"the stored text of {ref.evidence_id} cannot be read: {answer}") from answer
+        else:
+            log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
+            lost.append(ref.evidence_id)
+    if not lost:
+        return documents, []
+    return documents, [Statement(code="item_unreadable", values={"evidence_ids": tuple(lost)})]
+
+
+async def _findings(
+    store: EvidenceStore, step: PublishInput, *, patient: bool
+) -> tuple[dict[str, CandidateFindings], list[Statement]]:
+    """What was looked up of each candidate, by name, and what to state of what cannot be read."""
+    found: dict[str, CandidateFindings] = {}
+    notes: list[Statement] = []
+    for candidate in step.candidates:
+        if not candidate.looked_up:
+            continue
+        try:
+            data = await store.get_bytes(candidate.looked_up)
+            found[candidate.name] = CandidateFindings.model_validate_json(data)
+        except (StoreError, ValueError) as error:
+            if patient and isinstance(error, StoreError):
+                raise
+            log.warning("findings_unreadable", name=candidate.name, error=str(error))
+            values = {"name": candidate.name, "reason": "what was found cannot be read from the store"}
+            notes.append(Statement(code="candidate_not_looked_up", values=dict(values)))
+    return found, notes
+
+
+def _with_standing(
+    refs: Sequence[EvidenceRef],
+    documents: Mapping[str, Evidence],
+    verdicts: "Mapping[str, StandingVerdict]",
+) -> dict[str, Evidence]:
+    """The documents with the worst standing that any authority reports; only a reinstatement improves one."""
+    current: dict[str, Evidence] = {}
+    for ref in refs:
+        item = documents[ref.evidence_id]
+        verdict = verdicts.get(ref.evidence_id)
+        notices = tuple(dict.fromkeys((*item.notices, *(verdict.notices if verdict else ()))))
+        if verdict and any(notice.kind == "reinstatement" for notice in verdict.notices):
+            standing = verdict.standing
+        else:
+            standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
+        current[ref.evidence_id] = item.model_copy(update={"standing": standing, "notices": notices})
+    return current
+
+
+def refuse_another_run(run_id: str, workflow_id: str | None) -> None:
+    """Raises NotPermitted for a report under the id of another run: its owner trusts what is stored there."""
+    if run_id != workflow_id:
+        own = (workflow_id or "an activity without a run")[:200]
+        raise NotPermitted(f"{own} publishes no report of another run")
+
+
+def leave_copy(folder: Path, report: Report, form: str) -> None:
+    """Write a report to a folder as a file; an existing file stays as it is. A failure is logged: the report
+    itself is in the store."""
+    path = folder / f"{file_name(report.run_id)}.{form}"
+    try:
+        if not path.exists():
+            write_whole(path, render(report, form))
+    except (OSError, DeterminatorError) as error:
+        log.warning("report_file_not_written", path=str(path), error=str(error))
+
+
+def read_refs(step: PublishInput) -> list[EvidenceRef]:
+    """References of the items whose text the checks need, in the order of the evidence: what is cited, and
+    what was judged."""
+    return _refs(step, {*cited_ids(step), *(judgement.evidence_id for judgement in step.judgements)})
+
+
+def cited_ids(step: PublishInput) -> set[str]:
+    """Ids of the items that a draft, a candidate or the table cites."""
+    ids = {name for planned in step.sections for name in planned.draft.cited}
+    ids |= {support.evidence_id for candidate in step.candidates for support in candidate.quotes}
+    ids |= {effect.evidence_id for effect in step.appraisal.effects}
+    return ids | {row.evidence_id for row in step.table.rows}
+
+
+def cited_refs(step: PublishInput) -> list[EvidenceRef]:
+    """References of the items that a draft, a candidate or the table cites, in the order of the evidence."""
+    return _refs(step, cited_ids(step))
+
+
+def _refs(step: PublishInput, ids: set[str]) -> list[EvidenceRef]:
+    return list({ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}.values())
+
+
+def reaches_out(step: PublishInput) -> bool:
+    """Whether a run searched more than the user's own documents: only then may the names of those leave the
+    machine."""
+    return any(search.source != "library" for search in step.searches)
+
+
+def pubmed_check(step: PublishInput, *, library: bool = False) -> PubMedCheck | None:
+    """What PubMed is to be asked before publishing, all of it at once; None when there is nothing to ask.
+    `library`: about the user's own documents too."""
+    pmids = dict.fromkeys(pmid for ref in cited_refs(step) if (pmid := pubmed_name(ref, library=library)))
+    return PubMedCheck(run_id=step.run_id, pmids=tuple(pmids)) if pmids else None
+
+
+def pubmed_name(ref: EvidenceRef, *, library: bool = False) -> str | None:
+    """The PMID by which PubMed is asked about a work; None for what it cannot know, and for what came from
+    the user's own library unless `library` says that it may be asked about."""
+    return ref.identifiers.pmid if library or ref.source != "library" else None

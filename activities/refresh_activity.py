@@ -1,0 +1,293 @@
+"""Refreshing a finished report as activities: what to ask again, and keeping what was found.
+
+Between the two the workflow repeats the searches through the sources' own activities and asks PubMed on
+NCBI's queue (`workflows.refresh`). Nothing that a run published is ever overwritten.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from temporalio import activity
+
+from activities.contracts.errors import DeterminatorError, StoreError
+from activities.contracts.evidence import EvidenceRef, Filters, Frozen, Query, SearchRecord, SourceOption
+from activities.contracts.publish import PubMedCheck, PubMedSaid
+from activities.contracts.revise import Instruction
+from activities.contracts.search import SearchTask
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import reporting_errors
+from activities.publish_activity import StandingChecker, pubmed_name
+from activities.report.archive import Archive, Change, NewWork, newest
+from activities.report.schema import Reference, Report
+from activities.settings import Settings
+from activities.sources.base import Source
+from activities.sources.registry import options, why_closed
+from activities.sources.standing_lookup import StandingVerdict
+
+if TYPE_CHECKING:
+    from activities.report.refreshed import Refreshed
+
+MAX_SEARCHES = 60
+"""Searches of a report that are repeated: the first ones."""
+KNOWN_BYTES = 150 * 1024
+"""Largest JSON of the known items that is sent to the workflow, in bytes."""
+
+
+class NoReportToRefresh(DeterminatorError):
+    """There is no finished report of the run in this worker's evidence store; never retried."""
+
+
+class RefreshRequest(Frozen):
+    """Refresh the report of a run: the input of the workflow, and of each action of its schedule."""
+
+    run_id: str
+    search: bool = True
+    """Repeat the report's searches; without it only the standing of its references is looked up."""
+    known_blob: str = ""
+    """Key of a blob with references to all items of the run, one JSON object a line. Empty: what the report
+    cites."""
+    library: str | None = None
+    library_signature: str = ""
+    """See `activities.permits`."""
+    instruction: Instruction | None = None
+    """What a person asks of the report: then nothing is refreshed."""
+
+
+class RepeatedSearch(Frozen):
+    """A search of the report that is to be repeated."""
+
+    task: SearchTask
+    queue: str | None = None
+    """Task queue of a source whose rate is strict."""
+    closed: str = ""
+    """Why the source cannot be searched now; empty when it can."""
+
+
+class RefreshPlan(Frozen):
+    """What a refresh looks up."""
+
+    searches: tuple[RepeatedSearch, ...] = ()
+    known: tuple[EvidenceRef, ...] = ()
+    """The items that are not new, without what is not needed to recognize them."""
+    check: PubMedCheck | None = None
+    pubmed_queue: str | None = None
+
+
+class RefreshFindings(Frozen):
+    """What the workflow found out, to be kept."""
+
+    request: RefreshRequest
+    at: str
+    """ISO time, from the workflow's clock."""
+    searches: tuple[SearchRecord, ...] = ()
+    new: tuple[NewWork, ...] = ()
+    pubmed: PubMedSaid | None = None
+
+
+class RefreshOutcome(Frozen):
+    """What a refresh found that no version of the report said."""
+
+    run_id: str
+    since: str
+    """`generated_at` of the version that it was compared with."""
+    references: int = 0
+    asked: tuple[str, ...] = ()
+    """Ids of the references that an authority could be asked about."""
+    authorities: tuple[str, ...] = ()
+    """The authorities that were asked."""
+    unanswered: tuple[str, ...] = ()
+    """Those about which no authority answered."""
+    failures: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    claims_lost: tuple[str, ...] = ()
+    new: tuple[NewWork, ...] = ()
+    searches: tuple[SearchRecord, ...] = ()
+    version: int = 1
+    """The number of the latest version."""
+    made: bool = False
+    """Whether this refresh has made it."""
+    claims_changed: tuple[str, ...] = ()
+    """Ids of sentences that are new or read otherwise, where a person asked for it."""
+    blob: str = ""
+    """Key of the answer to a question about the report, as a report of its own."""
+    calls: int = 0
+    """Of a model, for what a person asked."""
+    tokens: int = 0
+    notes: tuple[str, ...] = ()
+    """What of it could not be done."""
+
+
+class RefreshActivities:
+    """Registered once a worker, with the store, the sources and the standing checker injected."""
+
+    def __init__(self, settings: Settings, sources: Mapping[str, Source], standing: StandingChecker) -> None:
+        self._settings = settings
+        self._sources = sources
+        self._standing = standing
+
+    @activity.defn
+    async def plan_refresh(self, request: RefreshRequest) -> RefreshPlan:
+        """Read the report: its searches, the items that are known, the works to ask PubMed about."""
+        async with reporting_errors("refresh_not_planned", run_id=request.run_id):
+            return await self.plan(request)
+
+    @activity.defn
+    async def keep_refresh(self, found: RefreshFindings) -> RefreshOutcome:
+        """Look up the standing of the references, and keep what is not known yet as a new version."""
+        async with reporting_errors("refresh_not_kept", run_id=found.request.run_id):
+            return await self.keep(found)
+
+    async def plan(self, request: RefreshRequest) -> RefreshPlan:
+        """See `plan_refresh`. Raises DeterminatorError."""
+        archive = Archive(self._settings.evidence_url)
+        first = await first_of(archive, request.run_id)
+        report, versions = await newest(archive, first)
+        cited = references_of(report)
+        known = list(await listed(archive.store, request.known_blob)) or cited
+        known += [_as_known(work) for version in versions for work in version.new]
+        pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
+        pubmed = self._sources.get("pubmed")
+        return RefreshPlan(
+            searches=self._searches(first, request) if request.search else (),
+            known=_brief(known),
+            check=PubMedCheck(run_id=request.run_id, pmids=pmids) if pmids else None,
+            pubmed_queue=None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue,
+        )
+
+    def _searches(self, report: Report, request: RefreshRequest) -> tuple[RepeatedSearch, ...]:
+        """The searches of the report, each once, as they were asked for."""
+        offered = {option.info.name: option for option in options(self._settings, self._sources)}
+        method = report.methodology
+        asked = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
+        found = []
+        for source, text in list(asked)[:MAX_SEARCHES]:
+            search = repeated(
+                offered, source, text, request.run_id, limit=method.results_per_search, filters=method.filters
+            )
+            if source == "library":
+                own = {"library": request.library, "library_signature": request.library_signature}
+                search = search.model_copy(update={"task": search.task.model_copy(update=own)})
+            found.append(search)
+        return tuple(found)
+
+    async def keep(self, found: RefreshFindings) -> RefreshOutcome:
+        """See `keep_refresh`. Raises DeterminatorError."""
+        request = found.request
+        archive = Archive(self._settings.evidence_url)
+        first = await first_of(archive, request.run_id)
+        before, _ = await newest(archive, first)
+        cited = references_of(before)
+        given = await self._standing.check_many(cited, pubmed=found.pubmed)
+        verdicts = {name: verdict for name, verdict in given.items() if verdict.asked}
+        from activities.report.refreshed import keep  # with what builds reports; see `worker.daemon`
+
+        kept = await keep(archive, first, verdicts, at=found.at, new=found.new, searches=found.searches)
+        return _outcome(request.run_id, before, verdicts, kept, found.searches)
+
+
+def repeated(
+    offered: Mapping[str, SourceOption],
+    source: str,
+    text: str,
+    run_id: str,
+    *,
+    limit: int,
+    filters: Filters | None = None,
+) -> RepeatedSearch:
+    """A search of one source now, or why it cannot be made."""
+    option = offered.get(source)
+    query = Query(text=text, limit=limit, filters=filters or Filters())
+    closed = f"there is no source named {source}"
+    if option is not None:
+        closed = "" if option.enabled else option.reason or "it is not enabled"
+    return RepeatedSearch(
+        task=SearchTask(run_id=run_id, source=source, query=query, max_age=0),
+        queue=option.info.queue if option else None,
+        closed=closed,
+    )
+
+
+def _outcome(
+    run_id: str,
+    before: Report,
+    verdicts: Mapping[str, StandingVerdict],
+    kept: "Refreshed",
+    searches: Sequence[SearchRecord] = (),
+) -> RefreshOutcome:
+    """What a refresh of the version `before` came to."""
+    return RefreshOutcome(
+        run_id=run_id,
+        since=before.generated_at,
+        references=len(before.references),
+        asked=tuple(sorted(verdicts)),
+        authorities=tuple(sorted({name for verdict in verdicts.values() for name in verdict.asked})),
+        unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
+        failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
+        changes=kept.changes,
+        claims_lost=kept.version.claims_lost if kept.version else (),
+        new=kept.new,
+        searches=tuple(searches),
+        version=kept.latest,
+        made=kept.version is not None,
+    )
+
+
+def unanswered(verdict: StandingVerdict) -> bool:
+    """Whether no authority that was asked about a work answered."""
+    return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
+
+
+def references_of(report: Report) -> list[EvidenceRef]:
+    """A report's references as the standing is asked for, with the standing they have in it."""
+    return [_as_ref(reference) for reference in report.references]
+
+
+def _as_ref(reference: Reference) -> EvidenceRef:
+    return EvidenceRef(
+        evidence_id=reference.evidence_id,
+        blob="",
+        source=reference.source,
+        title=reference.title,
+        year=reference.year,
+        identifiers=reference.identifiers,
+        standing=reference.standing,
+    )
+
+
+def _as_known(work: NewWork) -> EvidenceRef:
+    return EvidenceRef(
+        evidence_id=work.evidence_id, blob="", source=work.source, title=work.title, year=work.year
+    )
+
+
+async def first_of(archive: Archive, run_id: str) -> Report:
+    """The report as the run published it. Raises NoReportToRefresh, StoreError."""
+    report = await archive.report(run_id)
+    if report is None or report.draft:
+        raise NoReportToRefresh(
+            f"there is no finished report of {run_id} in the evidence store of this worker; workers and "
+            "commands need the same store (DETERMINATOR_STORE_URL)"
+        )
+    return report
+
+
+async def listed(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
+    """The references in a blob, one a line; none without a blob."""
+    if not blob:
+        return ()
+    lines = (await store.get_bytes(blob)).decode().splitlines()
+    try:
+        return [EvidenceRef.model_validate(json.loads(line)) for line in lines]
+    except ValueError as error:
+        raise StoreError(f"{blob} in the evidence store is no list of references") from error
+
+
+def _brief(known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
+    """References with what a work is recognized by, within the payload limit: titles go first."""
+    brief = [ref.model_copy(update={"blob": "", "sections": (), "queries": (), "url": None}) for ref in known]
+    room, kept = KNOWN_BYTES, list[EvidenceRef]()
+    for ref in brief:
+        room -= len(ref.model_dump_json())
+        kept.append(ref if room > 0 else ref.model_copy(update={"title": ""}))
+    return tuple(kept)

@@ -1,0 +1,139 @@
+"""The charts of `activities.report.format_table.CHARTS`, which the report draws, and which
+`determinator chart` and programs ask for by name.
+
+A chart is a picture, the same in rows, and the same in words."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from activities.report.format_table import CHARTS
+from activities.report.formats import comparison, figures
+from activities.report.formats.blocks import Cell, Figure, Run, Table
+from activities.report.formats.figures import Bar, Panel
+from activities.report.formats.text import clean
+from activities.report.schema import Report, ReportSection
+
+MIN_PLOTTED = 5
+"""Works from which a chart is clearer than the list."""
+_BARS = 12
+"""Bars over years at most: more cannot be distinguished on a telephone."""
+_SPANS = (1, 2, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What is drawn, with the unit in its title."""
+
+    macro: str
+    """Of `figures.svg.jinja`."""
+    title: str
+    head: tuple[str, ...]
+    content: tuple[Bar, ...] | tuple[Panel, ...]
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The same in numbers."""
+        return tuple(_rows(self.content))
+
+    @property
+    def words(self) -> str:
+        """The same in words, for who cannot see it."""
+        return f"{'; '.join(': '.join(filter(None, (', '.join(row[:-1]), row[-1]))) for row in self.rows)}."
+
+    @property
+    def is_clearer(self) -> bool:
+        """Whether a report draws it: there is enough to compare."""
+        counts = [one.count for one in self.content if isinstance(one, Bar)]
+        return not counts or (sum(counts) >= MIN_PLOTTED and len(counts) > 1)
+
+    @property
+    def table(self) -> Table:
+        """The rows as a block, with the title below them."""
+        cells = tuple(tuple(Cell((Run(text),)) for text in row) for row in self.rows)
+        return Table(self.head, cells, self.title)
+
+    def svg(self) -> str:
+        """The picture, with title and description."""
+        return figures.drawing(self.macro, self.title, self.words, self.content)
+
+    def figure(self, *, drawn: bool) -> Figure:
+        """For the report, which has a table of effects beside it."""
+        table = None if self.macro == "effects" else self.table
+        return Figure(self.title, self.svg() if drawn else "", table, f"{self.title}: {self.words}")
+
+
+def _rows(content: Iterable[Bar | Panel]) -> Iterator[tuple[str, ...]]:
+    for one in content:
+        if isinstance(one, Bar):
+            yield from [(one.label, str(one.count))] if one.count else []
+        else:
+            yield from ((one.title, mark.label, mark.text) for mark in one.marks)
+
+
+def _bars(report: Report, macro: str, by: str, head: str, bars: Sequence[Bar]) -> Chart | None:
+    many = report.words.many
+    if not any(bar.count for bar in bars):
+        return None
+    return Chart(macro, f"Cited {many} by {by} (number of {many})", (head, many.capitalize()), tuple(bars))
+
+
+def _years(report: Report) -> Chart | None:
+    """By year of publication, in at most `_BARS` spans of equal length."""
+    years = sorted(reference.year for reference in report.references if reference.year)
+    if not years:
+        return None
+    first, last = years[0], years[-1]
+    span = next((n for n in _SPANS if (last // n - first // n) < _BARS), _SPANS[-1])
+    bars = [
+        Bar(
+            str(start) if span == 1 else f"{start}\u2013{(start + span - 1) % 100:02}",
+            sum(start <= year < start + span for year in years),
+        )
+        for start in range(first // span * span, last + 1, span)
+    ]
+    return _bars(report, "years", "year", "Year", bars)
+
+
+def _kinds(report: Report) -> Chart | None:
+    """By kind of study, as records or the works themselves say it."""
+    counts = Counter(clean(work.design) for work in report.works if work.design)
+    other = len(report.references) - counts.total()
+    rest = [Bar("not stated", other)] if other > 0 and counts else []
+    return _bars(report, "rows", "kind", "Kind", [*(Bar(name, n) for name, n in counts.most_common()), *rest])
+
+
+def _sections(report: Report) -> Chart | None:
+    """How many works each section quotes."""
+    bars = [Bar(clean(section.title), len(_quoted(section))) for section in report.sections]
+    return _bars(report, "rows", "section", "Section", bars)
+
+
+def _quoted(section: ReportSection) -> set[str]:
+    claims = {
+        support.evidence_id for claim in (*section.answer, *section.claims) for support in claim.support
+    }
+    return claims | {passage.evidence_id for passage in section.passages}
+
+
+def _effects(report: Report) -> Chart | None:
+    """By outcome and measure, those that were not pooled."""
+    panels = tuple(comparison.panels(report))
+    head = ("Outcome", "Study", "Effect (95 % interval)")
+    return Chart("effects", "Effects by outcome, with 95 % intervals", head, panels) if panels else None
+
+
+def _pooled(report: Report) -> Chart | None:
+    """Forest plots."""
+    pools = report.analysis.pools if report.analysis else ()
+    panels = tuple(panel for pool in pools if (panel := figures.pool_panel(pool)))
+    head = ("Outcome", "Study", "Effect (95 % interval)")
+    return Chart("effects", "Pooled effects, with 95 % intervals", head, panels) if panels else None
+
+
+_MAKERS = (_years, _kinds, _sections, _effects, _pooled)
+
+
+def chart_of(report: Report, name: str) -> Chart | None:
+    """A chart of `CHARTS`; None where the report has nothing of it. Raises KeyError."""
+    return dict(zip(CHARTS, _MAKERS, strict=True))[name](report)

@@ -1,0 +1,260 @@
+"""A finished report with what a person asked of it: what it was published from, changed where it was touched.
+
+Invariants:
+
+- a sentence that was not touched keeps its id, its text and its quotes, letter by letter;
+- a new wording that does not stand leaves the old one in its place, unless a work that it rests on goes;
+- a disputed sentence is printed as before until somebody decides.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection, Statement
+from activities.contracts.publish import Dispute, PlannedSection, PublishInput
+from activities.contracts.revise import Instruction, Revised
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditedSentence,
+    SectionDraft,
+    SentenceVerdict,
+    Verdicts,
+)
+from activities.report.schema import Report
+from activities.verification.verdicts import by_verdict
+
+C = TypeVar("C", DraftClaim, EditedSentence)
+
+
+def changed(
+    step: PublishInput, revised: Revised, draft: SectionDraft, verdicts: Verdicts, new: Sequence[EvidenceRef]
+) -> PublishInput:
+    """What a report is published from, with what an instruction touches. `draft`: what was written for it;
+    `verdicts`: of the second reader; `new`: the works that were read for it."""
+    gone, works = set(revised.removed), set(revised.works)
+    on = _onto(revised, verdicts)
+    sections = [
+        one.model_copy(update={"draft": _draft(one.draft, on, works)})
+        for one in step.sections
+        if one.section.id not in revised.sections
+    ]
+    edited = step.edited
+    if edited is not None:
+        edited = edited.changed(lambda one: next(iter(on(one)), None))
+        leads = {n: one for n, one in edited.transitions.items() if n not in revised.sections}
+        kept = {"transitions": leads, "title": revised.title or edited.title}
+        edited = edited.model_copy(update=kept | _pairs(edited, gone))
+    written = draft.changed(lambda one: (by_verdict(verdicts)(one),))
+    if revised.write is not None and (written.claims or written.passages):
+        sections = _with_text(sections, revised.write.section, revised.write.question, written)
+    known = {ref.evidence_id for ref in step.evidence}
+    return step.model_copy(
+        update={
+            "sections": tuple(sections),
+            "edited": edited,
+            "title": revised.title or step.title,
+            "length": revised.length or step.length,
+            "refused": (*step.refused, *revised.refused),
+            "evidence": (*step.evidence, *(ref for ref in new if ref.evidence_id not in known)),
+            "judgements": tuple(j for j in step.judgements if j.evidence_id not in works),
+            "candidates": tuple(_without(one, works) for one in step.candidates),
+            "table": step.table.model_copy(
+                update={"rows": tuple(row for row in step.table.rows if row.evidence_id not in works)}
+            ),
+            "appraisal": step.appraisal.model_copy(
+                update={"effects": tuple(e for e in step.appraisal.effects if e.evidence_id not in works)}
+            ),
+        }
+    )
+
+
+def _without(one: Candidate, works: Collection[str]) -> Candidate:
+    """A candidate without what works say of it."""
+    quoted = {"support": one.support, "against": one.against, "records": one.records, "safety": one.safety}
+    kept = {name: tuple(q for q in quotes if q.evidence_id not in works) for name, quotes in quoted.items()}
+    return one.model_copy(update=kept)
+
+
+def _onto(revised: Revised, verdicts: Verdicts) -> Callable[[C], tuple[C, ...]]:
+    """What becomes of one sentence."""
+    gone, works = set(revised.removed), set(revised.works)
+    again: dict[str, DraftClaim] = {one.id: one for one in (*revised.sentences, *revised.edited)}
+    read = by_verdict(verdicts)
+
+    def become(one: C) -> tuple[C, ...]:
+        if one.id in gone:
+            return ()
+        new = again.get(one.id)
+        if new is None:
+            return (one,)
+        decided = read(new)
+        if decided.state == "stands":
+            return (one.model_copy(update=decided.model_dump(include=_CHANGED) | _objects(decided)),)
+        left_out = any(support.evidence_id in works for support in one.support)
+        narrowed = isinstance(one, EditedSentence) and set(one.claims) & gone
+        return () if left_out or narrowed else (one,)
+
+    return become
+
+
+_CHANGED = {"text", "kind", "state", "stands_by", "reworded", "computed"}
+
+
+def _objects(decided: DraftClaim) -> dict[str, object]:
+    fields: dict[str, object] = {"support": decided.support, "problem": None, "warnings": decided.warnings}
+    return fields | ({"claims": decided.claims} if isinstance(decided, EditedSentence) else {})
+
+
+def _pairs(edited: Edited, gone: set[str]) -> dict[str, object]:
+    """The pairs of sentences that the editor named, without those of which one is gone."""
+    return {
+        name: tuple(pair for pair in getattr(edited, name) if not gone & set(pair))
+        for name in ("repeated", "contradictions")
+    }
+
+
+def _draft(
+    draft: SectionDraft, on: Callable[[DraftClaim], tuple[DraftClaim, ...]], works: set[str]
+) -> SectionDraft:
+    passages = {
+        name: tuple(one for one in getattr(draft, name) if one.evidence_id not in works)
+        for name in ("passages", "related")
+    }
+    return draft.changed(on).model_copy(update=passages)
+
+
+def _with_text(
+    sections: list[PlannedSection], name: str, question: str, written: SectionDraft
+) -> list[PlannedSection]:
+    """The sections with new text at the end of one, or in a section of its own; ids go on from the last."""
+    if len(sections) == 1:  # a second section would change what is printed as the answer
+        name = sections[0].section.id
+    if not any(one.section.id == name for one in sections):
+        taken = {one.section.id for one in sections}
+        name = next(f"s{n}" for n in range(1, len(sections) + 100) if f"s{n}" not in taken)
+        planned = ReportPlanSection(id=name, title=written.title or question, key_question=question)
+        sections = [*sections, PlannedSection(section=planned)]
+    made = []
+    for one in sections:
+        if one.section.id == name:
+            last = max((_number(c.id) for c in one.draft.sentences), default=0)
+            more = _renamed(written, name, last)
+            claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
+            draft = one.draft.model_copy(
+                update={
+                    "paragraphs": (*one.draft.paragraphs, *claims),
+                    "reservations": (*one.draft.reservations, *more.reservations),
+                    "passages": (*one.draft.passages, *more.passages),
+                }
+            )
+            one = one.model_copy(update={"draft": draft})
+        made.append(one)
+    return made
+
+
+def _number(name: str) -> int:
+    digits = "".join(c for c in name.rpartition(".")[2] if c.isdigit())
+    return int(digits or 0)
+
+
+def _renamed(draft: SectionDraft, section: str, last: int) -> SectionDraft:
+    """The sentences of a draft under ids of a section that none of it has."""
+    ids: dict[str, str] = {}
+
+    def rename(one: DraftClaim) -> tuple[DraftClaim, ...]:
+        ids[one.id] = f"{section}.{last + len(ids) + 1}"
+        return (one.model_copy(update={"id": ids[one.id]}),)
+
+    return draft.changed(rename)
+
+
+# disputes
+
+
+def sentence_of(step: PublishInput, name: str) -> DraftClaim | None:
+    """A sentence of a report by its id."""
+    drafted = [one for planned in step.sections for one in planned.draft.sentences]
+    edited = step.edited.sentences if step.edited else ()
+    return next((one for one in (*drafted, *edited) if one.id == name), None)
+
+
+def disputed(
+    step: PublishInput, asked: Instruction, at: str, verdict: SentenceVerdict | None
+) -> PublishInput:
+    """The same with the dispute of a sentence, which is printed as before."""
+    sentence = sentence_of(step, asked.sentence)
+    dispute = Dispute(
+        sentence=asked.sentence,
+        text=sentence.text if sentence else "",
+        reason=asked.text,
+        by=asked.by,
+        at=at,
+        reader="" if verdict is None else "stands" if verdict.problem is None else "falls",
+        problem=verdict.problem if verdict else None,
+    )
+    return step.model_copy(update={"disputes": (*step.disputes, dispute)})
+
+
+def decided(step: PublishInput, asked: Instruction) -> PublishInput:
+    """The same with the open disputes of a sentence decided: upheld, its quote stands in its place."""
+    verdict = {
+        "decision": "upheld" if asked.upheld else "rejected",
+        "decided_by": asked.by,
+        "note": asked.text,
+    }
+    open_ones = [d for d in step.disputes if d.sentence == asked.sentence and not d.decision]
+    step = step.model_copy(
+        update={
+            "disputes": tuple(d.model_copy(update=verdict) if d in open_ones else d for d in step.disputes)
+        }
+    )
+    if not asked.upheld or not open_ones:
+        return step
+    problem = Statement(
+        code="dispute_upheld", values={"by": open_ones[-1].by, "reason": open_ones[-1].reason}
+    )
+
+    def fall(one: C) -> C:
+        update = {"state": "refused", "problem": problem}
+        return one.model_copy(update=update) if one.id == asked.sentence else one
+
+    sections = tuple(
+        planned.model_copy(update={"draft": planned.draft.changed(lambda one: (fall(one),))})
+        for planned in step.sections
+    )
+    edited = step.edited.changed(fall) if step.edited else None
+    return step.model_copy(update={"sections": sections, "edited": edited})
+
+
+# what is different
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A sentence that one version has and another has not, or has in other words."""
+
+    id: str
+    before: str
+    after: str
+    """Empty where it is gone."""
+
+
+def differences(before: Report, after: Report) -> list[Difference]:
+    """The sentences by which two versions of a report differ, in the order of the page."""
+    old, new = _texts(before), _texts(after)
+    return [
+        Difference(name, old.get(name, ""), new.get(name, ""))
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _texts(report: Report) -> Mapping[str, str]:
+    found: dict[str, Claim] = {}
+    for claim in report.sentences():
+        found.setdefault(claim.id, claim)
+    return {name: claim.text for name, claim in found.items()}

@@ -1,0 +1,88 @@
+"""A folder a run, for a person to open: the report, the texts by their titles, searches, statistics, charts,
+and what each iteration thought and decided. It is written when a run ends, and nothing ever reads it.
+
+Titles are a stranger's: a file's name begins with a number of ours, which keeps it apart from every other
+name and from what a system reserves, and has letters, digits and single spaces after it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from activities.contracts.errors import DeterminatorError
+from activities.contracts.evidence import Evidence
+from activities.contracts.iterations import IterationRecord
+from activities.private_files import file_name, write_whole
+from activities.report.format_table import CHARTS, FORMATS
+from activities.report.formats.text import clean
+from activities.report.schema import Report
+
+TITLE_CHARS = 80
+ALWAYS = ("html", "csv")
+"""Formats beside the chosen one."""
+README = """\
+These files are for you: move, change or delete them. Determinator writes them when a run ends and never reads
+them; `determinator open` writes again what is missing. Quotes are checked by `determinator verify`.
+
+- report.*: the report; works.csv: its table of works; charts/: its charts
+- texts/: what was found, what the report cites first, with the number of its reference
+- searches.csv: every search; iterations/: what each iteration thought, searched and decided
+- analysis.json: the statistics, where they were asked for
+"""
+
+
+def run_files(
+    report: Report, form: str, works: Iterable[Evidence], records: Iterable[IterationRecord]
+) -> dict[str, bytes]:
+    """The files by their names. A format or a chart that cannot be made is left out."""
+    from activities.report.formats import render
+    from activities.report.formats.charts import chart_of
+    from activities.report.formats.figures import titled
+    from activities.report.formats.iterations import iteration_text
+    from activities.report.formats.table import searches_csv
+
+    made: dict[str, bytes] = {"README.md": README.encode(), "searches.csv": searches_csv(report).encode()}
+    for name in dict.fromkeys((form, *ALWAYS)):
+        try:
+            made[FORMATS[name].file] = render(report, name)
+        except DeterminatorError:  # its library is not installed
+            continue
+    if report.analysis is not None:
+        made["analysis.json"] = report.analysis.model_dump_json(indent=2).encode()
+    for name in CHARTS:
+        if chart := chart_of(report, name):
+            made[f"charts/{name}.svg"] = titled(chart.svg(), chart.title).encode()
+    numbers = {reference.evidence_id: reference.number for reference in report.references}
+    for place, work in enumerate(works, 1):
+        cited = numbers.get(work.evidence_id)
+        kind = f"cited {cited:03}" if cited else f"other {place:03}"
+        made[f"texts/{kind} {words_of(work.title)}".rstrip() + ".txt"] = _text(work).encode()
+    for record in records:
+        where = f"{file_name(record.section)} " if record.section else ""
+        made[f"iterations/{where}{record.iteration:02}.md"] = f"{iteration_text(record)}\n".encode()
+    return made
+
+
+def words_of(title: str) -> str:
+    """A title as a part of a file's name: letters and digits of any script, a space for anything else."""
+    kept = re.sub(r"[^\w-]|_", " ", unicodedata.normalize("NFC", title))
+    line = " ".join(kept.split())
+    while len(line.encode()) > 2 * TITLE_CHARS or len(line) > TITLE_CHARS:
+        line = line[:-1]
+    return line.strip()
+
+
+def _text(work: Evidence) -> str:
+    year = str(work.year or "")
+    head = map(clean, (work.title, "; ".join(work.authors), year, work.evidence_id, work.url or ""))
+    return "\n".join((*filter(None, head), "", work.text, ""))
+
+
+def write_files(folder: Path, files: Mapping[str, bytes], *, again: bool = True) -> None:
+    """Write the files below a folder, each whole, readable by their owner only; `again`: also those that are
+    there. Raises OSError."""
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, data in files.items():
+        if again or not (folder / name).exists():
+            write_whole(folder / name, data)

@@ -1,0 +1,361 @@
+"""What a person asks of a finished report, as activities: what is read and written for it, and keeping it.
+
+Between the two the workflow asks the same roles as a run (`workflows.steps.revision`). Nothing that a run
+published is overwritten: a change is a later version, published from what the one before was.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import Field
+from temporalio import activity
+
+from activities.contracts.errors import DeterminatorError, StoreError
+from activities.contracts.evidence import EvidenceRef, Frozen, ReportPlanSection, Statement, Usage
+from activities.contracts.identifiers import normal_doi, normal_nct
+from activities.contracts.profile import Profile
+from activities.contracts.publish import Continued, PlannedSection, PublishInput
+from activities.contracts.revise import Instruction, Revised, ReviseInput
+from activities.contracts.write import (
+    DraftClaim,
+    EditedSentence,
+    SectionDraft,
+    Verdicts,
+    VerifyInput,
+    WriteInput,
+)
+from activities.heartbeat import reporting_errors
+from activities.refresh_activity import (
+    RefreshOutcome,
+    RefreshRequest,
+    RepeatedSearch,
+    first_of,
+    listed,
+    repeated,
+)
+from activities.report.archive import Archive, Version, newest, standings
+from activities.report.schema import Report
+from activities.settings import Settings
+from activities.sources.base import Source
+from activities.sources.registry import options
+from activities.verification.warnings import disputed
+
+MAX_ATTEMPTS = 20
+"""Concurrent changes of one report that can each become a version."""
+MAX_REFS_BYTES = 110 * 1024
+MAX_NEW_WORKS = 3
+"""Works that one instruction can name to be read."""
+_PMID = re.compile(r"\bPMID:?\s{0,3}(\d{1,9})\b", re.IGNORECASE)
+_NAMED = re.compile(r"\bs\d{1,3}\.[ar]?\d{1,4}\b|\b[axm]\d{1,3}\b")
+_NUMBERED = re.compile(r"\b\d{1,3}\b")
+
+
+class NoSuchSentence(DeterminatorError):
+    """The report has no sentence of that id, or no open dispute of it; never retried."""
+
+
+class RevisionRequest(Frozen):
+    request: RefreshRequest
+    profile: Profile
+
+
+class RevisionPlan(Frozen):
+    """What is asked of models and sources for one instruction."""
+
+    question: str
+    """Of the report."""
+    known: tuple[EvidenceRef, ...] = ()
+    """The works of the run, without those that are retracted."""
+    searches: tuple[RepeatedSearch, ...] = ()
+    """For the works that the instruction names."""
+    write: WriteInput | None = None
+    revise: ReviseInput | None = None
+    read: VerifyInput | None = None
+
+
+class RevisionFindings(Frozen):
+    """What models and sources said, to be kept."""
+
+    request: RefreshRequest
+    at: str
+    """ISO time, from the workflow's clock."""
+    revised: Revised = Revised()
+    draft: SectionDraft = SectionDraft()
+    verdicts: Verdicts = Verdicts()
+    new: tuple[EvidenceRef, ...] = ()
+    written_from: tuple[EvidenceRef, ...] = ()
+    by_model: bool = True
+    usage: Usage = Usage()
+    models: tuple[str, ...] = ()
+    notes: tuple[str, ...] = Field(default=())
+    """What could not be done."""
+
+
+class RevisionActivities:
+    """Registered once a worker, with the settings and the sources injected."""
+
+    def __init__(self, settings: Settings, sources: Mapping[str, Source]) -> None:
+        self._settings = settings
+        self._sources = sources
+
+    @activity.defn
+    async def plan_revision(self, step: RevisionRequest) -> RevisionPlan:
+        """Read the report and what it was published from, and prepare what is asked."""
+        async with reporting_errors("revision_not_planned", run_id=step.request.run_id):
+            return await self.plan(step)
+
+    @activity.defn
+    async def keep_revision(self, found: RevisionFindings) -> RefreshOutcome:
+        """Publish the answer, or the next version of the report."""
+        async with reporting_errors("revision_not_kept", run_id=found.request.run_id):
+            return await self.keep(found)
+
+    async def plan(self, step: RevisionRequest) -> RevisionPlan:
+        """See `plan_revision`. Raises DeterminatorError."""
+        request, archive = step.request, Archive(self._settings.evidence_url)
+        asked = _instruction(request)
+        first = await first_of(archive, request.run_id)
+        report, versions = await newest(archive, first)
+        kept = await published_from(archive, report)
+        standing = standings(report, versions)
+        refs = list(await listed(archive.store, request.known_blob)) or list(kept.evidence)
+        known = _within(
+            ref.model_copy(update={"standing": standing.get(ref.evidence_id, ref.standing)})
+            for ref in {ref.evidence_id: ref for ref in (*refs, *kept.evidence)}.values()
+            if standing.get(ref.evidence_id, ref.standing) != "retracted"
+        )
+        common = {"run_id": request.run_id, "question": report.question, "profile": step.profile}
+        plan = RevisionPlan(question=report.question, known=known)
+        if asked.kind == "tell":
+            background = "\n".join(
+                (f"An earlier report answers: {report.question}", *_meant(report, asked.text))
+            )
+            write = {**common, "question": asked.text, "background": background, "section_id": "s1"}
+            return plan.model_copy(update={"write": WriteInput.model_validate(write)})
+        if asked.kind == "change":
+            searches = self._searches(asked.text, request.run_id)
+            return plan.model_copy(
+                update={"revise": _to_revise(report, kept, asked, common), "searches": searches}
+            )
+        sentence = _sentence(report, kept, asked)
+        if asked.kind == "decide":
+            return plan
+        doubts = (disputed(asked.text), *sentence.warnings)
+        read = sentence.model_copy(update={"state": "ask", "warnings": doubts})
+        cited = {support.evidence_id for support in sentence.support}
+        works = tuple(ref for ref in kept.evidence if ref.evidence_id in cited)
+        check = VerifyInput.model_validate({**common, "sentences": (read,), "evidence": works})
+        return plan.model_copy(update={"read": check})
+
+    def _searches(self, text: str, run_id: str) -> tuple[RepeatedSearch, ...]:
+        """Searches for the works that an instruction names by PMID, registry number or DOI."""
+        offered = {option.info.name: option for option in options(self._settings, self._sources)}
+        wanted = [("pubmed", f"{number}[pmid]") for number in _PMID.findall(text)]
+        words = text.split()
+        wanted += [("clinicaltrials", name) for word in words if (name := normal_nct(word))]
+        wanted += [("europepmc", f'DOI:"{doi}"') for word in words if (doi := normal_doi(word))]
+        return tuple(
+            repeated(offered, source, query, run_id, limit=1)
+            for source, query in list(dict.fromkeys(wanted))[:MAX_NEW_WORKS]
+        )
+
+    async def keep(self, found: RevisionFindings) -> RefreshOutcome:
+        """See `keep_revision`. Raises DeterminatorError."""
+        request, asked = found.request, _instruction(found.request)
+        archive = Archive(self._settings.evidence_url)
+        first = await first_of(archive, request.run_id)
+        # with what builds reports; see `worker.daemon`
+        from activities.report.refreshed import published_again
+        from activities.report.revised import differences
+
+        for _ in range(MAX_ATTEMPTS):
+            report, versions = await newest(archive, first)
+            kept = await published_from(archive, report)
+            known = standings(report, versions)
+            since = RefreshOutcome(
+                run_id=request.run_id,
+                since=report.generated_at,
+                calls=found.usage.calls,
+                tokens=found.usage.tokens,
+                notes=found.notes,
+                version=len(versions) + 1,
+            )
+            if asked.kind == "tell":
+                told = await published_again(archive, _answer(kept, found), known, {}, at=found.at)
+                blob = await archive.store.put_bytes(told.model_dump_json(indent=2).encode(), "json")
+                return since.model_copy(update={"blob": blob})
+            if asked.kind == "change" and not found.revised.touches:
+                return since
+            done = next((v for v in versions if (v.made_at, v.asked) == (found.at, asked)), None)
+            if done is not None:  # an attempt before this one wrote it, and died before it could say so
+                made = {"version": done.number, "made": True, "claims_lost": done.claims_lost}
+                return since.model_copy(update={**made, "claims_changed": done.claims_changed})
+            step = _next(kept, found)
+            number = len(versions) + 2
+            later = await published_again(archive, step, known, {}, at=found.at)
+            opening = Statement(
+                code="revised_version",
+                values={
+                    "version": number,
+                    "at": found.at,
+                    "by": asked.by,
+                    "kind": asked.kind,
+                    "text": asked.text,
+                },
+            )
+            from activities.report.formats.statements import sentences
+
+            statements = (opening, *later.statements)
+            blob = await archive.store.put_bytes(step.model_dump_json().encode(), "json")
+            update = {"statements": statements, "limitations": sentences(statements), "made_from": blob}
+            later = later.model_copy(update=update)
+            differ = differences(report, later)
+            version = Version(
+                number=number,
+                made_at=found.at,
+                of=first.generated_at,
+                claims_lost=tuple(one.id for one in differ if not one.after),
+                claims_changed=tuple(one.id for one in differ if one.after),
+                asked=asked,
+                calls=found.usage.calls,
+            )
+            if await archive.add_version(first, later, version):
+                lost = {"version": number, "made": True, "claims_lost": version.claims_lost}
+                return since.model_copy(update={**lost, "claims_changed": version.claims_changed})
+        raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
+
+
+def _instruction(request: RefreshRequest) -> Instruction:
+    assert request.instruction is not None
+    return request.instruction
+
+
+async def published_from(archive: Archive, report: Report) -> PublishInput:
+    """What a version of a report was published from. Raises StoreError."""
+    if not report.made_from:
+        raise StoreError(f"the report of {report.run_id} does not say what it was published from")
+    try:
+        return PublishInput.model_validate_json(await archive.store.get_bytes(report.made_from))
+    except ValueError as error:
+        raise StoreError(f"what the report of {report.run_id} was published from cannot be read") from error
+
+
+def _within(refs: Iterable[EvidenceRef]) -> tuple[EvidenceRef, ...]:
+    room, kept = MAX_REFS_BYTES, list[EvidenceRef]()
+    for ref in refs:
+        bare = ref.model_copy(update={"sections": (), "queries": (), "fingerprint": "", "url": None})
+        room -= len(bare.model_dump_json())
+        if room < 0:
+            break
+        kept.append(bare)
+    return tuple(kept)
+
+
+def _meant(report: Report, text: str) -> list[str]:
+    """The sentences that a question about a report names by their id or place, then its answer."""
+    every = {claim.id: claim for claim in report.sentences()}
+    claims = list(report.claims())
+    ids = [name for name in _NAMED.findall(text) if name in every]
+    places = [int(number) for number in _NUMBERED.findall(text)]
+    named = [every[name] for name in ids] or [claims[n - 1] for n in places if 0 < n <= len(claims)]
+    return [f"{one.id}: {one.text}" for one in dict.fromkeys((*named, *report.answer))]
+
+
+def _printed(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim]:
+    """The sentences that the page shows in their own words."""
+    shown = {claim.id for claim in report.sentences()}
+    return [
+        one for one in sentences if one.state == "stands" and (one.id in shown or one.kind == "reservation")
+    ]
+
+
+def _to_revise(
+    report: Report, kept: PublishInput, asked: Instruction, common: Mapping[str, object]
+) -> ReviseInput:
+    drafted = [one for planned in kept.sections for one in planned.draft.sentences]
+    edited: Sequence[EditedSentence] = kept.edited.sentences if kept.edited else ()
+    cited = {reference.evidence_id for reference in report.references}
+    standing = {reference.evidence_id: reference.standing for reference in report.references}
+    return ReviseInput.model_validate(
+        {
+            **common,
+            "wanted": asked.text,
+            "sections": {section.id: section.title for section in report.sections},
+            "sentences": tuple(_printed(report, drafted)),
+            "edited": tuple(one for one in edited if one.state == "stands"),
+            "evidence": tuple(
+                ref.model_copy(update={"standing": standing[ref.evidence_id]})
+                for ref in kept.evidence
+                if ref.evidence_id in cited
+            ),
+        }
+    )
+
+
+def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftClaim:
+    """The sentence of a dispute. Raises NoSuchSentence."""
+    from activities.report.revised import sentence_of
+
+    shown = [claim.id for claim in report.sentences()]
+    sentence = sentence_of(kept, asked.sentence)
+    if sentence is None and report.written_by == "extractive":
+        raise NoSuchSentence(
+            f"{report.run_id} has quotes only, word for word as they stand in their works: no sentence of a "
+            "model is there to be disputed"
+        )
+    if sentence is None or asked.sentence not in shown:
+        raise NoSuchSentence(
+            f"{report.run_id} has no sentence {asked.sentence!r}; it has {', '.join(dict.fromkeys(shown))}"[
+                :600
+            ]
+        )
+    if asked.kind == "decide" and not any(
+        d.sentence == asked.sentence and not d.decision for d in kept.disputes
+    ):
+        raise NoSuchSentence(f"no dispute of {asked.sentence} in {report.run_id} waits for a decision")
+    return sentence
+
+
+def _answer(kept: PublishInput, found: RevisionFindings) -> PublishInput:
+    """The answer to a question about a report, as a report of one section."""
+    from activities.verification.verdicts import with_verdicts
+
+    text = _instruction(found.request).text
+    return PublishInput(
+        run_id=kept.run_id,
+        question=text,
+        mode=kept.mode,
+        profile=kept.profile,
+        title=text,
+        sections=(
+            PlannedSection(
+                section=ReportPlanSection(id="s1", title=text, key_question=text),
+                draft=with_verdicts(found.draft, found.verdicts),
+            ),
+        ),
+        evidence=found.written_from,
+        searches=kept.searches,
+        usage=found.usage,
+        models=found.models,
+        written_by="model" if found.by_model else "extractive",
+        continues=Continued(run_id=kept.run_id, question=kept.question),
+        words=kept.words,
+        generated_at=found.at,
+    )
+
+
+def _next(kept: PublishInput, found: RevisionFindings) -> PublishInput:
+    """What the next version is published from."""
+    from activities.report import revised
+
+    asked = _instruction(found.request)
+    models = tuple(dict.fromkeys((*kept.models, *found.models)))
+    kept = kept.model_copy(update={"usage": kept.usage + found.usage, "models": models})
+    if asked.kind == "change":
+        used = {name for one in found.draft.sentences for name in (s.evidence_id for s in one.support)}
+        works = (*found.new, *(ref for ref in found.written_from if ref.evidence_id in used))
+        return revised.changed(kept, found.revised, found.draft, found.verdicts, works)
+    if asked.kind == "dispute":
+        verdict = next((v for v in found.verdicts.verdicts if v.id == asked.sentence), None)
+        return revised.disputed(kept, asked, found.at, verdict)
+    return revised.decided(kept, asked)

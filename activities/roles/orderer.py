@@ -1,0 +1,45 @@
+"""Orderer: does one work answer the question? The only role of a small model, which says one word; passages
+are put in order by how sure it was of it (`workflows.steps.ordering`). It writes nothing and judges nothing.
+"""
+
+from collections.abc import Sequence
+
+from activities.contracts.evidence import Evidence
+from activities.contracts.judge import Weighed, WeighInput
+from activities.models.base import YesOrNo
+from activities.models.tokens import estimate
+from activities.roles.prompt import clip, fenced
+from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file
+from activities.roles.works import show
+
+MAX_CHARS = 2_600
+"""Of a work that is read whole, as most abstracts are; of a longer one the passages nearest to the
+question."""
+
+
+def render(step: WeighInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    """The work first, the question after it: a server that keeps what it has read reads of another question
+    about that work only the question."""
+    file = prompt_file("orderer", evidence=False)
+    task = f"Question: {clip(step.question, 400)}\nDoes the text answer this question? Answer yes or no."
+    left = room - estimate(file.text, f"Text:\n{fenced('text', '')}\n\n{task}")
+    works = show(step.question, documents, left, chars=MAX_CHARS, labelled=False)
+    user = f"Text:\n{fenced('text', works.text)}\n\n{task}"
+    return Prompt(file.text, user, file.version, shown=works.items)
+
+
+def accept(_step: WeighInput, _prompt: Prompt, answer: YesOrNo) -> Accepted[Weighed]:
+    """How sure it was; nothing where it said another word."""
+    return Accepted(Weighed(yes=answer.yes))
+
+
+SPEC = RoleSpec[WeighInput, YesOrNo, Weighed](
+    "orderer",
+    "Ordering the passages",
+    YesOrNo,
+    render,
+    accept,
+    lambda _step, _documents: Weighed(),
+    lambda step: step.evidence,
+    lambda _, documents: not documents,
+)

@@ -1,0 +1,176 @@
+"""Reviser: which sentences of a finished report does an instruction touch, and how do they read then?
+
+It names labels; code finds what follows from them (sentences on works that go, sentences of the editor on
+sentences that go), and the gate decides of every new wording.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar, get_args
+
+from activities.contracts.evidence import Claim, Evidence, Length
+from activities.contracts.judge import Refused
+from activities.contracts.revise import Revised, ReviseInput, Wanted
+from activities.contracts.write import DraftClaim, EditedSentence
+from activities.roles.prompt import compose, fenced, one_line
+from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.validation import ClaimLabels, Loose, OneClaim, Text, Texts, WorkLabels, limits, line
+from activities.verification import gate
+from activities.verification.gate import MAX_CLAIM_CHARS, Decision
+from activities.verification.verdicts import refused
+
+MAX_REWORDED = 60
+LENGTHS: tuple[Length, ...] = get_args(Length)
+
+C = TypeVar("C", DraftClaim, EditedSentence)
+
+
+class Reworded(Loose):
+    claim: OneClaim = ""
+    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
+
+
+class NewText(Loose):
+    question: Text = limits(length=300, default="")
+    section: Text = limits(length=20, default="")
+
+
+class ReviserAnswer(Loose):
+    remove: ClaimLabels = limits(default_factory=list)
+    remove_sections: Texts = limits(items=20, length=20, default_factory=list)
+    reword: list[Reworded] = limits(items=MAX_REWORDED, default_factory=list)
+    leave_out: WorkLabels = limits(default_factory=list)
+    write: list[NewText] = limits(items=1, default_factory=list)
+    title: Text = limits(length=160, default="")
+    length: Text = ""
+    cannot: Text = limits(length=240, default="")
+
+
+def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Prompt:
+    held = {document.evidence_id: document for document in documents}
+    works = {name: f"E{n}" for n, name in enumerate(held, 1)}
+    labels = {f"C{n}": one.id for n, one in enumerate((*step.edited, *step.sentences), 1)}
+    label_of = {name: label for label, name in labels.items()}
+    parts = ["Answer and summary:", *(_row(label_of[one.id], one, works) for one in step.edited)]
+    for section, title in step.sections.items():
+        parts.append(f"\nSection {section}: {one_line(title)}")
+        own = (one for one in step.sentences if one.id.startswith(f"{section}."))
+        parts += (_row(label_of[one.id], one, works) for one in own)
+    listed = [
+        f"{label} {one_line(held[name].title)[:120]} ({held[name].year or 'no year'}, {held[name].standing})"
+        for name, label in works.items()
+    ]
+    prompt = compose(
+        "reviser",
+        step,
+        room=room,
+        given=[
+            "Report:\n" + fenced("report", "\n".join(parts if step.edited else parts[1:])),
+            "Works:\n" + fenced("works", "\n".join(listed)),
+            "Read for this, to be written about: " + ", ".join(step.by_identifier)
+            if step.by_identifier
+            else "",
+            f"Its reader asks: {one_line(step.wanted)}",
+        ],
+        task="What does this touch? Answer with JSON.",
+    )
+    choices = {"ClaimLabel": tuple(labels), "WorkLabel": tuple(works.values()), "length": ("", *LENGTHS)}
+    shown = {label: held[name] for name, label in works.items()}
+    return replace(prompt, claims=labels, shown=shown, choices={n: v for n, v in choices.items() if v})
+
+
+def _row(label: str, one: DraftClaim, works: Mapping[str, str]) -> str:
+    cited = dict.fromkeys(works[s.evidence_id] for s in one.support if s.evidence_id in works)
+    rests = f" [{', '.join(cited)}]" if cited else ""
+    return f"{label}{rests}: {one_line(one.text)}"
+
+
+def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted[Revised]:
+    """What was named, and what follows from it. Ids that were not shown are left out."""
+    documents = {document.evidence_id: document for document in prompt.shown.values()}
+    works = {prompt.shown[label].evidence_id for label in answer.leave_out if label in prompt.shown}
+    sections = tuple(name for name in dict.fromkeys(answer.remove_sections) if name in step.sections)
+    texts = {prompt.claims[one.claim]: one.text for one in answer.reword if one.claim in prompt.claims}
+    gone = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
+    gone |= {one.id for one in step.sentences if one.id.partition(".")[0] in sections}
+    no: list[Refused] = []
+
+    def again(one: C, decide: Callable[[C], Decision]) -> C | None:
+        """A touched sentence as it is to be read; None where it stays, or goes (`gone`)."""
+        support = tuple(s for s in one.support if s.evidence_id not in works)
+        if one.support and not support:
+            gone.add(one.id)
+        text = line(texts.get(one.id, ""), MAX_CLAIM_CHARS) or one.text
+        if one.id in gone or (text == one.text and support == one.support):
+            return None
+        changed = one.model_copy(update={"text": text, "support": support, "reworded": text != one.text})
+        decided = gate.decided(changed, decide(changed))
+        if decided.state == "refused":
+            no.append(refused(decided))
+            if support != one.support:
+                gone.add(one.id)
+            return None
+        return decided
+
+    sentences = tuple(
+        new
+        for one in step.sentences
+        if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents)))
+    )
+    held = {one.id: one for one in (*step.sentences, *sentences)}
+
+    def edited(one: EditedSentence) -> EditedSentence | None:
+        """A sentence of the editor: it goes with all the sentences it rests on, and is read again where some
+        of them go or read otherwise."""
+        left = tuple(name for name in one.claims if name not in gone)
+        if one.claims and not left:
+            gone.add(one.id)
+        on = [
+            Claim(id=name, text=held[name].text, support=held[name].support) for name in left if name in held
+        ]
+        narrowed = one.model_copy(update={"claims": left})
+        new = again(narrowed, lambda c: gate.edited(c.text, on, step.question))
+        if new is None and left != one.claims and one.id not in gone:
+            new = gate.decided(narrowed, gate.edited(one.text, on, step.question))
+            if new.state == "refused":
+                no.append(refused(new, "summary"))
+                gone.add(one.id)
+                new = None
+        return new
+
+    others = tuple(new for one in step.edited if (new := edited(one)))
+    new_text = next(iter(answer.write), NewText())
+    question = line(new_text.question, 300)
+    section = new_text.section if new_text.section in step.sections else ""
+    length = answer.length.strip().casefold()
+    return Accepted(
+        Revised(
+            removed=tuple(one.id for one in (*step.edited, *step.sentences) if one.id in gone),
+            sections=sections,
+            works=tuple(sorted(works)),
+            sentences=sentences,
+            edited=others,
+            title=_title(answer.title, step, [one.text for one in step.sentences]),
+            length=next((one for one in LENGTHS if one == length), None),
+            write=Wanted(question=question, section=section) if question else None,
+            refused=tuple(no),
+            cannot=line(answer.cannot, 300),
+        )
+    )
+
+
+def _title(title: str, step: ReviseInput, texts: Sequence[str]) -> str:
+    """A title that states nothing which the question, the outline and the instruction do not."""
+    known = [step.question, step.wanted, *step.sections.values(), *texts]
+    return line(title, 160) if title.strip() and gate.title(title, known).stands else ""
+
+
+SPEC = RoleSpec[ReviseInput, ReviserAnswer, Revised](
+    "reviser",
+    "Changing the report",
+    ReviserAnswer,
+    render,
+    accept,
+    lambda _step, _documents: Revised(cannot="no language model is connected"),
+    lambda step: step.evidence,
+)

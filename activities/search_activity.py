@@ -1,0 +1,321 @@
+"""Searching as activities: one a source (`search_pubmed`, `search_library` ...) for all searches of a round.
+
+A document's body goes to the evidence store before the activity returns. Answers and pages are kept under
+their addresses as they arrive (`activities.sources.http.cache`), so that a repetition of the step, after a
+failure of one search or the death of a worker, requests none of them again.
+
+Of a source that lists what matches before it reads (`activities.sources.base.Lister`), the results of all
+searches are ranked together and the best of them are read, once each.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, TypeVar
+
+import structlog
+from temporalio import activity
+
+from activities.configuration.question import SourceSettings
+from activities.contracts.errors import DeterminatorError, Refused, SourceError, TooSlow, to_application_error
+from activities.contracts.evidence import Evidence, EvidenceRef, Filters, Query
+from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks, united
+from activities.credentials import redacted
+from activities.evidence_store import EvidenceStore
+from activities.heartbeat import heartbeating, on_last_attempt, seconds_left
+from activities.permits import NotPermitted, Permits
+from activities.roles.selection import without_duplicates
+from activities.sources.base import MAX_EXCHANGES, Lister, Listing, Source, unread
+from activities.sources.choice import best_first
+from activities.sources.http.clock import source_clock
+from activities.sources.http.freshness import forgotten_when_malformed, no_older_than
+from activities.sources.progress import Reading, reporting
+from activities.sources.retraction_marks import read_marks
+
+log = structlog.get_logger()
+
+MAX_LISTED = 40
+"""Results that were not read and that a run remembers, the best first."""
+
+SLOW_ATTEMPTS = 2
+"""Attempts at a source that does not answer in time: a slow source must not hold an iteration for minutes."""
+
+
+class SearchActivities:
+    """The exchange of every source in the registry, with the store injected."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        store: EvidenceStore,
+        configured: Mapping[str, SourceSettings] | None = None,
+        permits: Permits | None = None,
+    ) -> None:
+        """`configured`: what the configuration sets for single sources. `permits`: what a request may name;
+        nothing without it."""
+        self._sources = sources
+        self._store = store
+        self._configured = configured or {}
+        self._permits = permits
+
+    def definitions(self, queue: str | None = None) -> list[Callable[..., Any]]:
+        """The activities of the sources on a queue (None: the general one)."""
+        return [
+            self._definition(name)
+            for name, source in self._sources.items()
+            if source.info.role == "search" and source.info.queue == queue
+        ]
+
+    def _definition(self, name: str) -> Callable[..., Any]:
+        @activity.defn(name=activity_name(name))
+        async def search(step: SearchTasks) -> HitsOfAll:
+            reading = Reading()
+            async with heartbeating(reading.details):
+                try:
+                    with reporting(reading.report):
+                        return await self.search_all(name, step)
+                except DeterminatorError as error:
+                    log.warning("search_failed", run_id=step.run_id, source=name, error=str(error))
+                    raise to_application_error(error) from error
+
+        return search
+
+    async def search_all(self, name: str, step: SearchTasks) -> HitsOfAll:
+        """All searches of a step at once. One that failed is a row of the answer, unless the step is to be
+        tried again. Raises SourceError, where it is, and StoreError."""
+        source = self._sources.get(name)
+        if source is None:
+            raise Refused(f"there is no source named {name}")
+        if step.choice is not None and isinstance(source, Lister):
+            return await self._choose(source, step.tasks, step.choice)
+        ended = await in_time(partial(self._search, source, task) for task in step.tasks)
+        self._try_again(step.tasks, ended)
+        rows = [
+            one if isinstance(one, Hits) else failed(task, one)
+            for task, one in zip(step.tasks, ended, strict=True)
+        ]
+        return HitsOfAll(answers=tuple(rows))
+
+    async def _search(self, source: Source, task: SearchTask) -> Hits:
+        """One whole search: every exchange, stored as it comes. What was found before an exchange failed is
+        kept where the search is not tried again. Raises SourceError."""
+        query, started = self._narrowed(task), time.monotonic()
+        hits = Hits(source=task.source, query=query.text, status="empty", attempts=activity.info().attempt)
+        cursor: Mapping[str, str] | None = None
+        with source_clock(task.seconds) as clock:
+            for _ in range(MAX_EXCHANGES):
+                try:
+                    async with forgotten_when_malformed(), no_older_than(task.max_age):
+                        answer = await source.exchange(query, cursor)
+                except SourceError as error:
+                    if not hits.kept or (clock.left != 0.0 and _tried_again(task, error)):
+                        raise
+                    said = (
+                        str(error)
+                        if clock.left != 0.0
+                        else f"stopped after {clock.waited:.0f} s; there is more"
+                    )
+                    hits = hits.model_copy(update={"detail": said})
+                    break
+                kept, notices = await self._keep(answer.records, query)
+                details = (answer.detail, _left_out(notices))
+                hits = hits.model_copy(
+                    update={
+                        "query": answer.sent or hits.query,
+                        "hits": max(hits.hits, answer.hits),
+                        "kept": (*hits.kept, *kept),
+                        "set_aside": hits.set_aside + answer.set_aside,
+                        "detail": "; ".join(filter(None, details)) or hits.detail,
+                    }
+                )
+                cursor = answer.cursor
+                if cursor is None:
+                    break
+        ended = {"seconds": round(time.monotonic() - started, 3), "waited": round(clock.waited, 3)}
+        return hits.model_copy(update={"status": "ok" if hits.kept else "empty", **ended})
+
+    async def _choose(self, source: Lister, tasks: Sequence[SearchTask], choice: Choice) -> HitsOfAll:
+        """List what all searches find, rank it together, and read the best. A page that says nearly the same
+        words as a better one is set aside."""
+        started = time.monotonic()
+        ended = await in_time(partial(self._list, source, task) for task in tasks)
+        self._try_again(tasks, ended)
+        listings = [one for one in ended if isinstance(one, Listing)]
+        results = united((*choice.listed, *(one for found in listings for one in found.results)))
+        for name in choice.tried:
+            results.pop(name, None)
+        orders = [[one.name for one in found.results if one.name in results] for found in listings]
+        ranked = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
+        with source_clock(tasks[0].seconds):
+            texts = await source.read_results(ranked[: choice.most])
+        found = {name: record for name, record in texts.items() if record is not None}
+        different = await asyncio.to_thread(without_duplicates, list(found), found)
+        records = {name: found[name] for name in different}
+        kept = {
+            name: ref
+            for name, record in records.items()
+            for ref in (await self._keep((record,), tasks[0].query))[0]
+        }
+        waiting = [one for one in ranked if one.name not in texts]
+        seconds = round(time.monotonic() - started, 3)
+        rows = []
+        for task, one in zip(tasks, ended, strict=True):
+            if not isinstance(one, Listing):
+                rows.append(failed(task, one))
+                continue
+            chosen = [found.name for found in one.results if found.name in texts]
+            own = tuple(kept.pop(name) for name in chosen if name in kept)
+            listed = sum(found.name in results and found.name not in texts for found in one.results)
+            missing = unread([found[name] for name in chosen if name in found], len(chosen))
+            rows.append(
+                Hits(
+                    source=task.source,
+                    query=one.sent or task.query.text,
+                    status="ok" if own or listed else "empty",
+                    hits=one.hits,
+                    kept=own,
+                    listed=listed,
+                    set_aside=one.set_aside + sum(name not in records for name in chosen),
+                    detail="; ".join(filter(None, (one.detail, missing))),
+                    attempts=activity.info().attempt,
+                    seconds=seconds,
+                )
+            )
+        return HitsOfAll(answers=tuple(rows), listed=tuple(waiting[:MAX_LISTED]), tried=tuple(texts))
+
+    async def _list(self, source: Lister, task: SearchTask) -> Listing:
+        with source_clock(task.seconds):
+            async with forgotten_when_malformed(), no_older_than(task.max_age):
+                return await source.list_results(self._narrowed(task))
+
+    async def _keep(self, records: Sequence[Evidence], query: Query) -> tuple[list[EvidenceRef], int]:
+        """Store what an answer brought, and how many notices of retractions were among it."""
+        works = [work for record in records if (work := read_marks(record)) is not None]
+        fitting = [record for record in works if in_years(record, query.filters)]
+        kept = [await self._store.put(_public(record)) for record in fitting[: query.limit]]
+        return kept, len(records) - len(works)
+
+    def _narrowed(self, task: SearchTask) -> Query:
+        """The query as the source is asked it. Raises Refused for a library that the run may not read."""
+        query = narrowed(task.query, None if task.as_given else self._configured.get(task.source))
+        options = {name: value for name, value in query.filters.options.items() if name != "library"}
+        if task.library:
+            self._permit(task)
+            options["library"] = task.library
+        return query.model_copy(update={"filters": query.filters.model_copy(update={"options": options})})
+
+    def _try_again(self, tasks: Sequence[SearchTask], ended: Sequence[object]) -> None:
+        """Raises the failure of a search that is worth another attempt of the step, the one that asks for the
+        longest pause; what the other searches were answered then comes from the cache."""
+        again = [
+            error
+            for task, error in zip(tasks, ended, strict=True)
+            if isinstance(error, SourceError) and _tried_again(task, error)
+        ]
+        if again:
+            raise max(again, key=lambda error: error.retry_after or 0.0)
+
+    def _permit(self, task: SearchTask) -> None:
+        """Raises Refused for a library that the run may not read."""
+        if self._permits is None:
+            raise Refused(f"the library {task.library} is not read here")
+        run_id = activity.info().workflow_id or ""
+        try:
+            self._permits.check("library", task.library or "", run_id, task.library_signature)
+        except NotPermitted as error:
+            raise Refused(str(error)) from error
+
+
+Answer = TypeVar("Answer")
+
+
+async def in_time(searches: Iterable[Callable[[], Awaitable[Answer]]]) -> list[Answer | SourceError]:
+    """What each search came to, all at once; one that has no answer when the step must end has been too slow,
+    and costs the others nothing. Raises what is no failure of a source."""
+    running = [asyncio.ensure_future(search()) for search in searches]
+    try:
+        await asyncio.wait(running, timeout=seconds_left(activity.info()))
+    finally:
+        for task in running:
+            task.cancel()
+    ended: list[Answer | SourceError] = []
+    for task in running:
+        if not task.done() or task.cancelled():
+            ended.append(TooSlow("it was not answered in the time that was left"))
+        elif isinstance(error := task.exception(), SourceError):
+            ended.append(error)
+        else:
+            ended.append(task.result())
+    return ended
+
+
+def failed(task: SearchTask, error: SourceError) -> Hits:
+    """The row of a search that has failed."""
+    return Hits(
+        source=task.source,
+        query=task.query.text,
+        status=error.status,
+        detail=" ".join(str(error).split())[:300],
+        attempts=activity.info().attempt,
+    )
+
+
+def _tried_again(task: SearchTask, error: SourceError) -> bool:
+    """Whether a failed search is worth another attempt of its step: not where its time is used up, or would
+    be before the source allows another attempt. The first wait for a worker does not count."""
+    info = activity.info()
+    if not error.retryable or on_last_attempt():
+        return False
+    if isinstance(error, TooSlow) and info.attempt >= SLOW_ATTEMPTS:
+        return False
+    left = seconds_left(info)
+    if left is not None and (error.retry_after or 0.0) >= left:
+        return False
+    if task.seconds is None:
+        return True
+    begun = info.started_time if info.attempt == 1 else info.scheduled_time
+    spent = (datetime.now(UTC) - begun).total_seconds()
+    return spent + (error.retry_after or 0.0) < task.seconds
+
+
+def _public(record: Evidence) -> Evidence:
+    """The record without credentials in its address: a source may name itself by the address it was
+    configured with."""
+    ids = record.identifiers
+    if redacted(f"{record.url} {ids.url}") == f"{record.url} {ids.url}":
+        return record
+    shown = ids.model_copy(update={"url": redacted(ids.url) if ids.url else None})
+    url = redacted(record.url) if record.url else None
+    return record.model_copy(update={"url": url, "identifiers": shown})
+
+
+def _left_out(notices: int) -> str:
+    if not notices:
+        return ""
+    what = "notice" if notices == 1 else "notices"
+    return f"{notices} {what} of a retraction or correction left out: a notice is no evidence"
+
+
+def in_years(record: Evidence, filters: Filters) -> bool:
+    """Whether a record is from the years that were asked for; one without a year is."""
+    if record.year is None:
+        return True
+    return (filters.year_from or record.year) <= record.year <= (filters.year_to or record.year)
+
+
+def narrowed(query: Query, configured: SourceSettings | None) -> Query:
+    """The query with what the configuration sets for its source. The search's own filters override the
+    configured ones."""
+    if configured is None:
+        return query
+    asked = query.filters.model_dump(exclude_defaults=True)
+    options = {**configured.filters.options, **query.filters.options}
+    filters = Filters.model_validate({**configured.filters.model_dump(), **asked, "options": options})
+    return query.model_copy(update={"limit": configured.max_results or query.limit, "filters": filters})
+
+
+def activity_name(source: str) -> str:
+    """The activity type that searches a source."""
+    return f"search_{source}"

@@ -1,0 +1,71 @@
+"""The one rule by which a quote is in a text: a normal form of both, and whole words.
+
+The quote check, `determinator verify` and the `check.py` of a bundle hold to it; the last has the text of
+this module, which therefore imports nothing but the standard library.
+"""
+
+import unicodedata
+
+MIN_QUOTE_CHARS = 25
+"""Shorter runs match by chance."""
+_IN_NUMBERS = ".,\u00b7"
+"""What stands between the digits of one number: 1,204; 0.8."""
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58", "-"),
+    }
+)
+
+
+def normalise(text: str) -> str:
+    """The one normal form that quotes and texts are compared in: NFKC, typographic quotes and dashes made
+    plain, all white space made one space, case kept."""
+    if not text.isascii():  # of ASCII the other steps change nothing
+        text = unicodedata.normalize("NFKC", text).translate(_PLAIN)
+    return " ".join(text.split())
+
+
+def verbatim(quote: str, text: str) -> bool:
+    """Whether the quote is a contiguous run of whole words of the text, of at least 25 characters."""
+    return occurs(normalise(quote), normalise(text))
+
+
+def occurs(quote: str, text: str) -> bool:
+    """`verbatim` for what is normalised already."""
+    if len(quote) < MIN_QUOTE_CHARS:
+        return False
+    start = text.find(quote)
+    while start >= 0:
+        end = start + len(quote)
+        before, after = text[max(start - 2, 0) : start], text[end : end + 2][::-1]
+        if not _cuts_word(before, quote[:2]) and not _cuts_word(after, quote[-2:][::-1]):
+            return True
+        start = text.find(quote, start + 1)
+    return False
+
+
+def _cuts_word(outside: str, inside: str) -> bool:
+    """Whether a word or a number goes on beyond the edge of a run. `outside` is the two characters beyond,
+    the nearer one last, `inside` the two within, the nearer one first. Scripts without spaces between words
+    have no such edges."""
+    if not outside:
+        return False
+    near, far = outside[-1], outside[0] if len(outside) > 1 else " "
+    edge, inner = inside[0], inside[1]
+    if edge == "-":
+        return _joins(near)
+    if edge in _IN_NUMBERS:
+        return near.isdigit() and inner.isdigit()
+    if not _joins(edge):
+        return False
+    if _joins(near):
+        return True
+    if edge.isdigit() and near in "-%<>=\u2264\u2265\u00b1":
+        return True
+    return _joins(far) and (near == "-" or (near in _IN_NUMBERS and edge.isdigit() and far.isdigit()))
+
+
+def _joins(character: str) -> bool:
+    return character.isalnum() and unicodedata.east_asian_width(character) not in "WF"

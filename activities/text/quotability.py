@@ -1,0 +1,55 @@
+"""Which text of a document is no quote: its title, a citation line, a line of references or of copyright."""
+
+import re
+
+from activities.contracts.evidence import Evidence, Statement
+from activities.text.normal_form import MIN_QUOTE_CHARS, normalise
+
+_VOLUME_AND_PAGES = re.compile(
+    r"\b(?:19|20)\d\d\b[^.;:]{0,12};\s*\d+\s*(?:\([^)]{1,12}\))?\s*:\s*[A-Za-z]?\d+"
+    r"|\b\d+\s*\(\d+\)\s*[:,]\s*[A-Za-z]?\d+\s*-\s*\d+"
+    r"|\bvol\.?\s*\d+\b.{0,20}\bpp?\.\s*\d+",
+    re.IGNORECASE,
+)
+_LOCATOR = re.compile(r"\bdoi\b\s*:|\b10\.\d{4,9}/\S|\bPMI?D\s*:|\bPMCID\s*:|\bISSN\b", re.IGNORECASE)
+_AUTHORS = re.compile(
+    r"^\W*(?:\d{1,3}[\].)]?\s*)?[A-Z][\w'-]+ [A-Z]{1,3}(?:, [A-Z][\w'-]+ [A-Z]{1,3})*"
+    r"(?:,? (?:et al|and [A-Z][\w'-]+ [A-Z]{1,3}))?\.(?:\s|$)"
+)
+_AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)++.*\((?:19|20)\d\d[a-z]?\)")
+_COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved\b", re.IGNORECASE)
+
+
+def quote_fault(quote: str, document: Evidence) -> Statement | None:
+    """Why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
+    title = _heading(document)
+    plain = quote.casefold().strip(" .")
+    beyond = len(plain) - len(title)
+    if (title and plain in title) or (
+        len(title) >= MIN_QUOTE_CHARS and title in plain and beyond < MIN_QUOTE_CHARS
+    ):
+        return refusal("quote_is_title")
+    if _COPYRIGHT.search(quote):
+        return refusal("quote_is_copyright")
+    if _VOLUME_AND_PAGES.search(quote) or _LOCATOR.search(quote):
+        return refusal("quote_is_citation")
+    if _AUTHORS.search(quote) or _AUTHORS_APA.search(quote):
+        return refusal("quote_is_reference")
+    return None
+
+
+def _heading(document: Evidence) -> str:
+    """The title, for comparing; empty where it is none: a record without a title is listed by the start of
+    its text, which ends in an ellipsis unless it is the whole text."""
+    title = normalise(document.title).casefold()
+    cut = title.endswith("...")
+    if cut or len(document.text) < len(document.title) + MIN_QUOTE_CHARS:
+        start = normalise(document.text[: 2 * len(title) + 200]).casefold()
+        if start == title or (cut and start.startswith(title.rstrip(" ."))):
+            return ""
+    return title.strip(" .")
+
+
+def refusal(code: str, **values: str) -> Statement:
+    """Why a quote or a sentence does not stand; `activities.verification.quote_check.REFUSALS` words it."""
+    return Statement(code=code, values=dict(values))

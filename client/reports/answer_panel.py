@@ -1,0 +1,90 @@
+"""The answer on the terminal, as `ask` and `watch` end."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from activities.contracts.stop_reasons import STOPS
+from activities.report.formats.text import counted
+from activities.report.formats.words import sureness
+from activities.report.schema import Report
+from client.listing import shortest_name
+from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
+from client.terminal import plain, short_path, to_stdout
+
+EARLY = frozenset(name for name, stop in STOPS.items() if stop.early)
+WIDTH = 100
+"""Columns at most: longer lines are hard to read."""
+
+
+def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
+    """Print the answer, its strongest reservations and what to type next."""
+    console = to_stdout()
+    width = min(console.width, WIDTH) if console.is_terminal else console.width
+    room = console.width if console.is_terminal else None
+    for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal, room=room):
+        # lines of text are not broken in a pipe, and a path is broken nowhere
+        whole = isinstance(part, Text) and (not console.is_terminal or part.plain.startswith("Report "))
+        console.print(part, soft_wrap=whole, width=None if whole else width)
+
+
+def answer_parts(
+    report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True, room: int | None = None
+) -> list[Text | Table | Padding]:
+    """The answer, its strongest reservations, what could not be asked or read, and what to do next.
+    `bulleted`: lists in a column beside their bullets, for lines that are broken. `room`: columns for the
+    line with the path, which is shortened to it; None: any."""
+    answer, name = answer_of(report), shortest_name(report.run_id)
+    parts: list[Text | Table | Padding] = []
+    if answer.sample_only:
+        parts.append(Text(plain(answer.sample_only), style="bold yellow"))
+    lead = "" if report.written_by == "extractive" else "Answer: "
+    parts.append(Text(f"{lead}{plain(answer.bottom_line)}", style="bold"))
+    if not report.answer:
+        parts += _listed([with_references(claim) for claim in claims_of(report)][:FIRST_CLAIMS], bulleted)
+    if answer.near:
+        parts.append(Text(f"Nearest: {plain(answer.near[0])}"))
+    parts += [Text(plain(line)) for line in (answer.balance, sureness(report)) if line]
+    if answer.reservations:
+        parts += [Text("But:", style="bold"), *_listed(answer.reservations, bulleted)]
+    if answer.not_reached:
+        parts.append(Text(plain(f"Not reached: {answer.not_reached}")))
+    if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
+        count = counted(answer.unreadable, "file or record", "files or records")
+        parts.append(Text(f"Not read: {count}; see determinator documents --run {name}"))
+    if stop_reason in EARLY:
+        parts.append(Text(f"Ended early: {stop_reason.replace('_', ' ')}"))
+    if path is not None:
+        shown = short_path(path, room - len("Report ")) if room else str(path)
+        parts.append(Text.assemble("Report ", (shown, Style(link=path.absolute().as_uri()))))
+    parts.append(
+        Text(
+            f"Next: determinator report {name}, or evidence, export, verify in place of report",
+            style="dim",
+        )
+    )
+    return parts
+
+
+def _listed(lines: Sequence[str], bulleted: bool) -> list[Text | Table | Padding]:
+    if not bulleted:
+        return [Text(f"- {plain(text)}") for text in lines]
+    table = Table.grid(padding=(0, 1))
+    for text in lines:
+        table.add_row(Text("-"), Text(plain(text)))
+    return [table] if lines else []
+
+
+def rendered(markdown: str, width: int) -> str:
+    """A report in Markdown with the terminal's own styles, for a pager."""
+    from rich.markdown import Markdown
+
+    console = Console(width=min(width, WIDTH), force_terminal=True, color_system="standard")
+    with console.capture() as capture:
+        console.print(Markdown(markdown))
+    return capture.get()

@@ -1,0 +1,78 @@
+"""What a question is expected to cost, said before it is asked."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from activities.contracts.errors import StoreError
+from activities.contracts.publish import Estimate
+from activities.settings import Settings
+from workflows.rules.estimate import estimate
+from workflows.types import ResearchRequest
+
+if TYPE_CHECKING:
+    from activities.contracts.evidence import ModelChoice
+
+MAX_RUNS = 12
+"""Earlier runs of the home that are looked at, the latest ones."""
+
+
+async def estimated(settings: Settings, request: ResearchRequest) -> Estimate | None:
+    """What a run of the embedded worker is expected to take; None where no language model serves it."""
+    from activities.models.prices import price_of
+
+    choices = await _choices(settings, request)
+    if all(one.backend == "extractive" for one in choices.values()):
+        return None
+    prices = {one.model: price_of(settings, one) for one in choices.values()}
+    paid = [one for one in choices.values() if one.backend != "extractive"]
+    models = tuple(dict.fromkeys(f"{one.model} (effort {one.effort or 'normal'})" for one in paid))
+    return estimate(request, choices, prices, await taken(settings)).model_copy(update={"models": models})
+
+
+async def _choices(settings: Settings, request: ResearchRequest) -> "dict[str, ModelChoice]":
+    """The model of each role with its effort, as the worker will resolve it."""
+    from activities.models.sizing import effort_of
+
+    chosen = {"default": settings.model_choices()["default"], **(request.models or settings.model_choices())}
+    efforts = {one: await effort_of(settings, one) for one in dict.fromkeys(chosen.values())}
+    return {role: one.model_copy(update={"effort": efforts[one]}) for role, one in chosen.items()}
+
+
+async def taken(settings: Settings) -> list[Estimate]:
+    """What the latest runs of the home took, as far as they were estimated."""
+    import json
+
+    from activities.report.archive import Archive
+    from activities.report.stored import report_name
+
+    runs: list[Estimate] = []
+    try:
+        archive = Archive(settings.evidence_url)
+        for name in (await archive.names())[:MAX_RUNS]:
+            data = json.loads(await archive.store.get_named(report_name(name, "json")) or b"{}")
+            method: dict[str, Any] = data.get("methodology") or {}
+            if method.get("estimate") and method.get("model_calls"):
+                cost = method.get("cost_usd")
+                runs.append(
+                    Estimate(
+                        kind=method["estimate"]["kind"],
+                        calls=method["model_calls"],
+                        tokens=method["tokens"],
+                        cost_microusd=None if cost is None else round(cost * 1e6),
+                        seconds=method["seconds"],
+                    )
+                )
+    except (StoreError, ValueError, LookupError, TypeError):
+        return runs  # an estimate from fewer runs, or from the plan
+    return runs
+
+
+def estimate_lines(expected: Estimate, request: ResearchRequest) -> Iterable[str]:
+    """What is said before a run begins."""
+    yield f"expected: {expected.text}"
+    most = request.limits.max_cost_microusd
+    if most is not None and expected.cost_microusd is not None and most < expected.cost_microusd:
+        yield (
+            f"--max-cost {most / 1e6:.2f} is below the ${expected.cost_microusd / 1e6:.2f} that is expected: "
+            "the run will stop searching early and report what it has by then"
+        )

@@ -1,0 +1,115 @@
+"""The plan of a question without a run: the question is read and outlined by a worker, each as an activity of
+its own, and nothing is searched."""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+from temporalio.client import ActivityFailureError, Client
+
+from activities.contracts.evidence import ReportPlan, Usage
+from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
+from activities.contracts.prepare import PrepareInput
+from activities.contracts.publish import Estimate
+from activities.contracts.step import Charged, Role, StepContext
+from activities.prepare_activity import PrepareActivities
+from activities.role_activity import ThinkActivities
+from activities.roles.allowances import allowance_of
+from client.failures import Failure
+from workflows.context import number_sections
+from workflows.modes import AUTO, Available, offered
+from workflows.steps import policy
+from workflows.types import ResearchRequest
+
+Output = TypeVar("Output")
+UNNAMED = "plan"
+"""Stands for the id of a run in what a step is given."""
+
+
+class Planned(BaseModel):
+    """How a question would be researched."""
+
+    parsed: ParsedQuery
+    plan: ReportPlan
+    sources: tuple[str, ...]
+    estimate: Estimate | None
+    """What a run of it is expected to take; None where no language model serves it."""
+    usage: Usage
+    """What the plan itself took."""
+
+
+async def plan_question(client: Client, request: ResearchRequest, task_queue: str) -> Planned:
+    """Read and outline a question on the workers of a queue; a library is not looked into. Raises Failure and
+    RPCError."""
+
+    async def act(method: Callable[..., Awaitable[Output]], step: object, options: policy.Options) -> Output:
+        given: dict[str, Any] = {**options}
+        try:
+            answer: Output = await client.execute_activity(
+                method, step, id=f"{UNNAMED}-{uuid.uuid4()}", task_queue=task_queue, **given
+            )
+        except ActivityFailureError as error:
+            raise Failure(f"the question could not be planned: {error.cause}") from error
+        return answer
+
+    auto = request.profile == AUTO
+    prepared = await act(
+        PrepareActivities.prepare,
+        PrepareInput(
+            profile="general" if auto else request.profile,
+            sources=tuple(name for name in request.sources if name != "library"),
+            models=request.models,
+            fallbacks=request.fallbacks,
+            chooses_profile=auto,
+        ),
+        policy.internal_step("what this worker offers"),
+    )
+
+    async def think(
+        role: Role, method: Callable[..., Awaitable[Charged[Output]]], step: StepContext
+    ) -> Charged[Output]:
+        model = prepared.models.get(role) or prepared.models["default"]
+        asked = step.model_copy(
+            update={
+                "model": model,
+                "fallbacks": prepared.fallbacks,
+                "allowance": allowance_of(role, model),
+            }
+        )
+        options = policy.model_call(None, role.replace("_", " "), streams=model.backend != "extractive")
+        return await act(method, asked, options)
+
+    enabled = tuple(one for one in prepared.sources if one.enabled and one.info.role == "search")
+    manager = (prepared.models.get("manager") or prepared.models["default"]).backend != "extractive"
+    has = Available(sources=bool(enabled), model=manager, manager_model=manager)
+    mode = None if request.mode == AUTO else request.mode
+    common = {"run_id": UNNAMED, "question": request.question}
+    reading = ParseQueryInput(
+        **common,
+        profile=prepared.profile,
+        profiles=prepared.profiles if auto else {},
+        mode=mode,
+        modes={} if mode else offered(has),
+        sources=() if request.sources else enabled,
+        preferences=prepared.preferences,
+    )
+    read = await think("query_parser", ThinkActivities.parse_query, reading)
+    parsed = read.output
+    profile = prepared.alternatives.get(parsed.profile, prepared.profile)
+    wanted = request.sources or parsed.sources or profile.sources
+    outlining = PlanInput(
+        **common,
+        profile=profile,
+        parsed=parsed,
+        sources=tuple(one for one in enabled if one.info.name in wanted) or enabled,
+        max_sections=request.limits.max_sections,
+    )
+    outlined = await think("planner", ThinkActivities.plan_report, outlining)
+    return Planned(
+        parsed=parsed,
+        plan=number_sections(outlined.output),
+        sources=tuple(one.info.name for one in outlining.sources),
+        estimate=request.estimate,
+        usage=read.usage + outlined.usage,
+    )

@@ -1,0 +1,106 @@
+"""What a person asks of a finished report, sent to the server: a question, a change, a dispute."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
+from activities.report.schema import Report
+from client.failures import BadInput, Failure
+
+if TYPE_CHECKING:
+    from activities.refresh_activity import RefreshOutcome
+    from client.api import Determinator
+
+Kind = Literal["tell", "change", "dispute", "decide"]
+ASKED_WRONGLY = ("NoSuchSentence", "NoModel")
+"""Types of failures that another message or another model mends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What came of it."""
+
+    outcome: "RefreshOutcome"
+    before: Report
+    """The report as it was."""
+    report: Report
+    """The answer to a question as a report of its own; of a change or a dispute the report as it is now."""
+
+
+async def revise(
+    client: "Determinator",
+    name: str,
+    kind: Kind,
+    text: str,
+    *,
+    by: str | None = None,
+    sentence: str = "",
+    upheld: bool = False,
+    model: str | None = None,
+) -> Answered:
+    """Send it and wait for what comes of it; it goes on when the wait ends. Raises BadInput, NoReport,
+    NoSuchRun, NoConnection, Failure for what failed, StoreError."""
+    from contextlib import suppress
+
+    from temporalio.client import WorkflowFailureError
+    from temporalio.exceptions import ActivityError, ApplicationError
+    from temporalio.service import RPCError
+
+    from activities.evidence_store import EvidenceStore
+    from activities.profiles.loader import profile_names
+    from activities.refresh_activity import RefreshRequest
+    from activities.report.archive import Archive
+    from activities.settings import choice
+    from client.run import named
+    from client.runs.follow import why
+    from client.runs.history import request_of
+    from client.runs.refreshing import known_items, start_refresh
+
+    text = " ".join(text.split())
+    if not text and kind != "decide":
+        raise BadInput("nothing is said; write what you want to know or to have changed")
+    if len(text) > MAX_INSTRUCTION_CHARS:
+        raise BadInput(f"that is too long; a message has at most {MAX_INSTRUCTION_CHARS:,} characters")
+    settings = client.settings
+    found = await client.finished(name, whole=False)
+    store = EvidenceStore.at(settings.evidence_url)
+    connection = await client.connect(for_run=True)
+    try:
+        asked = None
+        with suppress(RPCError):
+            asked = await request_of(connection.client, found.run_id)
+        models = {"default": choice(model)} if model else (asked.models if asked else {})
+        profiles = profile_names(settings.profiles_dir or settings.home / "profiles")
+        request = RefreshRequest(
+            run_id=found.run_id,
+            search=False,
+            known_blob=await known_items(store, [ref for ref, _ in found.items]),
+            instruction=Instruction(
+                kind=kind,
+                text=text,
+                by=named(by),
+                sentence=sentence,
+                upheld=upheld,
+                profile=found.report.profile if found.report.profile in profiles else "general",
+                models=models,
+                fallbacks=asked.fallbacks if asked else (),
+            ),
+        )
+        handle = await start_refresh(connection.client, request, connection.task_queue)
+    finally:
+        connection.release()
+    try:
+        outcome = await handle.result()
+    except WorkflowFailureError as error:
+        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
+        if isinstance(cause, ApplicationError) and cause.type in ASKED_WRONGLY:
+            raise BadInput(cause.message) from error
+        raise Failure(f"{found.run_id}: {why(error)}") from error
+    archive = Archive(settings.evidence_url)
+    report = found.report
+    if outcome.blob:
+        report = Report.model_validate_json(await store.get_bytes(outcome.blob))
+    elif outcome.made:
+        version = next(v for v in await archive.versions(found.first) if v.number == outcome.version)
+        report = await archive.version(version)
+    return Answered(outcome, found.report, report)

@@ -1,0 +1,115 @@
+"""Changes of a finished report: what is touched, and that nothing else is."""
+
+import pytest
+
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import EvidenceRef, ReportPlanSection, Statement, Support
+from activities.contracts.publish import PlannedSection, PublishInput
+from activities.contracts.revise import Instruction, Revised, Wanted
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditedSentence,
+    SectionDraft,
+    SentenceVerdict,
+    Verdicts,
+)
+from activities.report.revised import changed, decided, disputed, sentence_of
+
+
+def on(work: str) -> Support:
+    return Support(evidence_id=work, quote=f"What {work} has found in its many participants.")
+
+
+def a_section(name: str) -> PlannedSection:
+    claims = tuple(
+        DraftClaim(id=f"{name}.{n}", text=f"Finding {n} of {name}.", support=(on(work), on("w3")))
+        for n, work in ((1, "w1"), (2, "w2"))
+    )
+    return PlannedSection(
+        section=ReportPlanSection(id=name, title=name, key_question="?"),
+        draft=SectionDraft(paragraphs=(DraftParagraph(claims=claims),)),
+    )
+
+
+REPORT = PublishInput(
+    run_id="ask-1",
+    question="Does it?",
+    mode="deep",
+    profile="general",
+    title="It",
+    sections=(a_section("s1"), a_section("s2")),
+    edited=Edited(answer=(EditedSentence(id="a1", text="It does.", claims=("s1.1", "s2.1")),)),
+    generated_at="2026-01-01",
+)
+
+
+def sentences(step: PublishInput) -> dict[str, DraftClaim]:
+    drafted = [one for planned in step.sections for one in planned.draft.sentences]
+    return {one.id: one for one in (*drafted, *(step.edited.sentences if step.edited else ()))}
+
+
+def say(problem: str = "", name: str = "s1.1") -> Verdicts:
+    found = Statement(code=problem) if problem else None
+    return Verdicts(verdicts=(SentenceVerdict(id=name, problem=found),))
+
+
+NEW = DraftClaim(id="s1.1", text="Put plainly.", support=(on("w1"), on("w3")), state="ask", reworded=True)
+NARROW = NEW.model_copy(update={"text": "Finding 1 of s1.", "support": (on("w3"),), "reworded": False})
+
+
+@pytest.mark.parametrize(
+    ("revised", "verdicts", "gone", "texts"),
+    [
+        (Revised(removed=("s1.2",)), Verdicts(), {"s1.2"}, {}),
+        (Revised(sections=("s2",), removed=("s2.1", "s2.2")), Verdicts(), {"s2.1", "s2.2"}, {}),
+        (Revised(sentences=(NEW,)), say(), set(), {"s1.1": "Put plainly."}),
+        (Revised(sentences=(NEW,)), say("not_supported"), set(), {}),
+        (Revised(sentences=(NEW,)), Verdicts(), set(), {}),  # nobody has read it
+        (Revised(works=("w1",), sentences=(NARROW,)), say("not_supported"), {"s1.1"}, {}),
+    ],
+)
+def test_only_what_is_touched_changes(
+    revised: Revised, verdicts: Verdicts, gone: set[str], texts: dict[str, str]
+) -> None:
+    before = sentences(REPORT)
+    after = sentences(changed(REPORT, revised, SectionDraft(), verdicts, ()))
+    assert set(before) - set(after) == gone
+    assert {name: one.text for name, one in after.items() if one.text != before[name].text} == texts
+    assert all(one == before[name] for name, one in after.items() if name not in texts)
+
+
+@pytest.mark.parametrize(("section", "name"), [("s2", "s2.3"), ("", "s3.1")])
+def test_new_text_gets_ids_that_no_sentence_had(section: str, name: str) -> None:
+    claim = DraftClaim(id="new.1", text="Also this.", support=(on("w9"),), state="ask")
+    draft = SectionDraft(answer=(claim,))
+    ref = EvidenceRef(evidence_id="w9", blob="b", source="s", title="t")
+    revised = Revised(write=Wanted(question="And this?", section=section))
+    after = changed(REPORT, revised, draft, say(name="new.1"), (ref,))
+    assert set(sentences(after)) - set(sentences(REPORT)) == {name}
+    assert sentences(after)[name].state == "stands"
+    assert after.evidence == (ref,)
+
+
+def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
+    asked = Instruction(kind="dispute", text="43, not 34", by="ada", sentence="s1.1")
+    open_one = disputed(REPORT, asked, "2026-01-02", SentenceVerdict(id="s1.1"))
+    assert sentences(open_one) == sentences(REPORT)
+    assert [(d.by, d.reader, d.decision) for d in open_one.disputes] == [("ada", "stands", "")]
+    choice = Instruction(kind="decide", by="bob", sentence="s1.1")
+    kept = decided(open_one, choice)
+    assert sentences(kept) == sentences(REPORT)
+    assert kept.disputes[0].decision == "rejected"
+    taken = decided(open_one, choice.model_copy(update={"upheld": True}))
+    sentence = sentence_of(taken, "s1.1")
+    assert sentence is not None
+    assert (sentence.state, taken.disputes[0].decided_by) == ("refused", "bob")
+
+
+def test_a_work_that_is_left_out_speaks_for_no_candidate_any_more() -> None:
+    one = Candidate(name="Metformin", support=(on("w1"), on("w2")), safety=(on("w1"),))
+    step = REPORT.model_copy(update={"candidates": (one,)})
+    (after,) = changed(step, Revised(works=("w1",)), SectionDraft(), Verdicts(), ()).candidates
+    assert after.quotes == (on("w2"),)
+    assert (after.name, after.safety) == ("Metformin", ())

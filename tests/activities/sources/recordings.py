@@ -1,0 +1,482 @@
+"""What each source makes of the recorded answers of its API: the searches, and a golden file for each.
+
+A golden file (`NAME.golden.json` beside the recordings) holds the requests that were sent and all that came
+of the answers. `python -m tests.activities.sources.recordings` makes them anew; read the difference before
+it is committed.
+"""
+
+import asyncio
+import difflib
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from activities.contracts.evidence import Filters, Query
+from activities.sources.base import search
+from activities.sources.names import SOURCES
+from activities.sources.web import WebSource
+from tests.activities.sources.faults import build, client, pointed_at
+from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
+
+KEYS = {
+    f"{name}_api_key": f"SECRET-{name}"
+    for name in ("ncbi", "brave", "tavily", "serper", "semanticscholar", "openfda", "openalex")
+}
+LONG_CHARS = 600
+"""A longer text stands in a golden file with its begin, its end and its digest."""
+OFFLINE = ("library", "evidence", "neo4j")
+"""Sources that ask no HTTP API; they have tests of their own."""
+ONLINE = tuple(name for name, _ in SOURCES if name not in OFFLINE)
+TEXT = 'metformin AND "Alzheimer\'s disease" NOT antiviral'
+NARROW = Filters(year_from=2010, year_to=2020, publication_types=("review", "rct"), phases=("PHASE2",))
+NARROWED = Query(text=TEXT, limit=3, filters=NARROW)
+
+
+ASKED = Query(text="x", limit=30)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A search, and what the API answers to its requests, by path; several answers are given in turn."""
+
+    source: str
+    folder: str
+    name: str
+    answers: Mapping[str, Reply | tuple[Reply, ...]]
+    query: Query = ASKED
+    settings: Mapping[str, object] = field(default_factory=dict)
+    whole: bool = False
+    """Keep the texts whole in the golden file."""
+
+    @property
+    def golden(self) -> Path:
+        return RECORDED / self.folder / f"{self.name}.golden.json"
+
+
+def edited(name: str, change: Callable[[Any], None]) -> Reply:
+    """A recorded JSON answer with a change."""
+    parsed = json.loads((RECORDED / name).read_text())
+    change(parsed)
+    return Reply(200, json.dumps(parsed), {"content-type": "application/json"})
+
+
+def with_damage(path: tuple[str, ...], *damaged: object) -> Callable[[Any], None]:
+    """Put these beside the records of an answer; a mapping changes the first record."""
+
+    def change(answer: Any) -> None:
+        for key in path:
+            answer = answer[key]
+        first = next(one for one in answer if isinstance(one, dict))
+        answer += [{**first, **one} if isinstance(one, dict) else one for one in damaged]
+
+    return change
+
+
+def without(answer: Any, key: str) -> None:
+    del answer[key]
+
+
+def cut(name: str, *edits: tuple[str, str]) -> Reply:
+    """A recorded answer in which some text stands in place of another."""
+    body = (RECORDED / name).read_text()
+    for old, new in edits:
+        assert old in body, old
+        body = body.replace(old, new, 1)
+    return Reply(200, body.encode(), {"content-type": "text/xml"})
+
+
+ESEARCH, EFETCH = "/esearch.fcgi", "/efetch.fcgi"
+FOUND_IN_PMC = Reply(
+    200, '{"esearchresult":{"count":"5","idlist":["6329583","7"]}}', {"content-type": "application/json"}
+)
+NO_MATCH_AT_FDA = recorded("openfda/error_404_no_matches.json", status=404)
+BAD_ENTRIES = (
+    "<entry><id>http://arxiv.org/abs/</id><title>No number</title><summary>Text.</summary></entry>"
+    "<entry><id>http://arxiv.org/abs/2001.00001v1</id><title>No summary</title></entry></feed>"
+)
+ADVERTISED = (
+    '<html><body><div class="result result--ad"><a class="result__a" href="https://ad.example/">Buy</a></div>'
+    '<div class="result"><a class="result__a" href="//duckduckgo.com/y.js?ad_domain=x">Buy too</a></div>'
+    '<div class="result"><a class="result__a" href="https://a.example/">Found</a></div></body></html>'
+)
+SILDENAFIL = {
+    "/molecule/search.json": recorded("chembl/molecule_search_sildenafil.json"),
+    "/mechanism.json": recorded("chembl/mechanism_sildenafil.json"),
+    "/target.json": recorded("chembl/target_pde5a.json"),
+}
+WITHDRAWN = Reply(
+    200, '{"data": {"search": {"hits": [{"id": "CHEMBL122", "name": "ROFECOXIB", "entity": "drug"}]}}}'
+)
+
+
+def pubmed(
+    name: str, found: Reply, fetched: Reply | None = None, query: str = "x", limit: int = 30, **more: Any
+) -> Recording:
+    answers = {ESEARCH: found} | ({EFETCH: fetched} if fetched else {})
+    return Recording("pubmed", "pubmed", name, answers, Query(text=query, limit=limit), **more)
+
+
+def fda(name: str, label: Reply, approvals: Reply, events: Reply, text: str, **more: Any) -> Recording:
+    answers = {"/drug/label.json": label, "/drug/drugsfda.json": approvals, "/drug/event.json": events}
+    return Recording("openfda", "openfda", name, answers, Query(text=text, limit=30), **more)
+
+
+def at(source: str, path: str, name: str, answer: Reply | tuple[Reply, ...], **more: Any) -> Recording:
+    """A search that asks one path; the folder of the recordings is the source's name, or an older one."""
+    return Recording(source, {"clinicaltrials": "ctgov"}.get(source, source), name, {path: answer}, **more)
+
+
+trials = partial(at, "clinicaltrials", "/studies")
+openalex = partial(at, "openalex", "/works")
+crossref = partial(at, "crossref", "/works")
+europepmc = partial(at, "europepmc", "/search")
+papers = partial(at, "semanticscholar", "/paper/search")
+arxiv = partial(at, "arxiv", "/query")
+uniprot = partial(at, "uniprot", "/uniprotkb/search")
+searx = partial(at, "searxng", "/search")
+ONE_HIT = recorded("pubmed/esearch_json_1_hit.json")
+PAGE_OF_WORKS = "openalex/works_title_search_list.json"
+PAGE_OF_TRIALS = "ctgov/search_keytruda_limit3_20260811.json"
+PAPER: dict[str, Any] = json.loads(
+    (RECORDED / "semanticscholar/batch_not_found_full_fields.json").read_text()
+)[1]
+
+
+def page_of(*found: object, total: int) -> Reply:
+    return Reply(200, json.dumps({"total": total, "offset": 0, "data": found}))
+
+
+RECORDINGS = (
+    pubmed("trial", ONE_HIT, recorded("pubmed/efetch_structured_abstract_rct_22663011.xml"), TEXT),
+    pubmed("retracted", ONE_HIT, recorded("pubmed/efetch_retracted_993.xml")),
+    pubmed(
+        "notices",
+        recorded("pubmed/esearch_json_40362_hits.json"),
+        recorded("pubmed/efetch_retractions_errata_updates_subset.xml"),
+        settings={"email": "someone@example.org"},
+    ),
+    pubmed(
+        "damaged",
+        ONE_HIT,
+        cut(
+            "pubmed/efetch_retractions_errata_updates_subset.xml",
+            (">9505772</PMID>", ">not a number</PMID>"),
+        ),
+        limit=3,
+    ),
+    pubmed("nothing", Reply(200, '{"esearchresult": {"count": "0", "idlist": []}}')),
+    Recording(
+        "pubmed",
+        "pubmed",
+        "narrowed",
+        {ESEARCH: Reply(200, '{"esearchresult": {"count": "0", "idlist": []}}')},
+        NARROWED,
+    ),
+    Recording(
+        "pmc", "pmc", "article", {ESEARCH: FOUND_IN_PMC, EFETCH: recorded("pmc/efetch_pmc_6329583.xml")}
+    ),
+    Recording(
+        "pmc", "pmc", "correction", {ESEARCH: FOUND_IN_PMC, EFETCH: recorded("pmc/efetch_pmc_biopython.xml")}
+    ),
+    Recording(
+        "pmc",
+        "pmc",
+        "authors_in_sentences",
+        {
+            ESEARCH: FOUND_IN_PMC,
+            EFETCH: Reply(
+                200,
+                b"<pmc-articleset>"
+                + (RECORDED / "pmc/oa_ehp-116-1694.nxml").read_bytes().partition(b"<article")[1]
+                + (RECORDED / "pmc/oa_ehp-116-1694.nxml").read_bytes().partition(b"<article")[2]
+                + b"<article/></pmc-articleset>",
+                {"content-type": "text/xml"},
+            ),
+        },
+    ),
+    europepmc("page", recorded("europepmc/search_core_25.json"), query=Query(text="cancer", limit=16)),
+    europepmc("retracted", recorded("europepmc/search_core_retracted.json")),
+    europepmc(
+        "damaged",
+        edited(
+            "europepmc/search_core_retracted.json",
+            with_damage(
+                ("resultList", "result"), {"id": "1", "title": None, "source": None}, "nonsense", {"id": None}
+            ),
+        ),
+    ),
+    europepmc("nothing", recorded("europepmc/search_no_results.json"), query=NARROWED),
+    trials(
+        "pages",
+        (
+            recorded(PAGE_OF_TRIALS),
+            edited(
+                "ctgov/search_melanoma_recruiting_limit3_20260811.json", partial(without, key="totalCount")
+            ),
+        ),
+        query=Query(text=TEXT, limit=5),
+    ),
+    trials(
+        "results",
+        Reply(
+            200,
+            json.dumps(
+                {
+                    "studies": [
+                        json.loads((RECORDED / "ctgov/study_NCT02856893_full_with_results.json").read_text()),
+                        {"protocolSection": {"identificationModule": {"nctId": 7}}},
+                        {"protocolSection": {"identificationModule": {"nctId": "NCT00000001"}}},
+                    ],
+                    "totalCount": 1,
+                }
+            ),
+        ),
+        whole=True,
+    ),
+    trials("stopped", recorded("ctgov/search_sildenafil_stopped.json"), query=Query(text="x", limit=2)),
+    trials(
+        "nothing",
+        Reply(200, '{"studies": [], "totalCount": 0}'),
+        query=Query(
+            text=TEXT, filters=Filters(year_from=2015, options={"trial_status": "terminated, Withdrawn"})
+        ),
+    ),
+    fda(
+        "each_endpoint",
+        recorded("openfda/label_otc_silicea.json"),
+        recorded("openfda/drugsfda_imatinib.json"),
+        recorded("openfda/event_count_pembrolizumab.json"),
+        "pembrolizumab",
+        whole=True,
+    ),
+    fda(
+        "supplements",
+        recorded("openfda/label_keytruda_min.json"),
+        recorded("openfda/drugsfda_semaglutide_2.json"),
+        NO_MATCH_AT_FDA,
+        "semaglutide",
+    ),
+    fda(
+        "damaged",
+        NO_MATCH_AT_FDA,
+        edited(
+            "openfda/drugsfda_imatinib.json", with_damage(("results",), {"application_number": []}, "text")
+        ),
+        NO_MATCH_AT_FDA,
+        "imatinib",
+    ),
+    fda(
+        "nothing",
+        NO_MATCH_AT_FDA,
+        recorded("openfda/device_510k_404.json", status=200),
+        NO_MATCH_AT_FDA,
+        "nothing",
+        settings={"openfda_api_key": None},
+    ),
+    Recording("chembl", "chembl", "drug", SILDENAFIL, Query(text="Does sildenafil help in heart failure?")),
+    Recording("chembl", "chembl", "another_drug", SILDENAFIL, Query(text="vardenafil")),
+    at(
+        "opentargets",
+        "/graphql",
+        "drug",
+        (recorded("opentargets/search_sildenafil.json"), recorded("opentargets/drug_sildenafil.json")),
+        query=Query(text="sildenafil"),
+    ),
+    at(
+        "opentargets",
+        "/graphql",
+        "withdrawn",
+        (WITHDRAWN, recorded("opentargets/drug_withdrawn.json")),
+        query=Query(text="rofecoxib"),
+    ),
+    at(
+        "opentargets",
+        "/graphql",
+        "another_drug",
+        recorded("opentargets/search_sildenafil.json"),
+        query=Query(text="tadalafil"),
+    ),
+    uniprot(
+        "protein", recorded("uniprot/search_o76074.json", x_total_results="1"), query=Query(text="O76074")
+    ),
+    uniprot("gene", recorded("uniprot/search_braf_reviewed.json"), query=Query(text="BRAF")),
+    at(
+        "reactome",
+        "/data/mapping/UniProt/O76074/pathways",
+        "pathways",
+        recorded("reactome/pathways_o76074.json"),
+        query=Query(text="O76074"),
+    ),
+    at(
+        "reactome",
+        "/search/query",
+        "summaries",
+        recorded("reactome/search_cgmp.json"),
+        query=Query(text="cGMP AND effects"),
+    ),
+    at("reactome", "/search/query", "nothing", recorded("reactome/error_404.json", status=404)),
+    at(
+        "reactome",
+        "/data/*",
+        "nothing_of_a_protein",
+        recorded("reactome/error_404.json", status=404),
+        query=Query(text="O99999"),
+    ),
+    openalex("page", recorded(PAGE_OF_WORKS), settings={"email": "me@example.org"}),
+    openalex(
+        "damaged",
+        edited(
+            PAGE_OF_WORKS,
+            with_damage(
+                ("results",),
+                None,
+                {"abstract_inverted_index": None},
+                {"abstract_inverted_index": {"word": "not a list"}},
+                {"type": "retraction"},
+            ),
+        ),
+    ),
+    openalex("nothing", Reply(200, '{"meta": {"count": 0}, "results": []}'), query=NARROWED),
+    crossref("page", recorded("crossref/works_query_list.json"), settings={"email": "me@example.org"}),
+    crossref(
+        "notices",
+        edited(
+            "crossref/works_journal_with_update_to_notices.json",
+            with_damage(("message", "items"), "broken", {"DOI": "not a doi", "abstract": "text"}),
+        ),
+    ),
+    crossref("nothing", recorded("crossref/works_no_items.json"), query=NARROWED),
+    papers(
+        "paper",
+        page_of(
+            PAPER,
+            {**PAPER, "abstract": None, "tldr": {"text": "A machine wrote this sentence."}},
+            {"paperId": None},
+            "text",
+            total=4,
+        ),
+        query=Query(text="difference-in-differences - Alzheimer's", limit=5),
+    ),
+    papers(
+        "without_abstracts",
+        (recorded("semanticscholar/search_paper_100.json"), page_of(total=0)),
+        query=Query(text="turing", limit=150),
+        settings={"semanticscholar_api_key": None},
+    ),
+    papers("nothing", Reply(200, '{"total": 0, "offset": 0}'), query=NARROWED),
+    arxiv("page", recorded("arxiv/search_10.xml"), query=Query(text=TEXT, limit=6)),
+    arxiv("damaged", cut("arxiv/id_list_one_missing.xml", ("</feed>", BAD_ENTRIES))),
+    arxiv("nothing", recorded("arxiv/no_results.xml"), query=NARROWED),
+    at(
+        "brave",
+        "/web/search",
+        "page",
+        recorded("brave/web_search_laravel_news.json"),
+        query=Query(text='"Laravel news" AND x', limit=30, filters=Filters(year_from=2020)),
+    ),
+    at(
+        "tavily",
+        "/search",
+        "page",
+        recorded("tavily/search_basic.json"),
+        query=Query(text="What is Pydantic AI?", limit=5, filters=Filters(year_to=2024)),
+    ),
+    at(
+        "serper",
+        "/search",
+        "page",
+        Reply(
+            200,
+            '{"searchParameters": {"q": "x"}, "organic": [{"link": "https://a.example/x", "title": "A", '
+            '"snippet": "Of <b>it</b>", "date": "2020"}, {"title": "no address"}]}',
+        ),
+        query=Query(text="x", filters=Filters(year_from=2010)),
+    ),
+    searx("general", recorded("searxng/search_general_with_unresponsive.json")),
+    searx(
+        "science",
+        recorded("searxng/search_science.json"),
+        query=Query(text="x", filters=Filters(options={"categories": "science"})),
+    ),
+    searx(
+        "damaged",
+        Reply(
+            200,
+            '{"results": [null, {"title": "no url"}, {"url": "javascript:alert(1)"}, '
+            '{"url": "https://a.example/x"}]}',
+        ),
+    ),
+    at(
+        "duckduckgo",
+        "/html/",
+        "page",
+        recorded("duckduckgo/html_results_caffeine_sleep.html"),
+        query=Query(text="caffeine & sleep"),
+    ),
+    at("duckduckgo", "/html/", "advertisements", Reply(200, ADVERTISED, {"content-type": "text/html"})),
+)
+
+
+async def played(recording: Recording) -> str:
+    """What a golden file holds, as text."""
+    with ReplayServer() as server:
+        for path, answers in recording.answers.items():
+            server.on(path, *(answers if isinstance(answers, tuple) else (answers,)))
+        settings = pointed_at(server, recording.source, **{**KEYS, **recording.settings})
+        async with client(paced=False) as http:
+            source = build(recording.source, settings, http)
+            if isinstance(source, WebSource):
+                outcome = asdict(await source.list_results(recording.query))
+            else:
+                outcome = asdict(await search(source, recording.query))
+        requests = [request(one) for one in server.asked]
+        outcome = to_jsonable_python({"requests": requests, **outcome})
+        for record in outcome.get("records", ()):
+            if (record["url"] or "").startswith(server.url):
+                record["evidence_id"] = "of its address, in which the port of the test stands"
+        text = json.dumps(brief(outcome, recording.whole), ensure_ascii=False, indent=1) + "\n"
+        return text.replace(f"127.0.0.1:{server.port}", "API")
+
+
+def request(asked: Asked) -> dict[str, object]:
+    """A request as it is compared: no address, and of the headers those that carry a key."""
+    keys = {name: value for name, value in asked.headers.items() if "SECRET" in value}
+    query = {name: values[0] if len(values) == 1 else values for name, values in asked.query.items()}
+    body = asked.body.decode()
+    parts = {"query": query, "keys": keys, "body": " ".join(body.split())}
+    return {"path": f"{asked.method} {asked.path}", **{name: part for name, part in parts.items() if part}}
+
+
+def brief(value: Any, whole: bool) -> Any:
+    """Without what is empty, texts by their lines, and a long one by its begin, its end and its digest."""
+    if isinstance(value, dict):
+        return {k: brief(v, whole) for k, v in value.items() if v not in (None, "", [], {}, ())}
+    if isinstance(value, list):
+        return [brief(one, whole) for one in value]
+    if isinstance(value, str) and len(value) > LONG_CHARS and not whole:
+        digest = hashlib.sha256(value.encode()).hexdigest()[:16]
+        begin, end = value[: LONG_CHARS // 2], value[-LONG_CHARS // 4 :]
+        return [*begin.split("\n"), f"[... {len(value)} characters, {digest} ...]", *end.split("\n")]
+    return value.split("\n") if isinstance(value, str) and "\n" in value else value
+
+
+async def difference(recording: Recording) -> str:
+    """How what a source makes of a recording differs from its golden file; empty when it does not."""
+    golden = recording.golden.read_text().splitlines() if recording.golden.exists() else []
+    now = (await played(recording)).splitlines()
+    return "\n".join(difflib.unified_diff(golden, now, str(recording.golden), "now", lineterm="", n=2))
+
+
+async def main() -> None:
+    for recording in RECORDINGS:
+        recording.golden.write_text(await played(recording))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,229 @@
+"""What a source asks, in how many requests and by which words, where no golden file holds it."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from activities.contracts.errors import Malformed, Refused
+from activities.contracts.evidence import Filters, Query
+from activities.contracts.search import Listed
+from activities.sources.arxiv import ArXiv
+from activities.sources.base import search
+from activities.sources.clinicaltrials import parameters
+from activities.sources.crossref import Crossref
+from activities.sources.names_asked import drug_asked
+from activities.sources.ncbi import MAX_URL_CHARS
+from activities.sources.openfda import lucene, shares_of
+from activities.sources.pmc import Pmc
+from activities.sources.pubmed import PubMed
+from activities.sources.semanticscholar import SemanticScholar
+from activities.sources.uniprot import entry_query
+from tests.activities.sources.faults import HTML, JSON, build, client, pointed_at
+from tests.activities.sources.recordings import EFETCH, ESEARCH, KEYS, PAGE_OF_WORKS, RECORDINGS
+from tests.replay import RECORDED, ReplayServer, Reply, recorded
+
+TRIAL = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
+ARTICLE = recorded("pmc/efetch_pmc_6329583.xml")
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda one: f"{one.source} {one.name}")
+async def test_each_exchange_is_one_request(recording: Any) -> None:
+    with ReplayServer() as server:
+        for path, answers in recording.answers.items():
+            server.on(path, *(answers if isinstance(answers, tuple) else (answers,)))
+        async with client(paced=False) as http:
+            source = build(recording.source, pointed_at(server, recording.source, **KEYS), http)
+            await source.exchange(recording.query)
+        assert len(server.asked) == 1
+
+
+def test_the_strictest_apis_have_a_queue_of_their_own() -> None:
+    assert ArXiv.info.queue == "determinator-arxiv"
+    assert ArXiv.info.rate_per_second == pytest.approx(1 / 3)
+    assert SemanticScholar.info.queue == "determinator-semanticscholar"
+    assert SemanticScholar.info.rate_per_second == 1
+
+
+async def test_a_key_raises_the_rate_of_ncbi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCBI_API_KEY", "k" * 36)
+    with ReplayServer() as server:
+        async with client() as http:
+            source = PubMed(pointed_at(server, "pubmed"), http)
+            limiter = http.rate_limiter("pubmed")
+            assert source.info.rate_per_second == 10
+            assert limiter is not None
+            assert limiter.per_second == 10
+
+
+async def test_a_long_list_of_ids_is_posted() -> None:
+    ids = [str(30_000_000 + number) for number in range(199)]
+    with ReplayServer() as server:
+        server.on(EFETCH, TRIAL)
+        async with client() as http:
+            answer = await PubMed(pointed_at(server, "pubmed"), http).fetch([*ids, "22663011"])
+    (asked,) = server.asked
+    assert (asked.method, asked.query) == ("POST", {})
+    assert b"22663011" in asked.body
+    assert len(asked.path) < MAX_URL_CHARS
+    assert (len(answer.records), answer.set_aside) == (1, 199)
+    assert answer.detail == "set aside: 199 not returned"
+
+
+@pytest.mark.parametrize(
+    ("query", "linkname"),
+    [("related:9298984", "pubmed_pubmed"), ("CitedBy: 9298984", "pubmed_pubmed_citedin")],
+)
+async def test_links_of_an_article_are_a_query(query: str, linkname: str) -> None:
+    with ReplayServer() as server:
+        server.on("/elink.fcgi", recorded("pubmed/elink1.xml"))
+        server.on(EFETCH, TRIAL)
+        async with client(paced=False) as http:
+            answer = await search(PubMed(pointed_at(server, "pubmed"), http), Query(text=query, limit=4))
+    links, fetched = server.asked
+    assert links.query["id"] == ["9298984"]
+    assert links.query["linkname"] == [linkname]
+    tree = etree.parse(RECORDED / "pubmed/elink1.xml")
+    groups = {group.findtext("LinkName"): group for group in tree.iter("LinkSetDb")}
+    linked = [uid.text or "" for uid in groups[linkname].iterfind("Link/Id")]
+    others = [uid for uid in linked if uid != "9298984"]  # an article is its own nearest neighbour
+    assert fetched.query["id"] == [",".join(others[:6])]
+    assert answer.hits == len(others) > 6
+
+
+@pytest.mark.parametrize("max_age", [None, 0])
+async def test_standing_can_be_requested_past_the_cache(tmp_path: Any, max_age: float | None) -> None:
+    with ReplayServer() as server:
+        server.on(EFETCH, recorded("pubmed/efetch_retracted_993.xml"))
+        async with client(tmp_path, paced=False) as http:
+            source = PubMed(pointed_at(server, "pubmed"), http)
+            for _ in range(2):
+                answer = await source.fetch(["993"], max_age=max_age)
+                assert answer.records[0].standing == "retracted"
+    assert len(server.asked) == (1 if max_age is None else 2)
+
+
+async def test_titles_come_first_and_only_what_is_chosen_is_fetched() -> None:
+    with ReplayServer() as server:
+        ids = ["6329583", "7771231", "7771052"]
+        listed = {"esearchresult": {"count": "5", "idlist": ids}}
+        server.on(ESEARCH, Reply(200, json.dumps(listed), JSON))
+        server.on("/esummary.fcgi", recorded("pmc/esummary_12.json")).on(EFETCH, ARTICLE)
+        async with client(paced=False) as http:
+            source = Pmc(pointed_at(server, "pmc"), http)
+            listing = await source.list_results(Query(text="PTEN variant", limit=3))
+            texts = await source.read_results([*listing.results[:1], Listed(name="pmc:1", address="1")])
+    assert [one.address for one in listing.results] == ids
+    assert listing.results[1].title.startswith("Nasal Tissue Extraction Is Essential")
+    assert listing.hits == 5
+    record = texts["pmc:6329583"]
+    assert record is not None
+    assert [(one.source, one.query) for one in record.provenance] == [("pmc", "PTEN variant")]
+    assert [name for name, text in texts.items() if text is None] == ["pmc:1"]
+    assert [asked.query["id"] for asked in server.asked if asked.path == EFETCH] == [["6329583,1"]]
+
+
+async def test_more_than_a_page_needs_one_exchange_a_page() -> None:
+    page = json.loads((RECORDED / PAGE_OF_WORKS).read_text())
+    page["results"] = [page["results"][0]] * 100
+    page["meta"]["count"] = 400
+    with ReplayServer() as server:
+        server.on("/works", Reply(200, json.dumps(page)))
+        async with client(paced=False) as http:
+            source = build("openalex", pointed_at(server, "openalex"), http)
+            answer = await search(source, Query(text="x", limit=150))
+    assert [asked.query["page"] for asked in server.asked] == [["1"], ["2"]]
+    assert len(answer.records) == 150
+
+
+async def test_one_work_by_its_doi() -> None:
+    doi = "10.1016/s0140-6736(97)11096-0"
+    with ReplayServer() as server:
+        server.on(
+            "/works/*",
+            recorded("crossref/work_retracted_wakefield_lancet_1998.json"),
+            recorded("crossref/error_404_resource_not_found.txt", status=404),
+            Reply(404, HTML),
+        )
+        async with client(paced=False) as http:
+            source = Crossref(pointed_at(server, "crossref"), http)
+            work = await source.work(doi)
+            assert work is not None
+            assert work.doi == doi
+            assert await source.work("10.48550/arxiv.2312.07559") is None
+            with pytest.raises(Malformed):
+                await source.work("10.48550/arxiv.2312.07559")
+    assert server.asked[0].path == "/works/10.1016%2Fs0140-6736%2897%2911096-0"
+
+
+def test_a_trial_is_narrowed_by_status_phase_and_date() -> None:
+    options = {"trial_status": "terminated, Withdrawn", "phase": "Phase 2"}
+    sent = parameters(Query(text="x", limit=40, filters=Filters(year_from=2015, options=options)))
+    assert sent["filter.overallStatus"] == "TERMINATED,WITHDRAWN"
+    assert sent["filter.advanced"] == "AREA[Phase]PHASE2 AND AREA[StudyFirstPostDate]RANGE[2015-01-01,MAX]"
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("gene_exact:PDE5A", "gene_exact:PDE5A"),
+        (
+            "insulin receptor AND kinase",
+            '("insulin receptor" AND kinase) AND reviewed:true AND organism_id:9606',
+        ),
+        ("NF-kappa-B/p65", '("NF-kappa-B p65") AND reviewed:true AND organism_id:9606'),
+    ],
+)
+def test_text_is_looked_for_in_reviewed_human_entries(text: str, sent: str) -> None:
+    assert entry_query(text) == sent
+
+
+def test_a_drug_is_asked_for_by_its_preferred_name() -> None:
+    assert drug_asked("Does Paracetamol AND asthma") == "acetaminophen"
+    assert drug_asked('"compound 17" AND pain') == "compound 17 pain"
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("pembrolizumab", 'n:"pembrolizumab" OR (pembrolizumab)'),
+        ("GLP-1 agonist", 'n:"GLP-1 agonist" OR ("GLP-1" AND agonist)'),
+        ("Alzheimer's disease", 'n:"Alzheimer\'s disease" OR ("Alzheimer\'s" AND disease)'),
+        ("metformin NOT insulin", "n:(metformin NOT insulin) OR (metformin NOT insulin)"),
+        ('unbalanced " quote (', 'n:"unbalanced   quote" OR (unbalanced AND quote)'),
+        ("antiviral or", 'n:"antiviral or" OR (antiviral AND or)'),
+        *((typed, typed) for typed in ('a:"imatinib" AND b:ORAL', "_exists_:warning", "(a.b:gleevec)")),
+    ],
+)
+def test_openfda_is_asked_in_its_syntax_without_losing_a_word(typed: str, sent: str) -> None:
+    assert lucene(typed, ("n",), anywhere=True) == sent
+
+
+@given(st.text(max_size=40))
+def test_whatever_is_typed_parentheses_and_quotes_are_balanced(typed: str) -> None:
+    try:
+        sent = lucene(typed, ("n",), anywhere=True)
+    except Refused:
+        return
+    if sent == typed:
+        return
+    assert sent.count('"') % 2 == 0
+    outside = "".join(sent.split('"')[::2])
+    assert outside.count("(") == outside.count(")")
+    assert not set(outside) & set("+-!{}[]^~*?/\\")
+
+
+@given(st.integers(1, 200))
+def test_the_shares_of_openfdas_endpoints_add_up_to_the_limit(limit: int) -> None:
+    shares = shares_of(Query(text="x", limit=limit))
+    assert sum(shares.values()) == limit
+    assert all(share > 0 for share in shares.values())
+    assert next(iter(shares)) == "label"
+
+
+def test_an_unknown_endpoint_is_refused() -> None:
+    with pytest.raises(Refused, match="label, drugsfda or event"):
+        shares_of(Query(text="x", filters=Filters(options={"endpoint": "device"})))

@@ -1,0 +1,433 @@
+import csv
+import json
+from collections.abc import Sequence
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.contracts.evidence import EvidenceRef, Identifiers, Standing, StandingNotice
+from activities.retractions.rules import SEVERITY, kind_of, marked_title, standing_of, worst
+from activities.retractions.wording import says_retracted
+from activities.sources.http.client import Http
+from activities.sources.standing_lookup import StandingLookup, StandingVerdict, combine, merge, verdict_of
+from tests.activities.sources.faults import client, settings
+from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
+
+WAKEFIELD = "10.1016/s0140-6736(97)11096-0"
+NOT_FOUND = recorded("crossref/error_404_resource_not_found.txt", status=404)
+NO_RESULT = Reply(200, '{"hitCount": 0, "resultList": {"result": []}}', {"content-type": "application/json"})
+
+
+def ref(
+    pmid: str | None = None,
+    doi: str | None = None,
+    *,
+    pmcid: str | None = None,
+    standing: Standing = "none",
+    source: str = "pubmed",
+) -> EvidenceRef:
+    names = Identifiers(pmid=pmid, doi=doi, pmcid=pmcid)
+    name = next((f"{kind}:{value}" for kind, value in names.items_in_order()), "doc:1")
+    return EvidenceRef(
+        evidence_id=name, blob="b", source=source, title="A title", identifiers=names, standing=standing
+    )
+
+
+def efetch(*records: tuple[str, Sequence[tuple[str, str]]], types: str = "Journal Article") -> Reply:
+    """A PubmedArticleSet as NCBI sends it: (pmid, [(RefType, citation line)])."""
+    articles = "".join(
+        f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle>"
+        f"<PublicationTypeList><PublicationType>{types}</PublicationType></PublicationTypeList></Article>"
+        "<CommentsCorrectionsList>"
+        + "".join(
+            f'<CommentsCorrections RefType="{kind}"><RefSource>{line}</RefSource></CommentsCorrections>'
+            for kind, line in links
+        )
+        + "</CommentsCorrectionsList></MedlineCitation></PubmedArticle>"
+        for pmid, links in records
+    )
+    return Reply(200, f"<PubmedArticleSet>{articles}</PubmedArticleSet>", {"content-type": "text/xml"})
+
+
+def work(doi: str, *updates: tuple[str, str, str]) -> Reply:
+    """A Crossref work: (update type, notice's DOI, ISO date)."""
+    updated_by = [
+        {"type": kind, "DOI": notice, "updated": {"date-parts": [[int(p) for p in date.split("-")]]}}
+        for kind, notice, date in updates
+    ]
+    body = {"status": "ok", "message": {"DOI": doi, "updated-by": updated_by}}
+    return Reply(200, json.dumps(body), {"content-type": "application/json"})
+
+
+def answers(
+    server: ReplayServer,
+    pubmed: Reply | None = None,
+    crossref: Reply | None = None,
+    europepmc: Reply | None = None,
+) -> ReplayServer:
+    """What each authority answers; by default none knows any work."""
+    server.on("/efetch.fcgi", pubmed or efetch())
+    server.on("/works/*", crossref or NOT_FOUND)
+    return server.on("/search", europepmc or NO_RESULT)
+
+
+def lookup(server: ReplayServer, http: Http, *, offline: bool = False) -> StandingLookup:
+    urls = {f"{name}_url": server.url for name in ("pubmed", "crossref", "europepmc")}
+    return StandingLookup(http, settings(**urls, offline=offline))
+
+
+async def check(asking: StandingLookup, one: EvidenceRef) -> StandingVerdict:
+    return (await asking.check_many([one]))[one.evidence_id]
+
+
+async def test_a_retraction_is_reported_with_every_authority_that_has_it() -> None:
+    line = "Lancet. 2010 Feb 6;375(9713):445. doi: 10.1016/S0140-6736(10)60175-4."
+    with ReplayServer() as server:
+        answers(
+            server,
+            efetch(("9500320", [("RetractionIn", line), ("CommentIn", "Lancet. 1998 May 2;351:1355")])),
+            recorded("crossref/work_retracted_wakefield_lancet_1998.json"),
+            recorded("standing/search_core_retracted.json"),
+        )
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref("9500320", WAKEFIELD))
+    assert verdict.standing == "retracted"
+    assert verdict.asked == ("pubmed", "crossref", "europepmc")
+    assert verdict.reported == {"pubmed": "retracted", "crossref": "retracted", "europepmc": "retracted"}
+    assert verdict.failures == ()
+    by_doi = {(n.kind, n.doi): n for n in verdict.notices}
+    retraction = by_doi["retraction", "10.1016/s0140-6736(10)60175-4"]
+    assert retraction.date == "2010-02-06"
+    assert retraction.pmid == "20137807"
+    assert retraction.reported_by == "pubmed, crossref (retraction-watch), europepmc"
+    assert ("concern", "10.1097/meg.0b013e328349d184") in by_doi
+    assert [n.date for n in verdict.notices] == sorted(n.date or "" for n in verdict.notices)
+    assert WAKEFIELD not in {n.doi for n in verdict.notices}
+
+
+async def test_pubmeds_recorded_retraction_is_found() -> None:
+    with ReplayServer() as server:
+        answers(server, recorded("standing/efetch_retracted_993.xml"))
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref("993"))
+    assert verdict.standing == "retracted"
+    assert verdict.reported == {"pubmed": "retracted"}
+    (notice,) = verdict.notices
+    assert (notice.kind, notice.date, notice.pmid) == ("retraction", "1977-04-15", "195582")
+
+
+async def test_a_correction_is_not_a_retraction() -> None:
+    with ReplayServer() as server:
+        answers(server, crossref=recorded("crossref/work_with_updated_by_correction.json"))
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref(doi="10.1073/pnas.1414271111"))
+    assert verdict.standing == "corrected"
+    assert [n.kind for n in verdict.notices] == ["correction"]
+
+
+async def test_links_in_the_other_direction_say_nothing_of_a_notice() -> None:
+    with ReplayServer() as server:
+        answers(server, efetch(("9634358", [("RetractionOf", "J Infect Dis. 1993 Aug;168(2):336-44")])))
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref("9634358"))
+    assert (verdict.standing, verdict.notices) == ("none", ())
+
+
+async def test_a_record_that_only_calls_itself_retracted_is() -> None:
+    with ReplayServer() as server:
+        answers(server, efetch(("1", []), types="Retracted Publication"))
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref("1"))
+    assert verdict.standing == "retracted"
+    assert [(n.kind, n.reported_by) for n in verdict.notices] == [("retraction", "pubmed")]
+
+
+async def test_none_needs_an_authority_that_knows_the_work() -> None:
+    with ReplayServer() as server:
+        answers(server)
+        async with client() as http:
+            unknown = await check(lookup(server, http), ref("1", "10.1000/x"))
+            server.on("/works/*", work("10.1000/x"))
+            known = await check(lookup(server, http), ref("1", "10.1000/x"))
+    assert (unknown.standing, unknown.reported, unknown.failures) == ("unknown", {}, ())
+    assert (known.standing, known.reported) == ("none", {"crossref": "none"})
+
+
+async def test_when_all_fail_the_standing_is_unknown_and_why_is_said() -> None:
+    with ReplayServer() as server:
+        answers(server, Reply(500, "down"), Reply(503, "down"), Reply(200, "<html>maintenance</html>"))
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
+    assert verdict.standing == "unknown"
+    assert len(verdict.failures) == 3
+    assert "pubmed answered 500" in verdict.failures[0]
+    assert "crossref answered 503" in verdict.failures[1]
+    assert "europepmc" in verdict.failures[2]
+
+
+async def test_one_authority_down_does_not_hide_what_another_says() -> None:
+    with ReplayServer() as server:
+        answers(server, Reply(500, "down"), work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
+    assert verdict.standing == "retracted"
+    assert len(verdict.failures) == 1
+
+
+@pytest.mark.parametrize("standing", ["retracted", "concern", "corrected"])
+async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing: Standing) -> None:
+    with ReplayServer() as server:
+        answers(server, Reply(500, ""), Reply(500, ""), Reply(500, ""))
+        async with client() as http:
+            found = ref("1", "10.1000/x", standing=standing, source="openalex")
+            verdict = await check(lookup(server, http), found)
+    assert verdict.standing == standing
+    assert verdict.notices[0].reported_by == "openalex (when found)"
+
+
+async def test_the_worst_standing_counts() -> None:
+    with ReplayServer() as server:
+        answers(
+            server,
+            efetch(("1", [("ErratumIn", "J. 2019 Jan;1(1):1")])),
+            work("10.1000/x", ("expression_of_concern", "10.1000/n", "2020-01-01")),
+        )
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
+    assert verdict.standing == "concern"
+    assert verdict.reported == {"pubmed": "corrected", "crossref": "concern"}
+
+
+@pytest.mark.parametrize(
+    ("reinstated", "standing"), [("2021-05-01", "corrected"), ("2019-01-01", "retracted")]
+)
+async def test_only_a_later_reinstatement_lifts_a_retraction(reinstated: str, standing: str) -> None:
+    with ReplayServer() as server:
+        answers(
+            server,
+            efetch(("1", [("RetractionIn", "J. 2020 Mar 2;1(1):1. doi: 10.1000/n")])),
+            work(
+                "10.1000/x",
+                ("retraction", "10.1000/n", "2020-03-02"),
+                ("correction", "10.1000/c", "2018-01-01"),
+                ("reinstatement", "10.1000/r", reinstated),
+            ),
+        )
+        async with client() as http:
+            found = ref("1", "10.1000/x", standing="retracted")
+            verdict = await check(lookup(server, http), found)
+    assert verdict.standing == standing
+
+
+async def test_offline_and_the_library_are_left_as_they_are() -> None:
+    with ReplayServer() as server:
+        answers(server)
+        async with client() as http:
+            offline = await check(lookup(server, http, offline=True), ref("1", standing="corrected"))
+            own = await check(lookup(server, http), ref("1", standing="retracted", source="library"))
+        assert server.asked == []
+        async with client() as http:
+            mine = ref("1", source="library")
+            asked = (await lookup(server, http).check_many([mine], library=True))[mine.evidence_id]
+            kept = lookup(server, http, offline=True)
+            unasked = (await kept.check_many([mine], library=True))[mine.evidence_id]
+    assert asked.asked
+    assert unasked.asked == ()
+    assert (offline.standing, offline.asked) == ("corrected", ())
+    assert (own.standing, own.asked) == ("retracted", ())
+
+
+async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
+    with ReplayServer() as server:
+        answers(server)
+        async with client() as http:
+            verdict = await check(lookup(server, http), ref(standing="none", source="web"))
+        assert server.asked == []
+    assert (verdict.standing, verdict.asked) == ("unknown", ())
+
+
+async def test_many_works_need_few_requests() -> None:
+    pmids = [str(n) for n in range(1, 61)]
+    refs = [ref(pmid, "10.1000/same" if pmid in ("1", "2") else None) for pmid in pmids]
+    with ReplayServer() as server:
+        answers(
+            server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids])
+        )
+        async with client() as http:
+            verdicts = await lookup(server, http).check_many(refs)
+        assert server.count("/efetch.fcgi") == 1
+        assert server.count("/works/*") == 1
+        assert server.count("/search") == 3
+    assert len(verdicts) == 60
+    assert verdicts["pmid:7"].standing == "corrected"
+    assert {v.standing for name, v in verdicts.items() if name != "pmid:7"} == {"none"}
+
+
+async def test_an_unreadable_record_costs_only_itself() -> None:
+    two = efetch(("1", [("RetractionIn", "J. 2019")]), ("2", []))
+    assert isinstance(two.body, str)
+    broken = two.body.replace("<PMID>2</PMID>", "<PMID>two</PMID>")
+    with ReplayServer() as server:
+        answers(server, Reply(200, broken, {"content-type": "text/xml"}))
+        async with client() as http:
+            verdicts = await lookup(server, http).check_many([ref("1"), ref("2")])
+    assert verdicts["pmid:1"].standing == "retracted"
+    assert verdicts["pmid:2"].standing == "unknown"
+
+
+async def test_an_authority_that_is_down_is_not_asked_for_every_work() -> None:
+    refs = [ref(doi=f"10.1000/{n}") for n in range(8)]
+    with ReplayServer() as server:
+        answers(server, crossref=Reply(503, "down"))
+        async with client() as http:
+            verdicts = await lookup(server, http).check_many(refs, ["crossref"])
+            assert server.count("/works/*") == 3
+            server.on("/works/*", Reply(429, "slow down", {"retry-after": "100000"}))
+            await lookup(server, http).check_many(refs, ["crossref"])
+            assert server.count("/works/*") == 4
+    assert all(v.standing == "unknown" and len(v.failures) == 1 for v in verdicts.values())
+    assert "not asked again" in verdicts["doi:10.1000/7"].failures[0]
+
+
+async def test_the_parts_of_split_authorities_combine_to_the_same_verdict() -> None:
+    found = ref("1", "10.1000/x", standing="retracted", source="openalex")
+    with ReplayServer() as server:
+        answers(
+            server,
+            efetch(("1", [])),
+            work(
+                "10.1000/x",
+                ("retraction", "10.1000/n", "2020-03-02"),
+                ("reinstatement", "10.1000/r", "2021-01-01"),
+            ),
+        )
+        async with client() as http:
+            checker = lookup(server, http)
+            whole = await check(checker, found)
+            first = (await checker.check_many([found], ["pubmed"]))[found.evidence_id]
+            rest = (await checker.check_many([found], ["crossref", "europepmc"]))[found.evidence_id]
+    assert first.standing == "retracted"  # PubMed alone does not lift what OpenAlex reported
+    assert combine(found, [first, rest]) == whole
+    assert whole.standing == "none"
+    assert combine(found, []).standing == "retracted"
+
+
+async def test_each_sampled_retraction_is_recognised_by_its_works_doi() -> None:
+    with (RECORDED / "retractions/retraction_watch_sample_20.csv").open(encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    by_path = {row["OriginalPaperDOI"].replace("/", "%2F"): row for row in rows}
+
+    def answer(asked: Asked) -> Reply:
+        row = by_path[asked.path.removeprefix("/works/")]
+        month, day, year = row["RetractionDate"].split(" ")[0].split("/")
+        return work(row["OriginalPaperDOI"], ("retraction", row["RetractionDOI"], f"{year}-{month}-{day}"))
+
+    with ReplayServer() as server:
+        server.on("/works/*", answer)
+        async with client() as http:
+            refs = [ref(doi=row["OriginalPaperDOI"]) for row in rows]
+            verdicts = await lookup(server, http).check_many(refs, ["crossref"])
+    for row in rows:
+        verdict = verdicts[f"doi:{row['OriginalPaperDOI']}"]
+        assert verdict.standing == "retracted"
+        assert verdict.notices[0].doi == row["RetractionDOI"]
+        assert (verdict.notices[0].date or "").startswith("2023-")
+
+
+async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path: Path) -> None:
+    from activities.sources.http import cache
+    from activities.sources.http.client import open_http
+
+    assert cache.STANDING_SECONDS <= 3600 < cache.CACHE_SECONDS
+    with ReplayServer() as server:
+        answers(server, crossref=Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
+        async with open_http(settings(home=tmp_path)) as http:
+            failed = await check(lookup(server, http), ref(doi="10.1000/x"))
+            server.on("/works/*", work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
+            again = await check(lookup(server, http), ref(doi="10.1000/x"))
+            server.on("/search", Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
+            busy = await check(lookup(server, http), ref("9500320"))
+            server.on("/search", recorded("standing/search_core_retracted.json"))
+            then = await check(lookup(server, http), ref("9500320"))
+    assert (failed.standing, busy.standing) == ("unknown", "unknown")
+    # The pages that were no answers were not stored.
+    assert (again.standing, then.standing) == ("retracted", "retracted")
+
+
+NOTICES = st.lists(
+    st.builds(
+        StandingNotice,
+        kind=st.sampled_from(["retraction", "concern", "correction", "withdrawal", "reinstatement"]),
+        date=st.sampled_from([None, "2019", "2020-05", "2020-05-01", "2021"]),
+        doi=st.sampled_from([None, "10.1/a", "10.1/b"]),
+        reported_by=st.sampled_from(["pubmed", "crossref"]),
+    ),
+    max_size=5,
+)
+
+
+@given(NOTICES)
+def test_merging_changes_no_standing_without_reinstatement(notices: list[StandingNotice]) -> None:
+    plain = [n for n in notices if n.kind != "reinstatement"]
+    assert standing_of(merge(plain)) == standing_of(plain)
+    assert merge(merge(plain)) == merge(plain)
+
+
+@given(NOTICES)
+def test_the_order_of_reports_does_not_matter(notices: list[StandingNotice]) -> None:
+    assert len({standing_of(order) for order in permutations(notices)}) == 1
+
+
+@given(NOTICES, NOTICES)
+def test_without_a_reinstatement_more_reports_never_make_it_better(
+    some: list[StandingNotice], more: list[StandingNotice]
+) -> None:
+    added = [n for n in more if n.kind != "reinstatement"]
+    assert SEVERITY[standing_of([*some, *added])] >= SEVERITY[standing_of(some)]
+
+
+def test_a_retraction_without_a_date_is_not_lifted() -> None:
+    fallen = StandingNotice(kind="retraction")
+    raised = StandingNotice(kind="reinstatement", date="2024-01-01")
+    assert standing_of([fallen, raised]) == "retracted"
+    assert standing_of([fallen.model_copy(update={"date": "2023"}), raised]) == "none"
+    again = StandingNotice(kind="withdrawal", date="2025-01-01")
+    assert standing_of([fallen.model_copy(update={"date": "2023"}), raised, again]) == "retracted"
+
+
+def test_the_authority_of_the_record_counts_once() -> None:
+    notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
+    verdict = verdict_of(ref("1", standing="retracted"), [notice], asked=[], reported={}, failures=[])
+    assert verdict.notices == (notice,)
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("RETRACTED: Ileal-lymphoid-nodular hyperplasia", "retraction"),
+        ("Retracted Article: A study", "retraction"),
+        ("[WITHDRAWN]: A study", "withdrawal"),
+        ("Retracted papers: a survey", None),
+        ("Withdrawn from care: patients", None),
+        ("Removed sutures and healing: a trial", None),
+    ],
+)
+def test_a_marked_title_is_distinguished_from_a_title_on_the_subject(title: str, kind: str | None) -> None:
+    found = marked_title(title, "crossref")
+    assert (found.kind if found else None) == kind
+
+
+def test_words_of_withdrawal_open_the_text() -> None:
+    assert says_retracted("This submission has been withdrawn.")
+    assert says_retracted("This paper has been withdrawn by the author due to an error in equation 1.")
+    assert not says_retracted("We study papers. This paper has been withdrawn is a phrase.")
+
+
+def test_small_words() -> None:
+    assert kind_of("Expression of concern") == "concern"
+    assert kind_of("new_version") is None
+    assert worst("none", "corrected", "unknown") == "corrected"
+    assert worst() == "unknown"

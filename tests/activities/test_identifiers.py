@@ -1,0 +1,61 @@
+"""An identifier is read whole in any surrounding text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.contracts.identifiers import normal_doi
+
+SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
+
+
+@pytest.mark.parametrize(
+    ("value", "doi"),
+    [
+        ("https://doi.org/10.1000/ABC", "10.1000/abc"),
+        ("http://dx.doi.org/10.1000/abc", "10.1000/abc"),
+        ("doi: 10.1000/abc", "10.1000/abc"),
+        ("https://doi.org/10.1000/abc/", "10.1000/abc"),
+        ("Lancet 1998 (doi:10.1000/abc(97)1).", "10.1000/abc(97)1"),
+        ("<a>10.1000/abc</a>", "10.1000/abc"),
+        ("10.1000/abc<jats:p>and on", "10.1000/abc"),
+        ("metformin", None),
+        ("10.1000/", None),
+        (None, None),
+    ],
+)
+def test_a_doi_is_found_in_running_text_and_behind_a_resolver(value: str | None, doi: str | None) -> None:
+    assert normal_doi(value) == doi
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        SICI,
+        f"https://doi.org/{SICI}",
+        f"Stat Med. 1998;17:1661-97. doi: {SICI}.",
+        SICI.replace("<", "&lt;").replace(">", "&gt;"),
+        "https://doi.org/" + SICI.replace("<", "%3C").replace(">", "%3E"),
+    ],
+)
+def test_a_doi_made_of_a_sici_names_the_article_and_not_the_issue(written: str) -> None:
+    assert normal_doi(written) == SICI.lower()
+
+
+@pytest.mark.parametrize(
+    "doi",
+    [
+        "10.1175/1520-0469(1999)056<0001:atcfm>2.0.co;2",
+        "10.1641/0006-3568(2000)050[0001:abc]2.0.co;2",
+        "10.1002/1097-0142(19951001)76:7<1120::aid-cncr2820760705>3.0.co;2-#",
+    ],
+)
+def test_other_old_dois_stay_as_they_are(doi: str) -> None:
+    assert normal_doi(doi) == doi
+
+
+@given(st.text())
+def test_a_doi_that_was_read_reads_the_same_again(text: str) -> None:
+    once = normal_doi(f"10.1000/a{text}")
+    assert once is not None
+    assert normal_doi(once) == once

@@ -1,0 +1,34 @@
+"""The last screen of a run: the answer, its two strongest reservations, what to do next, nothing twice."""
+
+from pathlib import Path
+
+from rich.text import Text
+
+from activities.report.assemble import build_report
+from activities.report.schema import Report
+from client.reports.answer_panel import answer_parts
+from tests.activities.report.written import FEWER, INFECTION, PASSAGES, STEP, WORKS
+
+
+def screen(report: Report, stop_reason: str = "sufficient_evidence") -> list[str]:
+    parts = answer_parts(report, stop_reason, Path("/home/me/reports/ask.md"), bulleted=False)
+    return [part.plain for part in parts if isinstance(part, Text)]
+
+
+def test_a_model_ends_with_its_answer_two_reservations_and_what_to_do_next() -> None:
+    lines = screen(build_report(STEP, WORKS))
+    assert lines[0].startswith(f"Answer: {FEWER} [1, 2]")
+    place = lines.index("But:")
+    assert lines[place + 1] == "- Surgeons were not blinded."
+    assert lines[place + 2].startswith("- ")
+    assert not lines[place + 3].startswith("- ")
+    assert lines[-2:] == ["Report /home/me/reports/ask.md", lines[-1]]
+    assert lines[-1].startswith("Next: ")
+    assert len(lines) == len(set(lines)) <= 9
+
+
+def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
+    lines = screen(build_report(PASSAGES, WORKS), "max_iterations")
+    assert lines[0].startswith("No language model has read this.")
+    assert f"- {INFECTION} [1]" in lines
+    assert not any("Confidence" in line for line in lines)

@@ -1,0 +1,95 @@
+"""The order of the passages by a small model: it is asked of each work whether it answers, one word a call.
+
+Nothing is judged by it. What it was not asked about, or did not answer, keeps its place by the encoder.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.contracts.judge import Weighed, WeighInput
+    from activities.contracts.write import Passage, SectionDraft, WriteInput
+    from activities.role_activity import ThinkActivities
+    from activities.roles.allowances import MAX_WEIGHED
+
+from workflows.context import RunContext
+from workflows.events import EventLog
+from workflows.steps.model import ModelSteps
+
+BESIDE = 0.5
+"""Probability of "yes" below which a work is beside the question."""
+SECONDS_A_WORK = 4
+"""Until the first answer has come: 700 tokens at 200 a second, as is read without a graphics card."""
+
+
+class OrderSteps:
+    """Puts passages in order, where a small model serves."""
+
+    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
+        self.context = context
+        self.events = events
+        self.models = models
+
+    async def order(self, step: WriteInput, draft: SectionDraft) -> SectionDraft:
+        """The draft with its passages in the order of a small model; as it is where there is none, and as
+        far as it has come where a reviewer asks to finish."""
+        nearest = list(dict.fromkeys(one.evidence_id for one in draft.passages))[:MAX_WEIGHED]
+        if len(nearest) < 2 or not self.models.is_paid("orderer"):
+            return draft
+        model, control = self.models.choice("orderer").model, self.context.state.control
+        refs = {ref.evidence_id: ref for ref in step.evidence}
+        weighed: dict[str, float] = {}
+        begun = self.context.now()
+        self._say(f"{model} puts {len(nearest)} works in order", len(nearest) * SECONDS_A_WORK)
+
+        async def weigh(name: str) -> None:
+            asked = WeighInput(
+                **self.context.step_inputs() | {"question": step.question},
+                section=step.section,
+                evidence=(refs[name],),
+            )
+            answer = await self.models.execute(
+                "orderer", ThinkActivities.weigh_work, asked, Weighed(), writing=True
+            )
+            if answer.yes is not None:
+                weighed[name] = answer.yes
+                left = (self.context.now() - begun) / len(weighed) * (len(nearest) - len(weighed))
+                self._say(f"{model}: {len(weighed)} of {len(nearest)} works", left)
+
+        await until_finished([asyncio.create_task(weigh(name)) for name in nearest], lambda: control.finish)
+        if weighed:
+            self.events.add_limitation("ordered_by_small_model", model=model, works=len(weighed))
+        return draft.model_copy(update={"passages": in_order(draft.passages, weighed)})
+
+    def _say(self, text: str, seconds: float) -> None:
+        about = f"{round(seconds)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
+        message = f"{text}, about {about} more" if round(seconds) else text
+        self.events.set_phase("writing", message)
+        self.events.emit_event("synthesizing", message)
+
+
+def in_order(passages: Sequence[Passage], weighed: Mapping[str, float]) -> tuple[Passage, ...]:
+    """Passages by a model's probability and their place by the encoder, both 0 to 1, added; those of works
+    that it was not asked about after these, and last those of works that it calls beside the question."""
+
+    def key(place: int) -> tuple[int, float]:
+        yes = weighed.get(passages[place].evidence_id)
+        if yes is None:
+            return 1, place
+        return 2 * (yes < BESIDE), place / len(passages) - yes
+
+    return tuple(passages[place] for place in sorted(range(len(passages)), key=key))
+
+
+async def until_finished(tasks: Iterable[asyncio.Task[object]], finish: Callable[[], bool]) -> None:
+    """Wait until all tasks have ended; those that have not are dropped when a reviewer asks to finish or the
+    run is cancelled."""
+    tasks = list(tasks)
+    try:
+        await workflow.wait_condition(lambda: finish() or all(one.done() for one in tasks))
+    finally:
+        for one in tasks:
+            one.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,233 @@
+"""What a person asks of a finished report: a question, a change, a dispute. At most three calls of a model,
+by the roles of a run: reviser, writer, second reader."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC
+from typing import Any, TypeVar
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.contracts.evidence import EvidenceRef, ModelChoice, SearchRecord, Usage
+    from activities.contracts.judge import OrderInput
+    from activities.contracts.prepare import Prepared, PrepareInput
+    from activities.contracts.revise import Instruction, Revised, Wanted
+    from activities.contracts.step import Charged, Role, StepContext
+    from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
+    from activities.prepare_activity import PrepareActivities
+    from activities.refresh_activity import RefreshOutcome, RefreshRequest, RepeatedSearch
+    from activities.revision_activity import (
+        RevisionActivities,
+        RevisionFindings,
+        RevisionPlan,
+        RevisionRequest,
+    )
+    from activities.role_activity import ThinkActivities
+    from activities.roles.allowances import allowance_of, asks_model
+    from activities.verification import verdicts
+    from workflows.steps.writing import MAX_WRITER_ITEMS
+
+from workflows.rules.payload_limits import shown
+from workflows.steps import policy
+from workflows.steps.failures import retry_on_worker_loss
+
+T = TypeVar("T")
+Search = Callable[[RepeatedSearch], Awaitable[tuple[SearchRecord, list[EvidenceRef]]]]
+
+
+class Revision:
+    """One message of a person about one report."""
+
+    def __init__(self, request: RefreshRequest, asked: Instruction, search: Search) -> None:
+        self.request = request
+        self.asked = asked
+        self._search = search
+        self._usage = Usage()
+        self._models: list[str] = []
+        self._prepared: Prepared | None = None
+
+    async def run(self) -> RefreshOutcome:
+        """Ask the models, and keep what comes of it."""
+        prepared = self._prepared = await workflow.execute_activity_method(
+            PrepareActivities.prepare,
+            PrepareInput(
+                profile=self.asked.profile, models=self.asked.models, fallbacks=self.asked.fallbacks
+            ),
+            **policy.internal_step("what this worker offers"),
+        )
+        plan = await workflow.execute_activity_method(
+            RevisionActivities.plan_revision,
+            RevisionRequest(request=self.request, profile=prepared.profile),
+            **policy.internal_step("read the report"),
+        )
+        if plan.write is not None:
+            found = await self._tell(plan, plan.write)
+        elif plan.revise is not None:
+            found = await self._change(plan)
+        else:
+            found = RevisionFindings(request=self.request, at="", verdicts=await self._read(plan.read))
+        return await workflow.execute_activity_method(
+            RevisionActivities.keep_revision,
+            found.model_copy(
+                update={
+                    "at": workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
+                    "usage": self._usage,
+                    "models": tuple(self._models),
+                }
+            ),
+            **policy.internal_step("publish what was asked for"),
+        )
+
+    async def _tell(self, plan: RevisionPlan, step: WriteInput) -> RevisionFindings:
+        """Answer from the works of the run, in one call, and have open sentences read in another."""
+        works = await self._works(step, plan.known)
+        draft, read = await self._written(step, works)
+        by_model = self._asks("writer")
+        return RevisionFindings(
+            request=self.request, at="", draft=draft, verdicts=read, written_from=works, by_model=by_model
+        )
+
+    async def _change(self, plan: RevisionPlan) -> RevisionFindings:
+        """Have the reviser say what is touched, write what is new, and have all of it read in one call."""
+        assert plan.revise is not None
+        if not self._asks("reviser"):
+            raise ApplicationError(
+                "a change of the report needs a language model that writes; name one with --model",
+                type="NoModel",
+                non_retryable=True,
+            )
+        new, notes = await self._new_works(plan.searches)
+        names = tuple(f"{ref.title} ({ref.evidence_id})" for ref in new)
+        revised: Revised = await self._think(
+            "reviser",
+            ThinkActivities.revise_report,
+            plan.revise.model_copy(update={"by_identifier": names}),
+        )
+        if new and revised.write is None:
+            revised = revised.model_copy(update={"write": Wanted(question=plan.question)})
+        draft, works = SectionDraft(), tuple[EvidenceRef, ...]()
+        if revised.write is not None:
+            step = WriteInput(
+                **plan.revise.model_dump(include={"run_id"}),
+                question=revised.write.question,
+                profile=plan.revise.profile,
+                section_id=revised.write.section or "new",
+                background=self.asked.text,
+            )
+            left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
+            works = new or await self._works(step, left)
+            step = step.model_copy(update={"evidence": shown(works, MAX_WRITER_ITEMS)})
+            draft = named("new", await self._think("writer", ThinkActivities.write_section, step))
+        sentences = verdicts.to_read(draft.sentences)
+        check = VerifyInput(
+            **plan.revise.model_dump(include={"run_id", "question"}),
+            profile=plan.revise.profile,
+            sentences=(
+                *verdicts.to_read(revised.sentences),
+                *verdicts.to_read(revised.edited),
+                *sentences,
+            ),
+            evidence=shown((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),
+        )
+        cannot = (revised.cannot,) if revised.cannot else ()
+        return RevisionFindings(
+            request=self.request,
+            at="",
+            revised=revised,
+            draft=draft,
+            verdicts=await self._read(check),
+            new=tuple(new),
+            written_from=tuple(works),
+            notes=(*notes, *cannot),
+        )
+
+    async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
+        step = step.model_copy(update={"evidence": tuple(works)})
+        draft = named(step.section_id, await self._think("writer", ThinkActivities.write_section, step))
+        check = VerifyInput(
+            run_id=step.run_id,
+            question=step.question,
+            background=step.background,
+            profile=step.profile,
+            section_id=step.section_id,
+            sentences=verdicts.to_read(draft.sentences),
+            evidence=step.evidence,
+            works_room=draft.works_room,
+        )
+        return draft, await self._read(check)
+
+    async def _works(self, step: WriteInput, known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
+        """The works of the run that are nearest to a question; code says which."""
+        ordered = await workflow.execute_activity_method(
+            ThinkActivities.order_evidence,
+            OrderInput(
+                run_id=step.run_id,
+                question=step.question,
+                profile=step.profile,
+                evidence=tuple(known),
+                most=MAX_WRITER_ITEMS,
+            ),
+            **policy.internal_step("which works are near"),
+        )
+        by_name = {ref.evidence_id: ref for ref in known}
+        return shown((by_name[name] for name in ordered.ids), MAX_WRITER_ITEMS)
+
+    async def _new_works(
+        self, searches: Sequence[RepeatedSearch]
+    ) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
+        """The works that the instruction names, and what of them could not be had."""
+        works: list[EvidenceRef] = []
+        notes: list[str] = []
+        for search in searches:
+            row, refs = await self._search(search)
+            works += [ref for ref in refs if ref.standing != "retracted"]
+            if not refs:
+                notes.append(f"{row.source} has nothing for {row.query}: {row.detail or row.status}")
+            notes += [f"{ref.evidence_id} is retracted" for ref in refs if ref.standing == "retracted"]
+        return tuple(works), tuple(notes)
+
+    async def _read(self, check: VerifyInput | None) -> Verdicts:
+        """What the second reader says; nothing where there is none or nothing to read."""
+        if check is None or not check.sentences or not self._asks("verifier"):
+            return Verdicts()
+        read: Verdicts = await self._think("verifier", ThinkActivities.verify_sentences, check)
+        return read
+
+    def _choice(self, role: Role) -> ModelChoice:
+        assert self._prepared is not None
+        models = self._prepared.models
+        return models.get(role) or models["default"]
+
+    def _asks(self, role: Role) -> bool:
+        """Whether a language model serves a role."""
+        choice = self._choice(role)
+        return choice.backend != "extractive" and asks_model(role, choice)
+
+    async def _think(self, role: Role, method: Any, step: StepContext) -> Any:  # noqa: ANN401 - of the role
+        """One step of a role, charged to this revision. Raises ActivityError."""
+        assert self._prepared is not None
+        choice = self._choice(role)
+        paid = self._asks(role)
+        complete = step.model_copy(
+            update={
+                "model": choice,
+                "fallbacks": self._prepared.fallbacks if paid else (),
+                "allowance": allowance_of(role, choice),
+                "lineage": workflow.info().first_execution_run_id,
+            }
+        )
+
+        async def attempt() -> Charged[Any]:
+            charged: Charged[Any] = await workflow.execute_activity_method(
+                method,
+                complete,
+                **policy.model_call(None, f"{role}: {policy.shorten(self.asked.text, 60)}", streams=paid),
+            )
+            return charged
+
+        charged = await retry_on_worker_loss(attempt)
+        self._usage = self._usage + charged.usage
+        if paid and charged.model not in self._models:
+            self._models.append(charged.model)
+        return charged.output

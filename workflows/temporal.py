@@ -1,0 +1,122 @@
+"""Research from inside workflows of others: `from determinator import temporal`.
+
+A worker of theirs needs nothing of ours but this file and the types: what it sends and gets is JSON, whatever
+their data converter is.
+"""
+
+from typing import Any
+
+import nexusrpc
+from temporalio import workflow
+
+from activities.contracts.evidence import Usage
+from activities.report.schema import Report
+from workflows.modes import WORKFLOW_OF_MODE
+from workflows.rules.budget import Budget, Lease
+from workflows.types import DEFAULT_TASK_QUEUE, Limits, Outcome, ResearchRequest
+
+__all__ = ["Budget", "Limits", "Outcome", "Report", "ResearchRequest", "ResearchService", "research_child"]
+
+MEMO_CHARS = 1_000
+SUMMARY_CHARS = 160
+
+
+@nexusrpc.service(name="Determinator")
+class ResearchService:
+    """The Nexus service of every worker. Its endpoint is one that the operator of the server creates."""
+
+    research: nexusrpc.Operation[ResearchRequest, Outcome]
+    """Research a question; cancelling it leaves a report of what was found so far in the store."""
+
+
+async def research_child(
+    request: ResearchRequest,
+    budget: Budget | None = None,
+    *,
+    name: str = "",
+    task_queue: str = DEFAULT_TASK_QUEUE,
+    endpoint: str = "",
+) -> Outcome:
+    """Research a question on behalf of the workflow that calls this; its report is in the result.
+
+    `budget` is what all questions of the workflow may use together: each gets a lease of what its limits
+    say, waits while that is not free and others run, and gives back what it did not use. One that ends
+    without an account (failed, cancelled) is charged its whole lease. `name` is the workflow id of the run,
+    by default one of its own; `task_queue`, that of Determinator's workers. With `endpoint` the run is
+    started by that Nexus endpoint, which may lead to another namespace, and gets its id there.
+
+    Raises ChildWorkflowError or NexusOperationError, and asyncio.CancelledError when it is cancelled.
+    """
+    parent = workflow.info().workflow_id.replace("/", "-")
+    name = name or f"{parent}-{workflow.uuid4().hex[:8]}"
+    request = request.model_copy(update={"with_report": True})
+    if budget is None:
+        return await _research(request, name, task_queue, endpoint)
+    request = request.model_copy(update={"limits": await leased(budget, name, request.limits)})
+    try:
+        outcome = await _research(request, name, task_queue, endpoint)
+    except BaseException:
+        lease = budget.leases[name]
+        budget.close_lease(name, {"unknown": Usage(input_tokens=lease.tokens)}, lease.cost_microusd)
+        raise
+    budget.close_lease(name, {"research": outcome.used}, outcome.spent_microusd)
+    return outcome
+
+
+async def leased(budget: Budget, name: str, limits: Limits) -> Limits:
+    """The limits of a run within its lease, once what it asks for is free or nothing else runs."""
+
+    def wanted() -> Lease:
+        tokens, cost = limits.max_tokens, limits.max_cost_microusd
+        return Lease(
+            tokens=budget.free_tokens() or 0 if tokens is None else tokens,
+            cost_microusd=budget.free_cost() or 0 if cost is None else cost,
+        )
+
+    def ready() -> bool:
+        lease = wanted()
+        return not budget.leases or budget.refusal(lease.tokens, lease.cost_microusd) is None
+
+    while not ready():
+        await workflow.wait_condition(ready)  # of several that wait, one may take what is free
+    asked = wanted()
+    lease = budget.lease(name, asked.tokens, asked.cost_microusd)
+    changes: dict[str, int] = {}
+    if budget.limits.max_tokens is not None:
+        changes["max_tokens"] = lease.tokens
+    if budget.limits.max_cost_microusd is not None:
+        changes["max_cost_microusd"] = lease.cost_microusd
+    return limits.model_copy(update=changes)
+
+
+async def _research(request: ResearchRequest, name: str, task_queue: str, endpoint: str) -> Outcome:
+    """As plain JSON, which every data converter writes and reads."""
+    sent = request.model_dump(mode="json", exclude_defaults=True)
+    received: dict[str, Any]
+    if endpoint:
+        client = workflow.create_nexus_client(service="Determinator", endpoint=endpoint)
+        received = await client.execute_operation(
+            "research", sent, output_type=dict[str, Any], summary=summary_of(request)
+        )
+    else:
+        received = await workflow.execute_child_workflow(
+            WORKFLOW_OF_MODE[request.mode],
+            sent,
+            id=name,
+            task_queue=task_queue,
+            result_type=dict[str, Any],
+            parent_close_policy=workflow.ParentClosePolicy.REQUEST_CANCEL,
+            memo=memo_of(request),
+            static_summary=summary_of(request),
+        )
+    return Outcome.model_validate(received)
+
+
+def memo_of(request: ResearchRequest) -> dict[str, Any]:
+    """What a list of runs shows of a run."""
+    return {"question": request.question[:MEMO_CHARS], "mode": request.mode}
+
+
+def summary_of(request: ResearchRequest) -> str:
+    """What the Web UI shows beside its id."""
+    return request.question[:SUMMARY_CHARS]
