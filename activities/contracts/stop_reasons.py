@@ -40,7 +40,7 @@ class Stop:
 STOPS: Mapping[StopReason, Stop] = {
     "sufficient_evidence": Stop(because="the evidence was judged sufficient", early=False, complete=True),
     "searched_out": Stop(
-        because="every search that was planned was made, and no gap was named that another one could close",
+        because="the searches had run their course, and another one was not expected to find more of use",
         early=False,
         complete=True,
     ),

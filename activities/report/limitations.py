@@ -140,10 +140,11 @@ def why_unanswered(step: PublishInput, dropped: int) -> Statement:
     if step.written_by == "model" and answering:
         of = max(step.counts.screened or len(step.evidence), answering)
         return Statement(code="answers_without_claim", values={"answering": answering, "items": of})
+    if step.written_by == "extractive":  # nothing is screened: every work that was found was looked at
+        looked_at = max(step.counts.identified - step.counts.duplicates, len(step.evidence))
+        return Statement(code="nothing_near", values={"items": looked_at, **_asked(step.searches)})
     values = {"items": step.counts.screened or len(step.evidence), **_asked(step.searches)}
-    return Statement(
-        code="nothing_near" if step.written_by == "extractive" else "no_item_answers", values=values
-    )
+    return Statement(code="no_item_answers", values=values)
 
 
 def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:

@@ -67,6 +67,7 @@ _CITED = re.compile(r"\[\d{1,3}\]")
 _YEARS = re.compile(r"\b((?:19|20))(\d\d)-(\d\d)\b(?![-.,]?\d)")
 """2018-19."""
 _WITHIN = re.compile(r"(?<=[^\W\d_])-?(\d{1,3})(?!\d)|(?<![\d.,])(\d{1,3})(?=[^\W\d_])")
+_POINT_OF_THOUSANDS = re.compile(r"\d{1,3}\.\d{3}")
 MAX_ROUNDED = Decimal("0.05")
 """Share of itself by which a number may differ from what it is rounded to."""
 _TOKEN = re.compile(
@@ -115,6 +116,11 @@ class Number:
     def is_year(self) -> bool:
         """Whether it may be a year of our time."""
         return self.is_count and self.shown.isdecimal() and 1900 <= self.value < 2100 and not self.comparator
+
+    def groups(self, quoted: "Number") -> bool:
+        """Whether this is a quoted number whose point may set off thousands (`5.400 patients`)."""
+        grouped = _POINT_OF_THOUSANDS.fullmatch(quoted.shown) is not None
+        return self.is_count and grouped and self.value == quoted.value * THOUSAND
 
     def shortens(self, quoted: "Number") -> bool:
         """Whether this is a quoted number with fewer digits: rounded, or a year without its century."""
@@ -205,8 +211,9 @@ def missing_number(
     """The first number of the claim that none of its quotes has, or an empty string.
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
-    it cites, which it may count in words ("two trials"). `counts`: whole numbers up to ten, rounded numbers
-    and years, which a text leaves to its date ("this year"), are left to a second reader.
+    it cites, which it may count in words ("two trials"). `counts`: whole numbers up to ten, rounded numbers,
+    a point that may set off thousands, and years, which a text leaves to its date ("this year"), are left to
+    a second reader.
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1
@@ -221,7 +228,7 @@ def missing_number(
             continue
         if counts and number.value <= MAX_COUNT and (number.value in spelled or number.is_count):
             continue
-        if counts and (number.is_year or any(map(number.shortens, quoted))):
+        if counts and (number.is_year or any(number.shortens(q) or number.groups(q) for q in quoted)):
             continue
         if within is None:
             within = frozenset().union(*map(_numbers_within, quotes))

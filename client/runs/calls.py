@@ -106,7 +106,10 @@ def call_line(call: ModelCall) -> str:
         f"{call.role.replace('_', ' ')}{f' [{call.section}]' if call.section else ''}",
         f"{call.seconds:.0f} s",
     ]
-    parts.append("waits for its turn" if call.waiting else f"{call.tokens:,} tokens")
+    if call.waiting:
+        parts.append("waits for its turn")
+    elif call.tokens:  # a server that does not stream says how many when it has answered
+        parts.append(f"{call.tokens:,} tokens")
     if call.attempt > 1:
         parts.append(f"attempt {call.attempt}")
     return "  ".join(parts)

@@ -160,7 +160,9 @@ class WritingSteps:
         if not check.sentences or not self.models.is_paid("verifier"):
             return Verdicts()
         count = len(check.sentences)
-        self.events.emit_event("verifying", f"verifying {count} sentences", items=count, section_id=section)
+        self.events.emit_event(
+            "verifying", f"verifying {count} sentence{'s' * (count != 1)}", items=count, section_id=section
+        )
         return await self.models.execute(
             "verifier", ThinkActivities.verify_sentences, check, Verdicts(), writing=True
         )

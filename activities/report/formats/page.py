@@ -212,15 +212,15 @@ class _Page:
             if key not in self.said:
                 self.said.add(key)
                 new.append(claim)
-        grades = {claim.strength for claim in new}
-        alike = len(grades) == 1
+        grades = {claim.strength for claim in new if claim.strength}  # what no work has, has none
+        alike = len(grades) <= 1
         disputed = {claim.id for pair in self.disputes for claim in pair}
         disputed |= {one.sentence for one in self.report.disputes}
         parts: list[Run | Cite | Sentence] = [
             self.quotes.sentence(claim, graded=not alike, disputed=claim.id in disputed) for claim in new
         ]
-        if alike and (grade := grades.pop()):
-            parts.append(Run(f"{grade} evidence", "grade"))
+        if alike and grades:
+            parts.append(Run(f"{grades.pop()} evidence", "grade"))
         return tuple(parts)
 
     def _prose(self, claims: Iterable[Claim], kind: str = "plain") -> Iterator[Text]:

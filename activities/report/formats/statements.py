@@ -188,10 +188,16 @@ def _items_not_shown(s: Statement) -> str:
     )
 
 
+def _standing_unknown(s: Statement) -> str:
+    items, of = s.number("items"), s.number("of")
+    whom = "the cited items have" if items == of else f"{items} of {counted(of, 'cited item')} have"
+    return f"Whether {whom} been retracted or corrected is not known."
+
+
 def _abstract_only(s: Statement) -> str:
     items, of = s.number("items"), s.number("of")
-    share = "" if items == of else f"{items} of "
-    return f"Only the abstract or a summary was read of {share}{counted(of, 'cited item')}."
+    whom = "each cited item" if items == of else f"{items} of {counted(of, 'cited item')}"
+    return f"Only the abstract or a summary was read of {whom}."
 
 
 def _new_version(s: Statement) -> str:
@@ -325,9 +331,7 @@ WORDING: Mapping[str, Wording] = {
         "For {works} of {of} cited works an authority on retractions did not answer when this report "
         "was made."
     ),
-    "standing_unknown": (
-        "Whether {items:#cited item} of {of} {items:has|have} been retracted or corrected is not known."
-    ),
+    "standing_unknown": _standing_unknown,
     "concern": 'There is an expression of concern about [{number}] "{title}".',
     "abstract_only": _abstract_only,
     "preprints": "{items:#cited item} {items:is|are} not peer reviewed.",

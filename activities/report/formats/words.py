@@ -200,7 +200,7 @@ def refused_count(refused: int, run_id: str) -> str:
     """How much was refused, and where it is listed."""
     are = "sentence or field was" if refused == 1 else "sentences and fields were"
     command = f"determinator report {clean(run_id)} --length full"
-    return f"{refused} {are} refused; `{command}` lists each with its reason."
+    return f'{refused} {are} refused; "{command}" lists each with its reason.'
 
 
 def percent(confidence: float) -> str:

@@ -69,6 +69,11 @@ def test_strength_stands_once_where_sentences_share_it_and_at_each_where_they_di
     )
     mixed = build_report(publish_input(planned("s1", weak, strong)), DOCUMENTS)
     assert "deaths rose. [1] weak evidence It fell. [2] strong evidence" in words_of(mixed, "html")
+    lacking = quoting("No work reports harms.", kind="missing")
+    both = build_report(
+        publish_input(planned("s1", weak, quoting("It rose.", ("pmid:2", INCREASED)), lacking)), DOCUMENTS
+    )
+    assert words_of(both, "html").count("weak evidence") == 1
 
 
 def test_figures_have_a_text_alternative() -> None:

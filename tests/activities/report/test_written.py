@@ -246,8 +246,11 @@ def test_without_a_model_every_format_shows_passages_and_what_is_not_mentioned(n
 
 def test_without_a_near_passage_nothing_is_answered_and_the_nearest_is_shown() -> None:
     far = PASSAGES.sections[0].draft.model_copy(update={"passages": ()})
-    report = build_report(PASSAGES.model_copy(update={"sections": (section("s1", far),)}), WORKS)
+    counts = PASSAGES.counts.model_copy(update={"identified": 12, "duplicates": 2, "screened": 0})
+    step = PASSAGES.model_copy(update={"sections": (section("s1", far),), "counts": counts})
+    report = build_report(step, WORKS)
     assert report.unanswered is not None
     assert report.unanswered.code == "nothing_near"
+    assert "of 10 items none has a passage that is near enough" in words_of(report, "md")
     assert report.verification.verified == 0
     assert INJURY in words_of(report, "md")

@@ -108,6 +108,7 @@ def test_rounded_numbers_and_small_counts_are_left_to_a_second_reader() -> None:
     for claim, quote in (
         ("It fell below 24 degrees.", "It was 23.8 degrees."),
         ("3 groups.", "Groups I and II."),
+        ("A registry of 5,400 operations.", "Data from 5.400 operations were considered."),
     ):
         assert missing_number(claim, [quote], (), 1)
         assert missing_number(claim, [quote], (), 1, counts=True) == ""

@@ -71,7 +71,7 @@ async def test_an_unknown_run_has_no_calls(temporal_client: Client) -> None:
         (ModelCall(role="judge", seconds=12.4, tokens=1340), "judge  12 s  1,340 tokens"),
         (
             ModelCall(role="long_writer", section="s2", seconds=3, attempt=2),
-            "long writer [s2]  3 s  0 tokens  attempt 2",
+            "long writer [s2]  3 s  attempt 2",
         ),
         (ModelCall(role="judge", seconds=5, waiting=True), "judge  5 s  waits for its turn"),
         (ModelCall(role="library", files_read=1200, files=3000), "indexing 1,200 of 3,000 files"),
