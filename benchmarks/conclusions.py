@@ -10,8 +10,9 @@ asked by the command line with a library of its own, the records of those studie
 question is asked.
 
 Printed are the answers that agree, by the reviewers' answer and by their certainty, how often the certainty
-is theirs, and how often a conclusion was stated as certain (high or moderate) where theirs was very low. A
-report without a conclusion counts as one that disagrees. Nothing here is known to the product.
+is theirs, how often a conclusion was stated as certain (high or moderate) where theirs was very low, and what
+the model's own proposals would have reached without code. A report without a conclusion counts as one that
+disagrees. Nothing here is known to the product.
 """
 
 import argparse
@@ -26,7 +27,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from activities.contracts.appraisal import Conclusion
 from activities.report.schema import Report
 
 COMMAND = (sys.executable, "-m", "client.cli.main")
@@ -62,6 +62,8 @@ class Outcome:
     question: Question
     direction: str
     certainty: str
+    proposed: str
+    """The direction that the model proposed."""
 
     @property
     def agrees(self) -> bool:
@@ -121,10 +123,12 @@ def ask(question: Question, place: Path, options: Sequence[str]) -> Outcome:
 
 def outcome(question: Question, path: Path) -> Outcome:
     """What a report concludes on a question: its first conclusion, since each question has one outcome."""
-    if not path.is_file():
-        return Outcome(question, NONE, NONE)
-    made: tuple[Conclusion, ...] = Report.model_validate_json(path.read_bytes()).conclusions
-    return Outcome(question, made[0].direction, made[0].certainty) if made else Outcome(question, NONE, NONE)
+    made = Report.model_validate_json(path.read_bytes()).conclusions if path.is_file() else ()
+    if not made:
+        return Outcome(question, NONE, NONE, NONE)
+    first = made[0]
+    proposed = first.proposed.direction if first.proposed else NONE
+    return Outcome(question, first.direction, first.certainty, proposed)
 
 
 def share(outcomes: Sequence[Outcome]) -> str:
@@ -147,6 +151,7 @@ def tables(outcomes: Sequence[Outcome]) -> str:
     same = sum(one.certainty == one.question.certainty for one in outcomes)
     low = [one for one in outcomes if one.question.certainty == "very_low"]
     certain = sum(one.certainty in CERTAIN and one.direction != "uncertain" for one in low)
+    own = sum(one.proposed == one.question.answer for one in outcomes)
     pairs = Counter((one.question.answer, one.direction) for one in outcomes)
     return "\n".join(
         [
@@ -154,6 +159,7 @@ def tables(outcomes: Sequence[Outcome]) -> str:
             "",
             f"certainty as the reviewers': {same} of {len(outcomes)}",
             f"stated as certain where theirs is very low: {certain} of {len(low)}",
+            f"proposals of the model that agree: {own} of {len(outcomes)}",
             "",
             "| reviewers | report | questions |",
             "|---|---|---|",

@@ -4,9 +4,10 @@ The direction is formed by code: that of the pooled estimate where most works co
 on which most participants are. The certainty begins, as GRADE's does, high for randomised trials and low for
 other studies in people, and goes down for imprecision, inconsistency and indirectness (Guyatt et al. 2011,
 doi:10.1016/j.jclinepi.2011.01.012 for imprecision, .2011.03.017 for inconsistency). From abstracts alone it
-is at most moderate, since risk of bias cannot be read there. What a model proposes may lower both: it may say
-less than the numbers and never more, and where nothing could be pooled it weighs between the sides that works
-report.
+is at most moderate, since risk of bias cannot be read there. What a model proposes may lower the certainty:
+it may say less than the numbers and never more, and where nothing could be pooled it weighs between the sides
+that works report. "Uncertain" is said of very low certainty and of works on opposite sides: evidence of low
+certainty has a direction (Santesso et al. 2020, doi:10.1016/j.jclinepi.2019.10.014).
 """
 
 import math
@@ -17,7 +18,7 @@ from typing import get_args
 
 from activities.analysis.pooling import LEVEL, MIN_STUDIES_FOR_PREDICTION, pool_all
 from activities.analysis.scale import NotUsable, agrees_with_counts, no_effect, point_of, study_interval
-from activities.analysis.stated import numbers_in
+from activities.analysis.stated import numbers_held
 from activities.contracts.appraisal import (
     Appraisal,
     AppraisedWork,
@@ -107,7 +108,7 @@ def conclusion_of(
     reasons, certainty = _certainty(works, pool)
     if proposed is not None:
         certainty = min(certainty, proposed.certainty, key=CERTAINTIES.index)
-        if direction != "not_enough_data" and proposed.direction in ("uncertain", "not_enough_data"):
+        if proposed.direction == "not_enough_data":
             direction = proposed.direction
     if certainty == "very_low" and direction != "not_enough_data":
         direction = "uncertain"
@@ -247,7 +248,7 @@ def numbers_stand(work: AppraisedWork) -> bool:
     stated_as = opposite(effect) if work.opposite else effect
     if stated_as is None:
         return False
-    held = {number for one in work.support for number in numbers_in(one.quote)}
+    held = numbers_held(one.quote for one in work.support)
     stated: list[float | None] = list(stated_as.arms.model_dump().values()) if stated_as.arms else []
     if effect.measure != "SMD":
         stated += [stated_as.estimate, stated_as.low, stated_as.high]

@@ -18,6 +18,7 @@ _POINTS = str.maketrans({"\u00b7": ".", "\u2027": ".", "\u2212": "-", "\u2010": 
 _BETWEEN_LIMITS = re.compile(r"\s?(?:to|and|[-\u2013\u2014,;:/])?\s?(?:[-+]\s?)?")
 """Between the ends of an interval: `0.49 to 1.06`, `0.49-1.06`, `0.49, 1.06`."""
 _SPELLED = re.compile(SPELLED, re.IGNORECASE)
+_NONE = re.compile(r"\b(?:none|zero)\b", re.IGNORECASE)
 _LEVEL = re.compile(r"9\d(?:\.\d)?\s?%")
 """`0.72, 95% CI`: the coverage of the interval, not its end."""
 _INTERVAL = re.compile(
@@ -56,6 +57,15 @@ def numbers_in(text: str) -> frozenset[Decimal]:
     spelled = (number_of(match[0]) for match in _SPELLED.finditer(text))
     words = {Decimal(number) for number in spelled if number is not None}
     return frozenset(place.value for place in _places(plain(text))) | words
+
+
+def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
+    """Every number that sentences state, with the events of a group in which there were none."""
+    return frozenset(
+        number
+        for quote in quotes
+        for number in (*numbers_in(quote), *((Decimal(0),) if _NONE.search(quote) else ()))
+    )
 
 
 def _places(text: str) -> list[_Place]:

@@ -57,6 +57,8 @@ class WorkJudgement(Frozen):
     """The sentences of the work that say so, word for word."""
     comparator: str = ""
     """What the work compared with; empty where it compared nothing or does not say."""
+    compares: bool = False
+    """Whether the model named a comparator, in words of the work or in its own."""
     participants: int | None = None
     """Number of participants, where a sentence of the work has that number."""
     design: str = ""

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, ValidationError
 from activities.analysis.cells import as_float
 from activities.analysis.conclusions import opposite, side_of
 from activities.analysis.scale import NotUsable, no_effect, point_of, study_interval
-from activities.analysis.stated import has_interval, measure_of, numbers_in, one_number
+from activities.analysis.stated import has_interval, measure_of, numbers_held, numbers_in, one_number
 from activities.contracts.appraisal import (
     Appraisal,
     AppraiseInput,
@@ -130,7 +130,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
         if turned is not None and _contradicts(turned, direction):
             refused.append(refusal("effect", f"{outcome}: {direction}", "direction_of_numbers", [name]))
             continue
-        people = one_number(given.n) if given.n and numbers_in(given.n) <= _held(quotes) else None
+        people = one_number(given.n) if given.n and numbers_in(given.n) <= numbers_held(quotes) else None
         effects.append(
             StudyEffect(
                 evidence_id=name,
@@ -169,16 +169,12 @@ def _proposed(given: ConclusionAnswer) -> Proposed | None:
     )
 
 
-def _held(quotes: Sequence[str]) -> frozenset[Decimal]:
-    return frozenset(number for quote in quotes for number in numbers_in(quote))
-
-
 def _numbers(
     given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str
 ) -> tuple[Effect | None, Means | None, list[str]]:
     """The effect and the means of an answer as far as its sentences have them, and the fields whose numbers
     they do not have."""
-    held = _held(quotes)
+    held = numbers_held(quotes)
     fields = dict.fromkeys(("estimate", "low", "high", *ARMS, *MEANS))
     stated: dict[str, Decimal] = {}
     missing: list[str] = []

@@ -177,6 +177,7 @@ def _judgement(
         finding=kept("", finding, gate.finding(finding, support, document)) or quote,
         support=support,
         comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),
+        compares=bool(comparator),
         participants=int(people) if people else None,
         design=kept("design: ", design, gate.design(design, document)),
         reason=reason if gate.reason(reason, corpus).stands else "",

@@ -318,7 +318,8 @@ def design(text: str, document: Evidence) -> Decision:
 def field(text: str, corpus: str) -> Decision:
     """A few words about a work or a candidate: all their numbers and most of their words are in the works."""
     there = set(_words(corpus))
-    longer = [word for word in _words(text) if len(word) > 3 or any(c.isdigit() for c in word)]
+    words = _words(text)
+    longer = [word for word in words if len(word) > 3 or any(c.isdigit() for c in word)] or words
     held = sum(word in there for word in longer)
     figures = all(word in there for word in longer if any(c.isdigit() for c in word))
     return STANDS if longer and figures and held >= MIN_OF_WORK * len(longer) else refused("not_in_work")

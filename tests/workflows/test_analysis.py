@@ -238,13 +238,16 @@ async def test_a_team_without_an_analysis_has_no_analyst(stage: Stage) -> None:
     assert "analyst" not in shown[0]
 
 
-@pytest.mark.parametrize(("comparator", "asked"), [("placebo", 1), ("", 0)])
-async def test_effects_are_read_beside_the_writing_where_works_compare(
-    stage: Stage, comparator: str, asked: int
+@pytest.mark.parametrize(
+    ("comparator", "answers", "asked"), [("placebo", 3, 1), ("", 3, 0), ("placebo", 1, 1), ("placebo", 0, 0)]
+)
+async def test_effects_are_read_beside_the_writing_where_works_compare_though_none_may_answer(
+    stage: Stage, comparator: str, answers: int, asked: int
 ) -> None:
     def judge(step: JudgeInput) -> JudgeBatch:
         batch = stage.fakes.judged(step, enough=True)
-        judged = (one.model_copy(update={"comparator": comparator}) for one in batch.judgements)
+        update = {"compares": bool(comparator), "answers": answers}
+        judged = (one.model_copy(update=update) for one in batch.judgements)
         return batch.model_copy(update={"judgements": tuple(judged)})
 
     def appraise(step: AppraiseInput) -> Appraisal:

@@ -259,19 +259,19 @@ class WritingSteps:
         )
 
     def _works_to_appraise(self) -> Sequence[EvidenceRef]:
-        """The works that answer, where one of them compares something and none was read for effects yet."""
+        """The works that answer, where one of them compares something and none was read for effects yet.
+        Where none answers, the related ones that compare: their conclusion is that there are not enough
+        data."""
         state = self.context.state
         if state.appraisal is not None or self.context.profile.candidates:
             return ()
         judged = state.judgements
         usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
-        works = [
-            usable[name]
-            for name in state.relevant
-            if name in usable and name in judged and judged[name].answers >= MIN_ANSWERS
-        ][:MAX_APPRAISED]
+        answering = [n for n in state.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
+        related = [n for n, one in judged.items() if one.answers and one.compares]
+        works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
         answers = [judged[ref.evidence_id] for ref in works]
-        compare = any(one.comparator or one.direction != "not_asked" for one in answers)
+        compare = any(one.compares or one.comparator or one.direction != "not_asked" for one in answers)
         return works if compare and self.models.is_paid("appraiser") else ()
 
     async def appraise(self, works: Sequence[EvidenceRef]) -> None:

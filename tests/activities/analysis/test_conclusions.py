@@ -57,7 +57,8 @@ def test_the_direction_is_that_of_the_pool() -> None:
 def test_a_model_may_say_less_than_the_numbers_and_never_more() -> None:
     assert one(*SAME, proposed=proposes("lower", "high")).direction == "no_difference"
     assert one(*LOWER, proposed=proposes("higher", "high")).direction == "lower"
-    assert one(*LOWER, proposed=proposes("uncertain", "low")).direction == "uncertain"
+    assert one(*LOWER, proposed=proposes("uncertain", "very_low")).direction == "uncertain"
+    assert one(*LOWER, proposed=proposes("not_enough_data", "low")).direction == "not_enough_data"
     assert one(*LOWER, proposed=proposes("lower", "low")).certainty == "low"
     small = one(counted("a", 4, 40, 9, 40), proposed=proposes("lower", "high"))
     assert small.certainty in ("low", "very_low")

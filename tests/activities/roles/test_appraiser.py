@@ -21,6 +21,12 @@ WORKS = [
         title="Another trial of the drug",
         text="The drug did not reduce mortality in 90 adults who were followed for a year (p = 0.4).",
     ),
+    Evidence(
+        evidence_id="pmid:3",
+        source="pubmed",
+        title="A third trial of the drug",
+        text="Of 47 patients given placebo 10 died, while none of the 46 patients given the drug died.",
+    ),
 ]
 FIRST = {
     "work": "E1",
@@ -91,3 +97,13 @@ def test_only_words_of_grade_are_proposed() -> None:
     good |= {"certainty": "Very low", "reasons": ["One."]}
     (proposed,) = appraised(conclusions=(good, {**good, "certainty": "sure"})).proposed
     assert (proposed.direction, proposed.certainty) == ("not_enough_data", "very_low")
+
+
+def test_a_group_without_an_event_is_one_whose_sentence_says_none() -> None:
+    arms = {"events": 0, "total": 46, "control_events": 10, "control_total": 47}
+    (effect,) = appraised({**FIRST, "work": "E3", "sentences": ["S4"], **arms}).effects
+    assert effect.effect is not None
+    assert effect.effect.arms is not None
+    assert effect.effect.arms.events == 0
+    (without,) = appraised({**FIRST, **arms, "total": 200, "control_total": 200}).effects
+    assert without.effect is None

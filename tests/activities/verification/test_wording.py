@@ -4,6 +4,7 @@ follows its quote."""
 import pytest
 
 from activities.contracts.evidence import Evidence, Support
+from activities.verification import gate
 from activities.verification.wording import Source, follows, joins, sources_of, wording_problem
 
 SURGERY = Evidence(
@@ -173,3 +174,8 @@ def test_a_class_of_diseases_is_no_name_and_a_disease_is() -> None:
     for text, code in (("It is a genetic disorder.", ""), ("It is a heart disease.", "name_missing")):
         problem = wording_problem(text, [Source(work, (work.text,))])
         assert (problem.code if problem else "") == code
+
+
+def test_a_field_of_short_words_is_held_to_them() -> None:
+    assert gate.field("SAS", "Patients were guided by BIS or by SAS.").stands
+    assert not gate.field("SAS", "Patients were guided by BIS.").stands
