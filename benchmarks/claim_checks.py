@@ -170,7 +170,7 @@ def measured(claim: Labelled) -> str:
     """What the gate makes of a labelled sentence: `stands`, `asked`, `warned` or `refused`."""
     documents = {document.evidence_id: document for document in claim.works}
     kind: SentenceKind = "reservation" if claim.reservation else "finding"
-    decision = gate.sentence(claim.text, kind, claim.support, documents)
+    decision = gate.sentence(claim.text, kind, claim.support, documents, claim.question)
     if decision.state == "ask":
         return "warned" if decision.warnings else "asked"
     return decision.state

@@ -51,10 +51,10 @@ def compose(
     frame = _frame(role, step, given, evidence=works is not None)
     if works is None:
         parts = [*frame.before, *frame.after]
-        return Prompt(
-            frame.system, fit("\n\n".join(parts), task, room - estimate(frame.system)), frame.version
-        )
-    return Prompt(frame.system, frame.user(works, task), frame.version)
+        user = fit("\n\n".join(parts), task, room - estimate(frame.system))
+    else:
+        user = frame.user(works, task)
+    return Prompt(frame.system, user, frame.version, question=step.question)
 
 
 def room_for_works(role: Role, step: StepContext, *, room: int, task: str, given: Sequence[str] = ()) -> int:

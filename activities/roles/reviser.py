@@ -115,7 +115,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     sentences = tuple(
         new
         for one in step.sentences
-        if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents)))
+        if (new := again(one, lambda c: gate.sentence(c.text, c.kind, c.support, documents, step.question)))
     )
     held = {one.id: one for one in (*step.sentences, *sentences)}
 

@@ -39,6 +39,8 @@ class Prompt:
     """Label (`S1`) -> sentence, where the answer is to choose among sentences."""
     claims: dict[str, str] = field(default_factory=dict)
     """Label (`C1`) -> id of a claim or a sentence, where the answer is to name them."""
+    question: str = ""
+    """What the answer is to."""
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Field of the answer by its path (`searches.source`), or named type of fields (`SentenceLabel`) -> the
     values it may have."""

@@ -73,4 +73,4 @@ def checked(
     claim = DraftClaim(text=text, support=support, kind=kind)
     if unknown and support:
         return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
-    return gate.decided(claim, gate.sentence(text, kind, support, documents))
+    return gate.decided(claim, gate.sentence(text, kind, support, documents, prompt.question))

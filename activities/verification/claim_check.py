@@ -117,10 +117,14 @@ class Number:
         """Whether it may be a year of our time."""
         return self.is_count and self.shown.isdecimal() and 1900 <= self.value < 2100 and not self.comparator
 
-    def groups(self, quoted: "Number") -> bool:
-        """Whether this is a quoted number whose point may set off thousands (`5.400 patients`)."""
+    def resembles(self, quoted: "Number") -> bool:
+        """Whether this is a quoted number whose point may set off thousands (`5.400 patients`), one of which
+        a table leaves out the percent sign (46.2), or one with more digits."""
         grouped = _POINT_OF_THOUSANDS.fullmatch(quoted.shown) is not None
-        return self.is_count and grouped and self.value == quoted.value * THOUSAND
+        if self.is_count and grouped and self.value == quoted.value * THOUSAND:
+            return True
+        share = self.percent and not quoted.unit and self.value % 1 != 0
+        return (share and self.value == quoted.value) or self.shortens(quoted)
 
     def shortens(self, quoted: "Number") -> bool:
         """Whether this is a quoted number with fewer digits: rounded, or a year without its century."""
@@ -212,8 +216,8 @@ def missing_number(
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
     it cites, which it may count in words ("two trials"). `counts`: whole numbers up to ten, rounded numbers,
-    a point that may set off thousands, and years, which a text leaves to its date ("this year"), are left to
-    a second reader.
+    a point that may set off thousands, percentages quoted without their sign, and years, which a text leaves
+    to its date ("this year"), are left to a second reader.
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1
@@ -228,7 +232,7 @@ def missing_number(
             continue
         if counts and number.value <= MAX_COUNT and (number.value in spelled or number.is_count):
             continue
-        if counts and (number.is_year or any(number.shortens(q) or number.groups(q) for q in quoted)):
+        if counts and (number.is_year or any(number.resembles(q) for q in quoted)):
             continue
         if within is None:
             within = frozenset().union(*map(_numbers_within, quotes))

@@ -5,15 +5,16 @@ quotes and standings. What code can decide stands or is refused; about the rest 
 what code noticed beside the sentence.
 
 A finding stands where it follows a quote, a computed figure where it follows from quoted numbers, a sentence
-of the editor where its clauses follow the claims it names, a title or a transition in words of question and
-outline. Refused are numbers, names and directions that none of the works has. A second reader is asked about
-the others: always about what is missing and about reservations. Cells, fields of a judgement and a judge's
-finding have no second reader: they stand in words of their work.
+of the editor where its clauses follow the claims it names, a title in words of question and outline. Refused
+are numbers, names and directions that none of the works has. A second reader is asked about the others:
+always about what is missing and about reservations. Cells, fields of a judgement and a judge's finding have
+no second reader: they stand in words of their work.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
@@ -24,7 +25,8 @@ from activities.text.negation import NEGATIONS
 from activities.text.normal_form import normalise
 from activities.text.sentences import quotable
 from activities.text.study_design import own_design
-from activities.text.tokens import terms
+from activities.text.thesaurus import files, mostly_noun
+from activities.text.tokens import WEAK, terms
 from activities.verification.claim_check import counts, is_directed, missing_number, numbers, reversal
 from activities.verification.computed import computed_from
 from activities.verification.field_places import passages_of, place_of, stems
@@ -44,15 +46,12 @@ MIN_OF_WORK = 2 / 3
 """Share of the longer words of a field that the works have; of its numbers all."""
 MIN_CARRYING = 2
 """Content words that the words which carry a warned sentence have at least."""
-LEADING_WORDS = (
-    "section next turn now follows following considers describes asks question first second third last "
-    "beyond beside remains looks comes concerns"
-)
-"""Words of a sentence that leads into a section; it has one of them at least."""
-TITLE_WORDS = "evidence review report comparison compared overview outcomes effects answer studies summary"
-POINTING_WORDS = "it its they their them this that these those he his she her such both neither either"
-POINTING = frozenset(POINTING_WORDS.split())
-"""Pronouns, and determiners that point back, with which a sentence may begin."""
+_POINTING_WORDS = "it its they their them he his him she her this that these those such both neither either"
+POINTING = frozenset(_POINTING_WORDS.split())
+"""English's pronouns of the third person and of two, and its demonstratives, which point at what was said."""
+
+_TOPICS = frozenset({"09", "10", "11", "19"})
+"""WordNet's files of nouns for cognition, communication, events and phenomena."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,9 @@ def sentence(
     kind: SentenceKind,
     support: Sequence[Support],
     documents: Mapping[str, Evidence],
+    question: str = "",
 ) -> Decision:
-    """A sentence of a draft. `documents`: the works that its writer was shown."""
+    """A sentence of a draft. `documents`: what its writer was shown. `question`: what it answers."""
     if not terms(normalise(text)):
         return refused("claim_empty")
     if len(text) >= MAX_CLAIM_CHARS - 10 and not text.endswith((".", "!", "?", ")", '"')):
@@ -108,14 +108,14 @@ def sentence(
     if problem := below_floor(text, quotes):
         return Decision("refused", problem)
     sources = sources_of(support, documents)
-    problem = wording_problem(text, sources)
+    problem = wording_problem(text, sources, question)
     computed: tuple[str, ...] = ()
     if problem is not None and problem.code == "number_missing":
         computed = computed_from(text, quotes)
         if computed:
             first, *rest = sources
             more = Source(first.evidence, (*first.quotes, *computed))
-            problem = wording_problem(text, [more, *rest])
+            problem = wording_problem(text, [more, *rest], question)
     if problem is not None:
         return Decision("refused", problem)
     one_work = len({one.evidence_id for one in support}) == 1
@@ -226,29 +226,35 @@ def edited(text: str, named: Sequence[Claim], question: str) -> Decision:
 
 
 def title(text: str, known: Sequence[str]) -> Decision:
-    """A title: in words of the question and the outline."""
-    return _decided(_leading_problem(text, known, TITLE_WORDS))
+    """A title: in words of the question and the outline, and nouns that any question may have."""
+    return _decided(_leading_problem(text, [*known, _common_nouns()]))
 
 
 def transition(text: str, known: Sequence[str]) -> Decision:
-    """A sentence that leads into a section. In words of the question and the outline, one of them a word that
-    leads, it states nothing; about another one a second reader is asked."""
-    problem = _leading_problem(text, known, LEADING_WORDS)
-    if problem is None and set(terms(text)) & set(terms(LEADING_WORDS)):
+    """A sentence that leads into a section. A question in words of the question and the outline states
+    nothing; about another sentence a second reader is asked."""
+    problem = _leading_problem(text, known)
+    if problem is None and text.rstrip().endswith("?"):
         return STANDS
     if problem is None or problem.code == "adds_to_claims":
         return Decision("ask")
     return Decision("refused", problem)
 
 
-def _leading_problem(text: str, known: Sequence[str], more: str) -> Statement | None:
+@cache
+def _common_nouns() -> str:
+    """Nouns that any question may have for what is known, said or comes about: evidence, outcomes."""
+    return " ".join(word for word in sorted(WEAK) if mostly_noun(word) and files(word)[0] in _TOPICS)
+
+
+def _leading_problem(text: str, known: Sequence[str]) -> Statement | None:
     """Why a text may state a finding: a number, a name or a word that nothing known has."""
     stated = {number.value for passage in known for number in numbers(passage)}
     if number := next((n.shown for n in numbers(text) if n.value not in stated), ""):
         return Statement(code="number_missing", values={"number": number})
-    if name := unknown_name(text, [*known, more]):
+    if name := unknown_name(text, known):
         return Statement(code="name_missing", values={"name": name})
-    held = {term for passage in (*known, more) for term in terms(passage)}
+    held = {term for passage in known for term in terms(passage)}
     return None if set(terms(text)) <= held else Statement(code="adds_to_claims")
 
 

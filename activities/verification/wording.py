@@ -89,8 +89,10 @@ def sources_of(support: Iterable[Support], documents: Mapping[str, Evidence]) ->
     return tuple(Source(documents[name], tuple(held)) for name, held in quotes.items())
 
 
-def wording_problem(text: str, sources: Sequence[Source]) -> Statement | None:
-    """Why the cited sentences cannot support a wording; None where code finds nothing against it."""
+def wording_problem(text: str, sources: Sequence[Source], question: str = "") -> Statement | None:
+    """Why the cited sentences cannot support a wording; None where code finds nothing against it. A number of
+    the question, and a name of it that is no drug, disease or the like, is what a sentence is about: whether
+    its works are about it is for a reader to judge."""
     plain = normalise(text)
     if not terms(plain):
         return Statement(code="claim_empty")
@@ -98,10 +100,10 @@ def wording_problem(text: str, sources: Sequence[Source]) -> Statement | None:
     works = [f"{source.evidence.title}\n{source.evidence.text}" for source in sources]
     years = [source.evidence.year for source in sources if source.evidence.year]
     if missing_number(plain, quotes, years, len(sources), counts=True):
-        everywhere = [*quotes, *map(normalise, works)]
+        everywhere = [*quotes, *map(normalise, (*works, question))]
         if number := missing_number(plain, everywhere, years, len(sources), counts=True):
             return Statement(code="number_missing", values={"number": number})
-    if name := unknown_name(plain, works):
+    if name := unknown_name(plain, works, question):
         return Statement(code="name_missing", values={"name": name})
     turned = [turned_round(plain, quote) for quote in quotes]
     if turned and all(turned):
@@ -109,12 +111,12 @@ def wording_problem(text: str, sources: Sequence[Source]) -> Statement | None:
     return None
 
 
-def unknown_name(text: str, works: Sequence[str]) -> str:
+def unknown_name(text: str, works: Sequence[str], question: str = "") -> str:
     """The first name of a text that none of the works has; empty when there is none. A name is a drug, a
     disease and the like of the vocabularies, or a word with a capital or a digit that no list of general
     English has. It may be an abbreviation of words that a work has, or its long form, or another name of the
-    same thing."""
-    return next((name for name, general in _lacking(text, works) if not general), "")
+    same thing. One that is in no vocabulary may be of the question as well."""
+    return next((name for name, general in _lacking(text, works, question) if not general), "")
 
 
 def unfamiliar_name(text: str, works: Sequence[str]) -> str:
@@ -123,8 +125,8 @@ def unfamiliar_name(text: str, works: Sequence[str]) -> str:
     return next((name for name, _ in _lacking(text, works)), "")
 
 
-def _lacking(text: str, works: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """(name or uncommon word that no work has, whether it is one of general English)."""
+def _lacking(text: str, works: Sequence[str], question: str = "") -> Iterator[tuple[str, bool]]:
+    """(name or uncommon word that no work has, whether it is one of general English or of the question)."""
     text = _CITED.sub(" ", text)
     linked, names = link(text), names_in(text)
     uncommon = [word for word in _SPLIT.findall(text) if word not in names and _is_uncommon(word)]
@@ -132,7 +134,7 @@ def _lacking(text: str, works: Sequence[str]) -> Iterator[tuple[str, bool]]:
         return  # before whole works are read for nothing
     held, initials, concepts = _held(tuple(works))
     same = {word for entity in linked if entity.id in concepts for word in _SPLIT.findall(entity.surface)}
-    own = _initials(text)
+    own, asked = _initials(text), {*terms(question), *terms(_DASH.sub(" ", question))}
     for name in (*names, *uncommon):
         stems = {part for word in _DASH.split(name) for part in terms(word)} | set(terms(name))
         if name in same or stems <= held or _joined(name) in held or set(map(_respelled, stems)) <= held:
@@ -140,7 +142,8 @@ def _lacking(text: str, works: Sequence[str]) -> Iterator[tuple[str, bool]]:
         if _is_initials(name, (*initials, *own)) or _has_root(name, held):
             continue
         general = all(map(_is_general, _LETTERS_OR_DIGITS.findall(name)))
-        yield name, general or not _is_name(name) or _is_completed(name, text, held)
+        given = stems <= asked
+        yield name, general or given or not _is_name(name) or _is_completed(name, text, held)
     for entity in linked:
         words = set(terms(entity.surface))
         if set(map(_respelled, words)) <= held or entity.id in concepts:

@@ -160,6 +160,28 @@ def test_a_number_elsewhere_in_the_cited_work_is_left_to_a_second_reader() -> No
     )
 
 
+def test_what_the_question_names_is_left_to_a_second_reader_but_for_drugs_and_diseases() -> None:
+    source = [Source(SURGERY, (MORBIDITY,))]
+    for text, question, code in (
+        ("Rule 19 of the PIVOT-9 trial was kept in group IV.", "What is rule 19 of PIVOT-9?", ""),
+        ("Morbidity was highest with metformin.", "Does metformin do harm?", "name_missing"),
+        ("Morbidity was highest in 40 patients of group IV.", "Is rule 19 kept?", "number_missing"),
+    ):
+        problem = wording_problem(text, source, question)
+        assert (problem.code if problem else "") == code
+        assert wording_problem(text, source) is not None
+
+
+def test_a_percentage_whose_sign_its_table_leaves_out_is_left_to_a_second_reader() -> None:
+    work = SURGERY.model_copy(update={"text": "Births were 27 (39.1%) of one group, 30 (46.2) of the other."})
+    for text, problem in (
+        ("Births were 39.1% and 46.2%.", ""),
+        ("Births were 30% in one.", "number_missing"),
+    ):
+        code = wording_problem(text, [Source(work, (work.text,))])
+        assert (code.code if code else "") == problem
+
+
 def test_a_sentence_in_the_words_of_its_quote_needs_no_reader_without_its_statistics() -> None:
     quote = (
         "In conclusion, births were early in 55.2% (27/49) of women with a history (P = .001) of dilatation."
@@ -179,3 +201,13 @@ def test_a_class_of_diseases_is_no_name_and_a_disease_is() -> None:
 def test_a_field_of_short_words_is_held_to_them() -> None:
     assert gate.field("SAS", "Patients were guided by BIS or by SAS.").stands
     assert not gate.field("SAS", "Patients were guided by BIS.").stands
+
+
+def test_a_title_adds_nothing_but_topics_and_a_lead_in_is_read_unless_it_asks() -> None:
+    known = ["Does metformin slow dementia?", "Harms"]
+    assert gate.title("Metformin and dementia: evidence and outcomes", known).stands
+    assert not gate.title("Metformin is superior in dementia", known).stands
+    assert gate.transition("Does metformin harm?", known).stands
+    for lead in ("Metformin slows dementia.", "The next section considers harms."):
+        assert gate.transition(lead, known).state == "ask"
+    assert gate.transition("Aspirin comes next.", known).state == "refused"
