@@ -141,7 +141,6 @@ class JudgeInput(StepContext):
     """Of earlier batches and rounds."""
     titles: tuple[str, ...] = ()
     """Of what else was found."""
-    max_shown: int = 30
 
 
 class JudgeBatch(Frozen):
@@ -182,8 +181,6 @@ class JudgeAssessment(Frozen):
     is decided by it. A model's judgements only."""
     by_code: bool = False
     """Whether code alone judged; its confidence is an estimate of being right, a model's is a claim."""
-    confidence_by_code: float | None = None
-    """Beside a model's confidence: what code estimates of the same evidence."""
     gaps: tuple[str, ...] = ()
     recommended_searches: tuple[str, ...] = ()
     confidence_reasons: tuple[Statement, ...] = ()

@@ -72,40 +72,12 @@ class DraftParagraph(Frozen):
     claims: tuple[DraftClaim, ...]
 
 
-UnusedReason = Literal[
-    "retracted",
-    "refused",
-    "repeats",
-    "outranked",
-    "not_chosen",
-    "no_sentence",
-    "another_subject",
-    "not_relevant",
-    "not_read",
-]
-"""Why a work that was found is not cited:
-
-- `retracted`: it supports nothing;
-- `refused`: a writer cited it, and the claims or their quotes failed the checks;
-- `repeats`: what it says is stated already, from another work or in another section;
-- `outranked`: sentences of it answer, and those of other works answer better;
-- `not_chosen`: the model read it and made no claim of it that addresses the question;
-- `no_sentence`: it is relevant, and no single sentence of it answers;
-- `another_subject`: it does not mention what the question names;
-- `not_relevant`: it is too far from the question;
-- `not_read`: it ranked below the works that a writer was given.
-"""
-
-
 class SectionDraft(Frozen):
     """What a writer makes of one section; every sentence is a claim."""
 
     title: str = ""
     paragraphs: tuple[DraftParagraph, ...] = ()
     limitations: tuple[str, ...] = ()
-    unused: dict[UnusedReason, tuple[str, ...]] | None = None
-    """Reason -> ids of the works that the writer was given and does not cite; None where not recorded."""
-
     answer: tuple[DraftClaim, ...] = ()
     """The direct answer to the question of the section, two to five sentences, in the model's order."""
     reservations: tuple[DraftClaim, ...] = ()

@@ -14,7 +14,6 @@ from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     SectionDraft,
-    UnusedReason,
     WriteInput,
 )
 from activities.extractive import passages
@@ -145,7 +144,6 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         refused=tuple(refused),
         works_room=prompt.works_room,
     )
-    draft = draft.model_copy(update={"unused": unused(step, prompt, draft)})
     lost = sum(one.kind == "claim" for one in refused)
     notes = (f"{plural(lost, 'sentence')} of the draft cited nothing that was shown",) if lost else ()
     return Accepted(draft, notes)
@@ -162,28 +160,6 @@ def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...
         )
         for text in list(lines)[:MAX_RESERVATIONS]
     )
-
-
-def unused(step: WriteInput, prompt: Prompt, draft: SectionDraft) -> dict[UnusedReason, tuple[str, ...]]:
-    """The works at hand that no claim cites, by the reason that code knows."""
-    used = {support.evidence_id for claim in draft.claims for support in claim.support}
-    shown = {document.evidence_id for document in prompt.shown.values()}
-    graded = {judgement.evidence_id: judgement.answers for judgement in step.judgements}
-    found: dict[UnusedReason, list[str]] = {}
-    for ref in step.evidence:
-        name = ref.evidence_id
-        if name in used:
-            continue
-        if ref.standing == "retracted":
-            reason: UnusedReason = "retracted"
-        elif graded.get(name) == 0:
-            reason = "another_subject"
-        elif graded.get(name) == 1:
-            reason = "not_relevant"
-        else:
-            reason = "not_chosen" if name in shown else "not_read"
-        found.setdefault(reason, []).append(name)
-    return {reason: tuple(names) for reason, names in found.items()}
 
 
 def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> SectionDraft:

@@ -73,14 +73,7 @@ def fit_document(document: PublishInput) -> PublishInput:
     if size(document) <= ROOM:
         return document
     document = document.model_copy(
-        update={
-            "evidence": tuple(bare(ref) for ref in document.evidence),
-            "found": {},
-            "sections": tuple(
-                planned.model_copy(update={"draft": planned.draft.model_copy(update={"unused": None})})
-                for planned in document.sections
-            ),
-        }
+        update={"evidence": tuple(bare(ref) for ref in document.evidence), "found": {}}
     )
     if size(document) > ROOM:
         document = _limited(document, ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
