@@ -42,7 +42,7 @@ class ArXiv(ApiSource):
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Make the search: one request returns all that is asked for. Raises SourceError."""
         params = parameters(query)
-        response = await self._http.get(NAME, f"{self.address}/query", params, accept=(400,), check=_sound)
+        response = await self._http.get(NAME, f"{self.address}/query", params, accept=(400,), check=read_feed)
         return await read_answer(
             response, Exchange, read_exchange, query.model_dump(mode="json"), params["search_query"]
         )
@@ -90,11 +90,6 @@ def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:
     if int(total) and not entries:
         raise Malformed(f"{TITLE} counted {total} matches and sent none of them")
     return entries, int(total)
-
-
-def _sound(response: httpx.Response) -> None:
-    """A check for `Http.get`: an error or an empty feed is not stored."""
-    read_feed(response)
 
 
 def read_entry(entry: etree._Element) -> Evidence:

@@ -1,10 +1,7 @@
 """Web search by Brave (https://api-dashboard.search.brave.com/app/documentation/web-search)."""
 
-import httpx
-
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Query
-from activities.sources.http.reading import read_json
 from activities.sources.names import info_of
 from activities.sources.web import Results, WebSource, years_of
 
@@ -26,14 +23,12 @@ class BraveSource(WebSource):
             params["freshness"] = f"{years[0]}-01-01to{years[1]}-12-31"
         headers = {"accept": "application/json", "x-subscription-token": self._key}
         address = f"{self._url}/web/search"
-        return self._read(await self._http.get("brave", address, params, headers, check=self._check))
+        return self._read(await self._http.get("brave", address, params, headers, check=self._read))
 
-    def _read(self, answer: httpx.Response) -> Results:
-        """The web results of an answer; news, videos and boxes beside them are passed over. Raises
-        Malformed."""
-        body = read_json(answer, "brave")
+    def found_in(self, body: dict[str, object]) -> object:
+        """The results of the web; news, videos and boxes beside them are passed over."""
         # Without a match the answer has no `web`; what is never missing is its kind.
-        if not isinstance(body, dict) or body.get("type") != "search":
+        if body.get("type") != "search":
             raise Malformed("brave sent an answer that is not a search's")
         web = body.get("web")
-        return self.results(web.get("results", []) if isinstance(web, dict) else [])
+        return web.get("results", []) if isinstance(web, dict) else []

@@ -7,6 +7,7 @@ as one statement a line. `filters.options`: `trial_status` (as in `TERMINATED, W
 
 from collections.abc import Iterator, Mapping
 
+import httpx
 from pydantic import AliasPath, Field, JsonValue
 
 from activities.contracts.errors import Refused
@@ -24,7 +25,6 @@ from activities.sources.records import (
     facts,
     read_page,
     read_records,
-    sound_page,
     year_of,
 )
 
@@ -174,12 +174,7 @@ class ClinicalTrials(ApiSource):
         params = parameters(query)
         if cursor:
             params["pageToken"] = cursor["token"]
-        response = await self._http.get(
-            NAME, f"{self.address}/studies", params, accept=(403,), check=sound_page(Page, TITLE)
-        )
-        if response.status_code == 403:
-            raise Refused(REFUSES_EVERYTHING.format(said=summary(response, 80)))
-        page = read_page(Page, response, TITLE)
+        page = await self.ask(read_studies, "studies", params, accept=(403,))
         batch = read_records(NAME, query, page.studies[: query.limit - seen], read_study)
         seen += len(page.studies)
         more = page.next_page_token and page.studies and seen < query.limit
@@ -188,6 +183,13 @@ class ClinicalTrials(ApiSource):
             "; ".join(f"{k}={params[k]}" for k in params if k.startswith(("query", "filter"))),
             {"token": page.next_page_token, "seen": str(seen)} if more else None,
         )
+
+
+def read_studies(response: httpx.Response) -> Page:
+    """One page of an answer. Raises Refused where everything is, Malformed."""
+    if response.status_code == 403:
+        raise Refused(REFUSES_EVERYTHING.format(said=summary(response, 80)))
+    return read_page(Page, response, TITLE)
 
 
 def parameters(query: Query) -> dict[str, str]:

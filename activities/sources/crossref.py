@@ -8,6 +8,7 @@ the work's.
 import html
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, TypeVar
 from urllib.parse import quote
 
@@ -31,7 +32,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import CROSSREF, in_words_of
 from activities.sources.http.cache import STANDING_SECONDS
-from activities.sources.http.client import Check, Http
+from activities.sources.http.client import Http
 from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
@@ -125,10 +126,7 @@ class Crossref(ApiSource):
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Make the search: one request returns all that is asked for. Raises SourceError."""
         asked = parameters(query)
-        response = await self._http.get(
-            NAME, f"{self.address}/works", {**asked, **self._who}, check=_sound(Works)
-        )
-        works = read_message(Works, response)
+        works = await self.ask(partial(read_message, Works), "works", {**asked, **self._who})
         return read_records(NAME, query, works.items[: query.limit], read_work).exchange(
             works.total, f"query={asked['query']}; filter={asked['filter']}"
         )
@@ -136,19 +134,8 @@ class Crossref(ApiSource):
     async def work(self, doi: str) -> Work | None:
         """The record of one DOI for its standing, no older than a quarter of an hour; None when Crossref has
         no such DOI (its 404 is plain text, and the DOI may be another agency's). Raises SourceError."""
-        response = await self._http.get(
-            NAME,
-            f"{self.address}/works/{quote(doi, safe='')}",
-            self._who,
-            accept=(404,),
-            check=_sound(Work),
-            max_age=STANDING_SECONDS,
-        )
-        if response.status_code == 404:
-            if "not found" in response.text[:200].lower() and not response.text.lstrip().startswith("<"):
-                return None
-            raise Malformed(f"{TITLE} answered 404 in words it does not use: {response.text[:100]!r}")
-        return read_message(Work, response)
+        path = f"works/{quote(doi, safe='')}"
+        return await self.ask(read_one, path, self._who, accept=(404,), max_age=STANDING_SECONDS)
 
 
 def parameters(query: Query) -> dict[str, str]:
@@ -174,13 +161,13 @@ def read_message(shape: type[Shape], response: httpx.Response) -> Shape:
         raise Malformed(f"{TITLE} sent a message of another shape: {str(page.message)[:100]}") from error
 
 
-def _sound(shape: type[Wire]) -> Check:
-    """A check for `Http.get`: an envelope that holds something else is not stored."""
-
-    def check(response: httpx.Response) -> None:
-        read_message(shape, response)
-
-    return check
+def read_one(response: httpx.Response) -> Work | None:
+    """The record of a DOI; None where there is none. Raises as `read_message` does."""
+    if response.status_code != 404:
+        return read_message(Work, response)
+    if "not found" in response.text[:200].lower() and not response.text.lstrip().startswith("<"):
+        return None
+    raise Malformed(f"{TITLE} answered 404 in words it does not use: {response.text[:100]!r}")
 
 
 def read_work(item: JsonValue) -> Evidence:

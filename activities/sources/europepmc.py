@@ -136,8 +136,7 @@ class EuropePmc(ApiSource):
         }
         if self._email:
             params["email"] = self._email
-        response = await self._http.get("europepmc", f"{self.address}/search", params=params, check=check)
-        page = read_search(response)
+        page = await self.ask(read_search, "search", params)
         return read_records("europepmc", query, page.results, read_result).exchange(page.hits, sent)
 
 
@@ -213,10 +212,6 @@ def read_body_of(body: bytes, pmcid: str) -> str:
     if not read.body or read.identifiers.pmcid not in (None, pmcid):
         return ""
     return "\n\n".join(filter(None, (read.body, read.tables)))
-
-
-def check(response: httpx.Response) -> None:
-    read_search(response)
 
 
 def _plain_text(markup: str) -> str:

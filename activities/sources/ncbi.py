@@ -21,7 +21,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.answers import read_answer
-from activities.sources.http.client import Http
+from activities.sources.http.client import Check, Http
 from activities.sources.http.reading import read_json, read_xml
 from activities.sources.records import SET_ASIDE, Wire, at, read_page, read_records
 
@@ -170,17 +170,13 @@ class Eutils:
         self,
         utility: str,
         params: Mapping[str, str],
-        read: Callable[[httpx.Response], object],
+        check: Check,
         *,
         max_age: float | None = None,
     ) -> httpx.Response:
-        """One request; `read` judges the answer before it may be stored."""
+        """One request; `check` judges the answer before it may be stored."""
         everything = {**params, **self._common}
         url = f"{self.address}/{utility}"
-
-        def check(response: httpx.Response) -> None:
-            read(response)
-
         if len(url) + len(urlencode(everything)) > MAX_URL_CHARS:
             return await self._http.send(self.source, "POST", url, form=everything, check=check)
         return await self._http.get(self.source, url, params=everything, check=check, max_age=max_age)

@@ -15,9 +15,7 @@ from pydantic import JsonValue
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.contracts.evidence import Evidence, Identifiers, Query
 from activities.contracts.identifiers import evidence_id
-from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, retry_after
 from activities.sources.names import info_of
 from activities.sources.openfda_records import read_approval, read_label, read_reactions
@@ -60,26 +58,21 @@ class OpenFda(ApiSource):
 
     url = "https://api.fda.gov"
     info = info_of(NAME)
-
-    def __init__(self, settings: Settings, http: Http) -> None:
-        super().__init__(settings, http)
-        key = settings.openfda_api_key
-        self._headers = {"x-api-key": key.get_secret_value()} if key else {}
+    key_header = "x-api-key"
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Ask the next endpoint. Raises SourceError."""
         shares = shares_of(query)
         endpoint = cursor["endpoint"] if cursor else next(iter(shares))
         params = parameters(endpoint, query.text, shares[endpoint])
-        address = f"{self.address}/drug/{endpoint}.json"
-        response = await self._http.get(NAME, address, params, self._headers, accept=(404, 500), check=_sound)
-        page = answer(response)
+        page = await self.ask(answer, f"drug/{endpoint}.json", params, accept=(404, 500))
         if endpoint == "event":
+            address = f"{self.address}/drug/event.json?{urlencode(params)}"
             batch = read_records(
                 NAME,
                 query,
                 [page] if page.results else [],
-                lambda p: reaction_report(p, query.text, f"{address}?{urlencode(params)}"),
+                lambda p: reaction_report(p, query.text, address),
             )
         else:
             read = read_approval if endpoint == "drugsfda" else read_label
@@ -188,11 +181,6 @@ def answer(response: httpx.Response) -> Page:
     if page.error.code == "NOT_FOUND" and response.status_code < 500:
         return Page()
     raise fault(page.error, response)
-
-
-def _sound(response: httpx.Response) -> None:
-    """A check for `Http.get`: an error body is not stored."""
-    answer(response)
 
 
 def fault(error: Fault, response: httpx.Response) -> SourceError:

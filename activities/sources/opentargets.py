@@ -6,6 +6,7 @@ fails the whole query. The names of a drug, whose shape has changed, come from o
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Annotated, TypeVar
 
 import httpx
@@ -15,7 +16,6 @@ from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.chembl import shown
-from activities.sources.http.client import Check
 from activities.sources.names import info_of
 from activities.sources.names_asked import drug_asked, is_name_of
 from activities.sources.records import (
@@ -154,25 +154,20 @@ class OpenTargets(ApiSource):
 
     async def _ask(self, answer: type[A], query: str, variables: Mapping[str, str]) -> A:
         """One GraphQL query. Raises SourceError; Refused when the endpoint reports errors."""
-        response = await self._http.send(
-            NAME,
-            "POST",
-            f"{self.address}/graphql",
-            json_body={"query": query, "variables": dict(variables)},
-            check=_sound(answer),
-        )
-        return read_page(answer, response, TITLE)
+        wish = {"query": query, "variables": dict(variables)}
+        read = partial(read_graphql, answer)
+        address = f"{self.address}/graphql"
+        return read(await self._http.send(NAME, "POST", address, json_body=wish, check=read))
 
 
-def _sound(answer: type[Answer]) -> Check:
-    def check(response: httpx.Response) -> None:
-        page = read_page(answer, response, TITLE)
-        if page.errors:
-            raise Refused(f"{TITLE} said: {page.errors[0][:200]}")
-        if "data" not in page.model_fields_set:
-            raise Malformed(f"{TITLE} sent JSON without data")
-
-    return check
+def read_graphql(answer: type[A], response: httpx.Response) -> A:
+    """An answer in its shape. Raises SourceError."""
+    page = read_page(answer, response, TITLE)
+    if page.errors:
+        raise Refused(f"{TITLE} said: {page.errors[0][:200]}")
+    if "data" not in page.model_fields_set:
+        raise Malformed(f"{TITLE} sent JSON without data")
+    return page
 
 
 def read_drug(drug: Drug) -> Evidence:

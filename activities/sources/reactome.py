@@ -15,7 +15,7 @@ from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.http.failures import failure
-from activities.sources.http.reading import read_json, sound
+from activities.sources.http.reading import read_json
 from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
@@ -77,26 +77,12 @@ class Reactome(ApiSource):
             return await self._of_protein(query, accession)
         words = " ".join(re.sub(r'\bAND\b|[\\"()\[\]]', " ", query.text).split())
         parameters = {"query": words, "species": HUMAN, "types": "Pathway", "cluster": "true"}
-        response = await self._http.get(
-            NAME, f"{self.address}/search/query", parameters, accept=(404,), check=_check_search
-        )
-        if _matches_nothing(response):
-            return Exchange(sent=words)
-        page = read_page(Page, response, TITLE)
-        items = [item for group in page.results for item in group.entries]
+        items = await self.ask(read_search, "search/query", parameters, accept=(404,))
         return read_records(NAME, query, items[: query.limit], read_entry).exchange(len(items), words)
 
     async def _of_protein(self, query: Query, accession: str) -> Exchange:
-        response = await self._http.get(
-            NAME,
-            f"{self.address}/data/mapping/UniProt/{accession}/pathways",
-            {"species": TAXON},
-            accept=(404,),
-            check=_check_mapping,
-        )
-        if _matches_nothing(response):
-            return Exchange(sent=accession)
-        items = read_list(response)
+        path = f"data/mapping/UniProt/{accession}/pathways"
+        items = await self.ask(read_list, path, {"species": TAXON}, accept=(404,))
         batch = read_records(NAME, query, items[: query.limit], lambda item: read_pathway(item, accession))
         return batch.exchange(len(items), accession)
 
@@ -112,21 +98,22 @@ def _matches_nothing(response: httpx.Response) -> bool:
     return True
 
 
+def read_search(response: httpx.Response) -> list[JsonValue]:
+    """The pathways of a search. Raises SourceError."""
+    if _matches_nothing(response):
+        return []
+    page = read_page(Page, response, TITLE)
+    return [item for group in page.results for item in group.entries]
+
+
 def read_list(response: httpx.Response) -> list[JsonValue]:
-    """The body as a list. Raises Malformed for anything else."""
+    """The body as a list. Raises SourceError for anything else."""
+    if _matches_nothing(response):
+        return []
     data = read_json(response, TITLE)
     if not isinstance(data, list):
         raise Malformed(f"{TITLE} sent JSON of another shape than its API has: no list")
     return data
-
-
-def _check_search(response: httpx.Response) -> None:
-    sound(response, TITLE)
-    read_page(Page, response, TITLE)
-
-
-def _check_mapping(response: httpx.Response) -> None:
-    read_list(response)
 
 
 def read_pathway(item: JsonValue, accession: str) -> Evidence:

@@ -29,7 +29,7 @@ from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, P
 from activities.contracts.identifiers import evidence_id
 from activities.settings import Settings
 from activities.sources.base import Exchange
-from activities.sources.http.client import Check, Http
+from activities.sources.http.client import Http
 from activities.sources.http.failures import summary
 from activities.sources.http.reading import read_json
 from activities.text.study_design import EVIDENCE, own_design
@@ -102,27 +102,37 @@ class ApiSource:
     info: SourceInfo
     url: str
 
+    key_header = ""
+    """The header with the key of `info`'s name, where the API has one."""
+
     def __init__(self, settings: Settings, http: Http, rate: float | None = None) -> None:
         """`rate`: requests a second, where it is not that of `info`."""
         self.address = settings.source_url(self.info.name, self.url)
         self._http = http
+        key = getattr(settings, f"{self.info.name}_api_key") if self.key_header else None
+        self._headers = {self.key_header: key.get_secret_value()} if key else None
         if per_second := rate or self.info.rate_per_second:
             http.pace(self.info.name, per_second)
 
-    async def page(
+    async def ask(
         self,
-        shape: type[Page],
+        read: Callable[[httpx.Response], Item],
         path: str,
         params: Mapping[str, str | int],
-        headers: Mapping[str, str] | None = None,
         accept: Collection[int] = (),
-    ) -> Page:
-        """What is at a path, which is stored only when it has this shape. Raises SourceError."""
-        check = sound_page(shape, self.info.title)
+        max_age: float | None = None,
+    ) -> Item:
+        """What `read` makes of the answer at a path, which is stored only where it raises nothing; see
+        `Http.get`. Raises SourceError."""
+        address = f"{self.address}/{path}"
         response = await self._http.get(
-            self.info.name, f"{self.address}/{path}", params, headers, accept, check=check
+            self.info.name, address, params, self._headers, accept, check=read, max_age=max_age
         )
-        return read_page(shape, response, self.info.title)
+        return read(response)
+
+    async def page(self, shape: type[Page], path: str, params: Mapping[str, str | int]) -> Page:
+        """What is at a path, in this shape. Raises SourceError."""
+        return await self.ask(lambda response: read_page(shape, response, self.info.title), path, params)
 
 
 class SetAside(ValueError):
@@ -152,15 +162,6 @@ def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
         raise Malformed(
             f"{source} sent JSON of another shape than its API has (at {what}): {summary(response)}"
         ) from error
-
-
-def sound_page(page: type[Wire], source: str) -> Check:
-    """A check for `Http.get`: an answer that is no such page is not stored in the cache."""
-
-    def check(response: httpx.Response) -> None:
-        read_page(page, response, source)
-
-    return check
 
 
 def read_records(source: str, query: Query, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Batch:

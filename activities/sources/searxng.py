@@ -38,7 +38,7 @@ class SearxngSource(WebSource):
             params,
             {"accept": "application/json"},
             accept=(403,),
-            check=self._check,
+            check=self._read,
         )
         if answer.status_code == 403:
             if "json" in answer.headers.get("content-type", ""):

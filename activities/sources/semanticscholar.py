@@ -22,10 +22,8 @@ from activities.contracts.identifiers import (
     normal_pmid,
 )
 from activities.retractions.rules import marked_title, standing_of
-from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
-from activities.sources.http.client import Http
 from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
@@ -88,24 +86,13 @@ class SemanticScholar(ApiSource):
 
     url = "https://api.semanticscholar.org/graph/v1"
     info = info_of(NAME)
-
-    def __init__(self, settings: Settings, http: Http) -> None:
-        super().__init__(settings, http)
-        key = settings.semanticscholar_api_key
-        self._headers = {"x-api-key": key.get_secret_value()} if key else {}
+    key_header = "x-api-key"
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Fetch one page. Raises SourceError."""
         offset = int(cursor["offset"]) if cursor else 0
         params = parameters(query)
-        response = await self._http.get(
-            NAME,
-            f"{self.address}/paper/search",
-            {**params, "offset": str(offset)},
-            self._headers,
-            check=_sound,
-        )
-        items, total = answer(response)
+        items, total = await self.ask(answer, "paper/search", {**params, "offset": str(offset)})
         seen = offset + len(items)
         more = len(items) == PER_PAGE and seen < query.limit
         return read_records(NAME, query, items[: query.limit - offset], read_paper).exchange(
@@ -142,11 +129,6 @@ def answer(response: httpx.Response) -> tuple[tuple[JsonValue, ...], int | None]
     if page.code == "429" or "too many requests" in page.message.lower():
         raise RateLimited(f"{TITLE} said {said}")
     raise Malformed(f"{TITLE} sent JSON without data{f': {said}' if said else ''}")
-
-
-def _sound(response: httpx.Response) -> None:
-    """A check for `Http.get`: a page without data is not stored."""
-    answer(response)
 
 
 def read_paper(item: JsonValue) -> Evidence:

@@ -1,10 +1,7 @@
 """Web search by Serper, which asks Google (https://serper.dev; `POST https://google.serper.dev/search`)."""
 
-import httpx
-
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Query
-from activities.sources.http.reading import read_json
 from activities.sources.names import info_of
 from activities.sources.web import Results, WebSource, years_of
 
@@ -20,22 +17,20 @@ class SerperSource(WebSource):
     info = info_of("serper")
 
     async def ask(self, query: Query, wanted: int) -> Results:
-        """The organic results; boxes and advertisements beside them are passed over."""
         wish: dict[str, str | int] = {"q": query.text, "num": min(wanted, MAX_COUNT)}
         if years := years_of(query):
             # Google's own parameter for a range of days, which Serper passes on.
             wish["tbs"] = f"cdr:1,cd_min:1/1/{years[0]},cd_max:12/31/{years[1]}"
         headers = {"x-api-key": self._key}
         address = f"{self._url}/search"
-        return self._read(
-            await self._http.send(
-                "serper", "POST", address, headers=headers, json_body=wish, check=self._check
-            )
+        answer = await self._http.send(
+            "serper", "POST", address, headers=headers, json_body=wish, check=self._read
         )
+        return self._read(answer)
 
-    def _read(self, answer: httpx.Response) -> Results:
-        body = read_json(answer, "serper")
+    def found_in(self, body: dict[str, object]) -> object:
+        """The organic results; boxes and advertisements beside them are passed over."""
         # Without a match `organic` is empty or absent; what is never missing is what was searched for.
-        if not isinstance(body, dict) or not isinstance(body.get("searchParameters"), dict):
+        if not isinstance(body.get("searchParameters"), dict):
             raise Malformed("serper sent an answer that is not a search's")
-        return self.results(body.get("organic", []))
+        return body.get("organic", [])

@@ -182,7 +182,7 @@ class StandingLookup:
             "europepmc",
             f"{self._europepmc_url}/search",
             params,
-            check=europepmc.check,
+            check=europepmc.read_search,
             max_age=STANDING_SECONDS,
         )
         records = []

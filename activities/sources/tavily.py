@@ -41,7 +41,7 @@ class TavilySource(WebSource):
             headers={"authorization": f"Bearer {self._key}"},
             json_body=wish,
             accept=_OVER_PLAN,
-            check=self._check,
+            check=self._read,
         )
         if answer.status_code in _OVER_PLAN:
             raise RateLimited("tavily says the plan's limit is used up; raise it at https://app.tavily.com")

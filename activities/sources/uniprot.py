@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
+import httpx
 from pydantic import JsonValue
 
 from activities.contracts.errors import Refused
@@ -24,7 +25,6 @@ from activities.sources.records import (
     each,
     read_page,
     read_records,
-    sound_page,
 )
 
 NAME = "uniprot"
@@ -88,16 +88,21 @@ class UniProt(ApiSource):
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """One page of entries. Raises SourceError."""
         sent = entry_query(query.text)
-        response = await self._http.get(
-            NAME,
-            f"{self.address}/uniprotkb/search",
-            {"query": sent, "fields": FIELDS, "format": "json", "size": query.limit},
-            check=sound_page(Page, TITLE),
-        )
-        page = read_page(Page, response, TITLE)
-        total = response.headers.get("x-total-results", "")
-        hits = int(total) if total.isdigit() else len(page.results)
-        return read_records(NAME, query, page.results, read_entry).exchange(hits, sent)
+        params: dict[str, str | int] = {
+            "query": sent,
+            "fields": FIELDS,
+            "format": "json",
+            "size": query.limit,
+        }
+        entries, hits = await self.ask(read_entries, "uniprotkb/search", params)
+        return read_records(NAME, query, entries, read_entry).exchange(hits, sent)
+
+
+def read_entries(response: httpx.Response) -> tuple[tuple[JsonValue, ...], int]:
+    """The entries of an answer, and how many match. Raises Malformed."""
+    page = read_page(Page, response, TITLE)
+    total = response.headers.get("x-total-results", "")
+    return page.results, int(total) if total.isdigit() else len(page.results)
 
 
 def entry_query(text: str) -> str:

@@ -121,13 +121,13 @@ class WebSource(ABC):
         return {name: task.result() for task, name in reading.items() if task in done}
 
     def _read(self, answer: httpx.Response) -> Results:
-        """The results of an answer. Raises SourceError for what is no answer of the engine."""
+        """The results of an answer; one that cannot be read is not stored. Raises SourceError."""
         body = read_json(answer, self.info.name)
-        return self.results(body.get("results") if isinstance(body, dict) else None)
+        return self.results(self.found_in(body if isinstance(body, dict) else {}))
 
-    def _check(self, answer: httpx.Response) -> None:
-        """Let no answer be stored that cannot be read."""
-        self._read(answer)
+    def found_in(self, body: dict[str, object]) -> object:
+        """The list of results in an answer. Raises Malformed for what is no answer of the engine."""
+        return body.get("results")
 
     def results(self, found: object, detail: str = "") -> Results:
         """The results of an answer, without what has no usable address. Raises Malformed for no list."""

@@ -37,8 +37,8 @@ HOLD_SECONDS = 60.0
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
 
 T = TypeVar("T")
-Check = Callable[[httpx.Response], None]
-"""Examines a successful answer and raises a SourceError when it reports a failure nevertheless."""
+Check = Callable[[httpx.Response], object]
+"""Reads a successful answer and raises a SourceError when it reports a failure nevertheless."""
 
 
 class Http:
