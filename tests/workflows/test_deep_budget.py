@@ -48,8 +48,7 @@ async def accounted(stage: Stage, run: Run) -> Usage:
     return real
 
 
-@pytest.mark.parametrize("tokens", [60_000, 120_000, 200_000])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("tokens", "seed"), [(60_000, 1), (120_000, 2), (200_000, 1)])
 async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage, tokens: int, seed: int) -> None:
     spending_at_random(stage, seed)
     stage.script.sections = 5
@@ -67,7 +66,7 @@ async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage, tok
     assert report.sections
 
 
-@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("seed", [3])
 async def test_parallel_sections_never_exceed_the_run_s_money(stage: Stage, seed: int) -> None:
     spending_at_random(stage, seed)
     stage.script.prices = {"m1": Price(input_per_million=1.0, output_per_million=4.0)}

@@ -14,7 +14,7 @@ from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import down, outage, takes
 from workflows.types import Outcome
 
-MODES = ("simple", "team", "hierarchical", "graph")
+MODES = ("iterative", "simple", "team", "hierarchical", "graph")
 every_mode = pytest.mark.parametrize("mode", MODES)
 LAST_TURN = {"team": "reporter", "graph": "write"}
 """The member or node that writes the report, where turns are events."""
@@ -33,9 +33,12 @@ async def ended(stage: Stage, mode: str, stop: StopReason, **request: Any) -> Ou
     assert any(STOPS[stop].because in text for text in report.limitations) == STOPS[stop].early
     events = await run.events()
     assert [e.type for e in events].count("complete") == 1
+    assert outcome.answered == (outcome.verified_claims > 0)
     if mode in LAST_TURN:  # whatever ends the run, it ends in a synthesis
         assert [e.data["member"] for e in events if e.type == "turn"][-1] == LAST_TURN[mode]
-    within_limits(await run.budget())
+    budget = await run.budget()
+    within_limits(budget)
+    assert budget.used.cost_microusd == sum(call.usage.cost_microusd or 0 for call in stage.fakes.calls)
     return outcome
 
 
@@ -103,7 +106,7 @@ async def test_timeout(stage: Stage, mode: str) -> None:
 async def test_no_new_evidence(stage: Stage, mode: str) -> None:
     stage.script.sufficient_at = None
     stage.script.search = lambda _: ()
-    stop: StopReason = "searched_out" if mode == "graph" else "no_new_evidence"
+    stop: StopReason = "searched_out" if mode in ("iterative", "graph") else "no_new_evidence"
     outcome = await ended(stage, mode, stop, limits={"max_iterations": 50, **ENOUGH})
     assert not outcome.answered
     assert stage.fakes.of("judge") == []
@@ -118,6 +121,7 @@ async def test_judge_unavailable(stage: Stage, mode: str) -> None:
     outcome = await ended(stage, mode, "judge_unavailable")
     # nothing was made up, and no model was paid to write
     assert stage.fakes.of("judge") == []
+    assert stage.fakes.attempts.count("judge") >= 3
     assert not any(call.paid for role in WRITERS for call in stage.fakes.of(role))
     assert outcome.answered
 
@@ -148,7 +152,9 @@ async def test_rejected_by_reviewer(stage: Stage, mode: str) -> None:
     await run.until(lambda p: p.waiting_for == "plan")
     await run.handle.signal("reject", {"gate": "plan", "by": "ann", "note": "not now"})
     assert (await run.outcome()).stop_reason == "rejected_by_reviewer"
-    assert (await run.report()).methodology.approvals[0].action == "rejected"
+    decision = (await run.report()).methodology.approvals[0]
+    said = (decision.gate, decision.action, decision.by, decision.note)
+    assert said == ("plan", "rejected", "ann", "not now")
     assert stage.fakes.searches == []
 
 

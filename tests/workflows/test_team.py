@@ -175,21 +175,6 @@ async def test_a_looping_manager_is_ended_by_the_plans_it_may_make(stage: Stage)
     assert len(stage.fakes.of("manager")) <= 3 * (MAX_STALLS + 1) + 2
 
 
-async def test_a_stalling_manager_comes_to_an_end_with_a_report(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-    works_by(lambda _: ledger("hypothesizer", progress=False), stage)
-    outcome, _, _ = await stage.play(a_request("team", limits={**ROUNDS, "max_iterations": 50}))
-    assert outcome.stop_reason == "no_new_evidence"
-    assert outcome.verified_claims > 0
-    assert len(stage.fakes.of("manager")) <= (MAX_RESETS + 1) * MAX_STALLS
-
-
-async def test_a_manager_that_names_no_member_is_ignored(stage: Stage) -> None:
-    works_by(lambda _: ledger(""), stage)
-    outcome, _, _ = await stage.play(a_request("team", limits=ROUNDS))
-    assert outcome.stop_reason == "sufficient_evidence"
-
-
 async def test_a_manager_without_an_answer_is_skipped_and_the_report_says_so(
     stage: Stage,
 ) -> None:
@@ -265,16 +250,7 @@ async def test_without_a_model_the_manager_is_a_fixed_rotation(stage: Stage) -> 
     assert turns[:3] == list(ROTATION)
 
 
-async def test_events_name_the_members_and_there_is_one_end(stage: Stage) -> None:
-    _, _, run = await stage.play(a_request("team", limits=ROUNDS))
-    events = await run.events()
-    members = [event.data["member"] for event in events if event.type == "turn"]
-    assert set(members) <= set(MEMBERS)
-    assert members[-1] == "reporter"
-    assert [event.type for event in events].count("complete") == 1
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 async def test_whatever_a_manager_says_the_run_ends_within_its_limits_with_a_report(
     stage: Stage, seed: int
 ) -> None:
