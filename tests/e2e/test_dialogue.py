@@ -7,13 +7,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import pytest
 
 from activities.report.formats import render
 from client.access import Access
 from client.api import Determinator
-from client.web.actions import Actions
 from tests.client.harness import Ran, determinator
 from tests.fake_openai import PATH, FakeOpenAI, claims_of, role_of, says, sensible
 from tests.replay import Asked, Reply
@@ -74,6 +72,10 @@ def _user(asked: Asked) -> str:
 
 
 async def on_the_page(run_id: str, text: str) -> str:
+    import gradio as gr  # takes seconds to import
+
+    from client.web.actions import Actions
+
     async with Determinator() as client:
         actions = Actions(Access(client, shared=False))
         return await actions.tell(run_id, text, gr.Request(username=None))

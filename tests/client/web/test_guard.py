@@ -23,11 +23,13 @@ from client.cli.servers import serve_app
 from client.embedded.binary import free_port
 from client.runs.spoken import MAX_BYTES
 from client.web.guard import GRADIO, MAX_BODY_BYTES, QUESTION_FILE
-from client.web.server import build_app
 from client.web.signing_in import SignIn
 from tests.browser.staged import TOKEN, StagedClient
 
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # of Gradio
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of Gradio
+    pytest.mark.xdist_group("gradio"),
+]
 
 HOST = "http://localhost"
 
@@ -43,6 +45,8 @@ def _loops_of_gradio() -> Iterator[None]:
 
 def built(home: Path, token: str) -> FastAPI:
     """The whole page of a home, made in a thread, whose event loop is Gradio's to replace."""
+    from client.web.server import build_app  # Gradio takes seconds to import: not in each process of the tests
+
     client = cast("Determinator", StagedClient(Settings(home=home)))
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(build_app, client, SignIn(token=token)).result()

@@ -1,11 +1,13 @@
-"""The page over a real home: a run is watched, approved and read beside its evidence, by its user only."""
+"""The page over a real home: a run is watched, approved and read beside its evidence, by its user only.
+
+Gradio takes seconds to import: what needs it is imported where it is used, in one process of the tests.
+"""
 
 import asyncio
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gradio as gr
 import pytest
 from fastapi import FastAPI
 from starlette.middleware.sessions import SessionMiddleware
@@ -16,24 +18,22 @@ from activities.settings import Settings
 from client.access import Access, RateLimit
 from client.reports.read_aloud import can_speak
 from client.runs.request import build_request
-from client.web.actions import Actions
-from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, AskForm, Fields, options_of
 from client.web.documents import Documents
-from client.web.page import Asking, RunList
-from client.web.run_view import OUTPUTS, Look, Seen
 from client.web.signing_in import SignIn
 from determinator import BadInput, Determinator
 from tests.papers import QUESTION
 
-pytestmark = pytest.mark.timeout(180)
+if TYPE_CHECKING:
+    from client.web.run_view import Look
+
+pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("gradio")]
 
 MESSAGE, GATE, PLAN, REPORT, TIMER = 4, 5, 7, 9, 12
 """Places of the updates of `Look.again`."""
 
 
-def asked_by(user: str) -> gr.Request:
-    request: Any = SimpleNamespace(username=user)
-    return request  # type: ignore[no-any-return]  # only the name of the user is read
+def asked_by(user: str) -> Any:
+    return SimpleNamespace(username=user)  # only the name of the user is read
 
 
 def documents_of(access: Access, user: str) -> TestClient:
@@ -45,7 +45,9 @@ def documents_of(access: Access, user: str) -> TestClient:
     return TestClient(app)
 
 
-async def look_until_over(look: Look, run_id: str, user: str) -> list[Any]:
+async def look_until_over(look: "Look", run_id: str, user: str) -> list[Any]:
+    from client.web.run_view import Seen
+
     seen = Seen()
     while True:
         updates: list[Any] = await look.again(run_id, seen, asked_by(user))
@@ -56,6 +58,13 @@ async def look_until_over(look: Look, run_id: str, user: str) -> list[Any]:
 
 
 async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Path, library: str) -> None:
+    import gradio as gr
+
+    from client.web.actions import Actions
+    from client.web.ask_form import AskForm
+    from client.web.page import Asking, RunList
+    from client.web.run_view import OUTPUTS, Look, Seen
+
     async with Determinator() as client:
         access = Access(client, shared=True)
         look, actions = Look(access), Actions(access)
@@ -130,6 +139,8 @@ async def read_documents(access: Access, run_id: str) -> None:
 
 
 def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
+    from client.web.ask_form import Fields, options_of
+
     many = options_of(Fields(columns=",".join(map(str, range(5_000)))), shared=True, offered=[])
     with pytest.raises(BadInput, match=r"columns: .* at most 14"):
         build_request(Settings(), QUESTION, many)
@@ -139,6 +150,8 @@ def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None
 
 
 def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
+    from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
+
     fields = Fields(question=QUESTION, model=WITHOUT_MODEL, columns=" dose, outcome ,", minutes=2.0)
     options = options_of(fields, shared=True, offered=[])
     assert (options["model"], options["columns"], options["max_time"]) == (

@@ -26,6 +26,12 @@ PASSWORD = "correct horse battery"
 TOKEN = "t" * 64
 
 
+@pytest.fixture(autouse=True)
+def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hash takes half a second of a core, here too."""
+    monkeypatch.setattr("client.web.users.SCRYPT_N", 2)
+
+
 def page(sign_in: SignIn) -> TestClient:
     app = FastAPI()
     sign_in.add_to(app)
