@@ -1,8 +1,9 @@
 """The services of docker-compose.yml as processes: each one's command with exactly its environment, its ports
-and its health check, and a run through all of them. Where an image is of others a package stands for it:
-Temporal's server with its own database, and an S3 server. Each service has a loopback address of its own, as
-in a network of containers, so that its ports stay what they are."""
+and its health check, and a run through all of them, in the middle of which a worker is killed. Where an image
+is of others a package stands for it: Temporal's server with its own database, and an S3 server. Each service
+has a loopback address of its own, as in a network of containers, so that its ports stay what they are."""
 
+import asyncio
 import os
 import random
 import re
@@ -17,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from moto.server import ThreadedMotoServer
+from temporalio.client import Client
 
 from activities.codec import new_key
 from client.embedded.binary import free_port
@@ -28,6 +29,8 @@ pytestmark = pytest.mark.timeout(280)
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 HOME = "/home/determinator/data"
+STARTED_EVENTS = 20
+"""Events of all histories by which a run is under way, far from its end."""
 SERVICES = ("store", "worker", "worker-2", "codec", "web")
 SECRETS = {
     "POSTGRES_PASSWORD": "a-password",
@@ -50,6 +53,7 @@ class Cluster:
         """Temporal's: the services inside of it find each other on this address only."""
         self._folder, self._temporal = folder, temporal
         self._running = ExitStack()
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def here(self, name: str, text: str) -> str:
         """A text of a service with the variables and the addresses that it has in its container."""
@@ -93,13 +97,14 @@ class Cluster:
         kind, *check = what["healthcheck"]["test"]
         assert (kind, check[0]) == ("CMD", "python")
         probe = [str(BIN / "python"), *(self.here(name, word) for word in check[1:])]
-        wait_until(lambda: subprocess.run(probe, capture_output=True).returncode == 0, what=name, every=0.3)
+        wait_until(lambda: subprocess.run(probe, capture_output=True).returncode == 0, what=name, every=1)
 
     def begin(self, name: str, program: list[str], env: Mapping[str, str]) -> None:
         """Start a process that ends with the cluster."""
         log = self._running.enter_context((self._folder / f"{name}.log").open("wb"))
         process = subprocess.Popen(program, env=dict(env), stdout=log, stderr=log, cwd=self._folder)
         self._running.callback(stop, process)
+        self.processes[name] = process
 
     def start_others(self) -> None:
         """Temporal, its namespace by the script of the compose file, the store and its bucket."""
@@ -115,6 +120,10 @@ class Cluster:
         entry = self.services["namespace"]["entrypoint"]
         script = [word.replace("/deploy/", f"{ROOT}/deploy/temporal/") for word in entry]
         subprocess.run(script, env=env, check=True, timeout=60, capture_output=True)
+        from moto.server import (
+            ThreadedMotoServer,  # takes seconds to import: not in each process of the tests
+        )
+
         store = ThreadedMotoServer(ip_address=self.address["store"], port=8333, verbose=False)
         store.start()
         self._running.callback(store.stop)
@@ -160,7 +169,9 @@ def test_grafana_does_not_start_without_a_password(cluster: Cluster) -> None:
 
 
 @pytest.mark.xdist_group("deep")
-def test_the_services_of_the_compose_file_research_a_question_together(cluster: Cluster) -> None:
+def test_the_services_of_the_compose_file_research_a_question_and_outlive_a_worker(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     cluster.start_others()
     users = cluster.environment("web", "web") | {"PATH": f"{BIN}:{os.environ['PATH']}"}
     command = [cluster.here("web", word) for word in cluster.services["web"]["command"]]
@@ -175,15 +186,26 @@ def test_the_services_of_the_compose_file_research_a_question_together(cluster: 
     person = cluster.environment("worker", "worker") | {"DETERMINATOR_HOME": str(cluster.home("host"))}
     del person["DETERMINATOR_METRICS"], person["DETERMINATOR_HEALTH"]
     question = "What is known about survival in lung cancer?"
-    asked = determinator("ask", question, "--mode", "deep", "--source", "library", env=person)
+    asked = determinator("ask", question, "--mode", "deep", "--source", "library", "--detach", env=person)
     assert asked.code == 0, asked.err
-    verified = determinator("verify", asked.run_id, env=person)
-    assert verified.code == 0, verified.err
-    served = 0
+    wait_until(lambda: asyncio.run(events(cluster.server)) >= STARTED_EVENTS, what="the run")
     for name in ("worker", "worker-2"):
         metrics = httpx.get(f"http://{cluster.address[name]}:9464/metrics").text
-        served += "determinator_" in metrics
-    assert served == 2
+        assert "determinator_" in metrics, name
+    cluster.processes["worker"].kill()
+    watched = determinator("watch", asked.run_id, env=person)
+    assert watched.code == 0, watched.err
+    verified = determinator("verify", asked.run_id, env=person)
+    assert verified.code == 0, verified.err
+    of_server = b"".join(path.read_bytes() for path in tmp_path.glob("temporal.db*"))
+    assert of_server
+    assert question.encode() not in of_server
+    stored = httpx.get(f"http://{cluster.address['store']}:8333/evidence?list-type=2").text
+    assert "blobs/" in stored
+    assert "reports/" in stored
+    for name in (*SERVICES, "host"):
+        assert not (cluster.home(name) / "evidence").exists(), "documents are in the shared store only"
+        assert not (cluster.home(name) / "state" / "server.json").exists(), "no server was started"
     codec = f"http://{cluster.address['codec']}:8081"
     assert httpx.post(f"{codec}/decode", json={"payloads": []}).status_code in (401, 403)
     token = {"Authorization": f"Bearer {SECRETS['DETERMINATOR_CODEC_TOKEN']}"}
@@ -191,6 +213,12 @@ def test_the_services_of_the_compose_file_research_a_question_together(cluster: 
     host = {"Host": "localhost:7870"}
     page = httpx.get(f"http://{cluster.address['web']}:7870/", headers=host, follow_redirects=True)
     assert page.status_code in (200, 401), "the page asks who it is"
+
+
+async def events(address: str) -> int:
+    """Events of all histories."""
+    client = await Client.connect(address)
+    return sum([found.history_length or 0 async for found in client.list_workflows()])
 
 
 @pytest.mark.npm

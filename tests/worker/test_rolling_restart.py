@@ -20,8 +20,8 @@ from tests.workflows.conftest import WORKFLOWS, a_request, until
 from tests.workflows.fakes import Fakes
 from worker.build import build_worker
 
-RUNS = 24
-RESTARTS = 4
+RUNS = 12
+RESTARTS = 3
 
 
 class Completions(Interceptor):

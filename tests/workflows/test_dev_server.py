@@ -17,7 +17,6 @@ from client.embedded.binary import free_port
 from client.embedded.namespace import register_attributes
 from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
 from tests.workflows.fakes import Fakes
-from tests.workflows.script import document
 from workflows.types import PlanView
 
 SECONDS = 40.0
@@ -83,7 +82,7 @@ async def test_a_run_goes_on_after_everything_was_killed_while_a_gate_waited(
 
 
 async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(live: Stage) -> None:
-    """Twenty cancels, from the first step to the last."""
+    """Twelve cancels, from the first step to the last."""
     live.script.sufficient_at = 2
     draw = random.Random(7)
 
@@ -112,9 +111,8 @@ async def test_a_cancel_at_any_moment_leaves_one_report_and_no_running_section(l
         ends.append(cancelled)
 
     ends: list[bool] = []
-    for first in range(0, 20, 10):
-        await asyncio.gather(*(one(n) for n in range(first, first + 10)))
-    assert ends.count(True) > 5
+    await asyncio.gather(*(one(number) for number in range(12)))
+    assert ends.count(True) > 3
 
 
 async def test_a_run_that_is_approved_paused_and_cancelled_at_once_ends_with_its_sections(
@@ -141,8 +139,7 @@ async def test_a_run_that_is_approved_paused_and_cancelled_at_once_ends_with_its
                 child = await live.client.get_workflow_handle(section.workflow_id).describe()
                 assert child.status != WorkflowExecutionStatus.RUNNING, (number, section.id)
 
-    for first in range(0, 10, 5):
-        await asyncio.gather(*(one(n) for n in range(first, first + 5)))
+    await asyncio.gather(*(one(number) for number in range(5)))
 
 
 async def test_a_section_that_is_terminated_is_named_and_its_budget_stays_counted(live: Stage) -> None:
@@ -229,19 +226,3 @@ async def test_search_attributes_follow_the_run(live: Stage) -> None:
     described = await live.child(run, "s1").handle.describe()
     named = {pair.key.name for pair in described.typed_search_attributes}
     assert not {"DeterminatorPhase", "DeterminatorStopReason"} & named
-
-
-async def test_twenty_runs_at_once_share_nothing(live: Stage) -> None:
-    live.script.search = lambda task: [document(task.source, task.query.text)]
-
-    async def one(number: int) -> None:
-        question = f"What is known of subject {number:02d}?"
-        request = a_request(question=question).model_copy(update={"question": question})
-        run = await live.start(request, f"{live.queue}-alone-{number}")
-        await run.outcome()
-        report = await run.report()
-        assert report.references
-        assert all(f"{number:02d}" in reference.title for reference in report.references)
-        assert {r.query.split("subject ")[1][:2] for r in report.methodology.searches} == {f"{number:02d}"}
-
-    await asyncio.gather(*(one(number) for number in range(20)))

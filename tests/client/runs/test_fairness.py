@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,11 @@ from temporalio.client import Client
 
 from activities.evidence_store import EvidenceStore
 from client.runs.start import MAX_KEY_BYTES, fairness, start
-from tests.conftest import client_of, dev_server_of
+from tests.conftest import dev_server_of
 from tests.workflows.conftest import a_request, a_worker
 from tests.workflows.fakes import Fakes
 
-FLOOD = 12
+FLOOD = 8
 """Runs of the user who floods."""
 
 
@@ -43,13 +43,17 @@ async def order_of_ends(client: Client, store: Path, other: str) -> list[str]:
     return ended
 
 
-@pytest.fixture
-async def temporal_client(temporal_binary: Path, tmp_path: Path) -> AsyncIterator[Client]:
-    """A client of a server that is fair, as the one of `docker-compose.yml` is."""
+pytestmark = pytest.mark.xdist_group("fair")
+
+
+@pytest.fixture(scope="module")
+def dev_server(temporal_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that is fair, as the one of `docker-compose.yml` is."""
     settings = ("matching.enableFairness=true", "matching.useNewMatcher=true")
     partitions = [f"matching.numTaskqueue{way}Partitions=1" for way in ("Read", "Write")]
-    with dev_server_of(temporal_binary, tmp_path, *settings, *partitions) as address:
-        yield await client_of(address)
+    folder = tmp_path_factory.mktemp("fair")
+    with dev_server_of(temporal_binary, folder, *settings, *partitions) as address:
+        yield address
 
 
 async def test_a_flood_of_runs_of_one_user_delays_those_of_another_little(
