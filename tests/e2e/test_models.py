@@ -56,19 +56,6 @@ def ask(papers: Path, *flags: str) -> Ran:
     return determinator("ask", QUESTION, "--mode", "iterative", "--library", str(papers), *flags)
 
 
-def test_a_model_answers_with_quotes_that_hold(model: FakeOpenAI, papers: Path) -> None:
-    model.script(sensible)
-    ran = ask(papers)
-    assert ran.code == 0, ran
-    report = report_of(ran.run_id)
-    assert not faults(report, evidence_of(ran.run_id))
-    assert set(report["methodology"]["models"]) <= {"fake", BY_CODE}
-    assert "fake" in report["methodology"]["models"]
-    assert report["methodology"]["tokens"] > 0
-    # the model is sure; how sure code is decides as well
-    assert report["stop_reason"] in ("sufficient_evidence", "no_new_evidence")
-
-
 def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
     file_home: Path, model: FakeOpenAI, papers: Path
 ) -> None:

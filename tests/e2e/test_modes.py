@@ -2,14 +2,16 @@
 scripted model, and on the bundled sample without one."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from client.cli.compare import Compared
 from client.failures import Exit
 from tests.client.harness import Ran, determinator, wait_until
 from tests.e2e.stage import Clock, Thorough, evidence_of, faults, pubmed, report_of
@@ -143,14 +145,19 @@ OWN: dict[str, Callable[[str, dict[str, Any], FakeOpenAI], None]] = {
 """What a mode promises beside."""
 
 
-def test_modes_that_are_compared_share_what_their_sources_answered(
-    servers: Servers, model: FakeOpenAI
+def test_modes_that_are_compared_stand_side_by_side_and_share_what_their_sources_answered(
+    servers: Servers, model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    rows = ask("--mode", "team", "--mode", "graph", "--mode", "simple", "--json", question=COMPARED).json()
-    assert [row["mode"] for row in rows] == ["team", "graph", "simple"]
-    for row in rows:
-        assert row["verified_claims"] >= 4
-        assert row["calls"] > 0
+    modes = ("magentic", "graph", "simple")
+    flags = [word for mode in modes for word in ("--mode", mode)]
+    ran = ask(*flags, "--output", str(tmp_path / "answer.json"), question=COMPARED)
+    assert ran.code == Exit.DONE, ran
+    assert re.search(r"^\s+team\s+graph\s+simple\s*$", ran.out, re.MULTILINE), ran.out
+    for mode in ("team", "graph", "simple"):
+        report = json.loads((tmp_path / f"answer-{mode}.json").read_text())
+        assert report["mode"] == mode
+        assert report["verification"]["verified"] >= 4
+        assert report["methodology"]["tokens"] > 0
     assert servers.clock.exchanges
     assert not list(servers.clock.repeats())
 
@@ -203,6 +210,7 @@ def test_without_key_or_network_each_mode_answers_from_the_sample(
     rows = determinator("ask", ON_THE_SHELF, *flags, "--json").json()
     assert [row["mode"] for row in rows] == list(MODES)
     for row in rows:
+        assert set(row) == {field.name for field in fields(Compared)}
         report = report_of(row["run_id"])
         assert row["answered"]
         assert row["calls"] == row["tokens"] == 0

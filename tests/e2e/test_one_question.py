@@ -146,20 +146,6 @@ def about_standing(asked: Asked) -> bool:
     return "EXT_ID" in sent(asked) or "DOI" in sent(asked)
 
 
-def test_an_outage_of_everything_is_no_answer_but_never_no_results(
-    file_home: Path, faulty: ReplayServer
-) -> None:
-    ran = determinator("ask", QUESTION, "--mode", "iterative", "--source", "pubmed", "--source", "openalex")
-    assert ran.code == 4, ran
-    report = report_of(ran.run_id)
-    assert report["stop_reason"] == "all_sources_failed"
-    found = {search["source"]: search["status"] for search in report["methodology"]["searches"]}
-    assert found == {"pubmed": "unavailable", "openalex": "malformed"}
-    said = markdown_of(file_home, ran.run_id)
-    assert "says nothing of whether evidence exists" in said
-    assert not faults(report, [])
-
-
 def test_a_cancelled_run_leaves_its_report(offline: Path, tmp_path: Path) -> None:
     started = determinator(
         "ask", QUESTION, "--mode", "iterative", "--approve", "report", "--detach", "--json"

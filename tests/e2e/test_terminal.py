@@ -48,6 +48,14 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str, c
     claims = [claim["text"] for section in report["sections"] for claim in section["claims"]]
     assert any(claim[:40] in " ".join(answer.split()) for claim in claims)
     assert "Only the bundled sample library" not in answer
+    # the report is rendered on a terminal and raw in a pipe
+    raw = determinator("report", report["run_id"]).out
+    assert raw.startswith("# ")
+    assert "## Findings" in raw
+    again = Terminal("report", report["run_id"], columns=columns)
+    assert again.end() == 0
+    assert "Findings" in again.text()
+    assert "## Findings" not in again.text()
 
 
 def test_json_holds_the_answer_and_the_claims(file_home: Path, library: str) -> None:
@@ -75,35 +83,7 @@ def test_when_only_the_sample_was_searched_that_stands_first(file_home: Path) ->
     assert report["statements"][0]["code"] == "sample_only"
 
 
-@WIDTHS
-def test_at_a_gate_ask_shows_the_plan_and_asks(file_home: Path, library: str, columns: int) -> None:
-    arguments = (
-        "ask",
-        QUESTION,
-        "--mode",
-        "deep",
-        "--library",
-        library,
-        "--approve",
-        "plan",
-        *own_id(),
-    )
-    terminal = Terminal(*arguments, columns=columns, LOGNAME="ada")
-    terminal.expect(PROMPT)
-    asked = terminal.text()
-    plan = determinator("plan", "show", "last", "--json").json()["plan"]
-    for section in plan["report_outline"]:
-        assert section["title"][:30] in asked
-    terminal.type("what?")
-    terminal.expect(PROMPT)
-    terminal.type("a")
-    assert terminal.end() in (0, 4), terminal.text()
-    assert FIRST in terminal.text()
-    approvals = determinator("report", "last", "--format", "json").json()["methodology"]["approvals"]
-    assert [(a["gate"], a["action"], a["by"]) for a in approvals] == [("plan", "approved", "ada")]
-
-
-def test_a_plan_edited_at_the_gate_is_the_plan_that_runs(
+def test_a_plan_is_shown_and_edited_at_the_gate_and_is_the_plan_that_runs(
     file_home: Path, library: str, tmp_path: Path
 ) -> None:
     title = "One section of my own"
@@ -112,26 +92,25 @@ def test_a_plan_edited_at_the_gate_is_the_plan_that_runs(
     editor = tmp_path / "editor.sh"
     editor.write_text(f'#!/bin/sh\ncp "{tmp_path}/plan.json" "$1"\n')
     editor.chmod(0o755)
-    arguments = (
-        "ask",
-        QUESTION,
-        "--mode",
-        "deep",
-        "--library",
-        library,
-        "--approve",
-        "plan",
-        *own_id(),
-    )
-    terminal = Terminal(*arguments, columns=100, EDITOR=str(editor), VISUAL=str(editor))
+    arguments = ("ask", QUESTION, "--mode", "deep", "--library", library, "--approve", "plan", *own_id())
+    terminal = Terminal(*arguments, columns=80, EDITOR=str(editor), VISUAL=str(editor), LOGNAME="ada")
+    terminal.expect(PROMPT)
+    asked = terminal.text()
+    plan = determinator("plan", "show", "last", "--json").json()["plan"]
+    for section in plan["report_outline"]:
+        assert section["title"][:30] in asked
+    terminal.type("what?")
     terminal.expect(PROMPT)
     terminal.type("e")
     terminal.expect(PROMPT)
     assert title in terminal.text()
     terminal.type("a")
     assert terminal.end() in (0, 4), terminal.text()
+    assert FIRST in terminal.text()
     report = determinator("report", "last", "--format", "json").json()
     assert [section["title"] for section in report["sections"]] == [title]
+    approvals = [(a["gate"], a["action"], a["by"]) for a in report["methodology"]["approvals"]]
+    assert approvals == [("plan", "edited", "ada"), ("plan", "approved", "ada")]
 
 
 def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(file_home: Path, library: str) -> None:
@@ -175,18 +154,3 @@ def test_without_a_terminal_the_two_commands_are_named(file_home: Path, library:
     assert determinator("approve", run).code == 0
     assert watching.wait(60) == 0
     watching.communicate()
-
-
-@WIDTHS
-def test_a_report_on_a_terminal_is_rendered_and_in_a_pipe_raw(
-    file_home: Path, library: str, columns: int
-) -> None:
-    ran = determinator("ask", QUESTION, "--library", library, *own_id())
-    raw = determinator("report", ran.run_id).out
-    assert raw.startswith("# ")
-    assert "## Findings" in raw
-    terminal = Terminal("report", ran.run_id, columns=columns)
-    assert terminal.end() == 0
-    shown = terminal.text()
-    assert "Findings" in shown
-    assert "## Findings" not in shown

@@ -130,14 +130,6 @@ def test_two_terminals_with_different_settings_in_turns_restart_nothing(home: Pa
     assert processes_of(home)["worker"] == both
 
 
-def test_keys_are_in_no_history_and_in_no_file(home: Path, library: str, paid: "dict[str, str]") -> None:
-    ask(library, env=paid)
-    determinator("down")
-    files = [file for file in home.rglob("*") if file.is_file()]
-    assert any(file.name.startswith("temporal-") for file in files)  # the histories are in there
-    assert [file for file in files if KEY.encode() in file.read_bytes()] == []
-
-
 def test_settings_that_a_request_carries_need_no_worker_of_their_own(home: Path) -> None:
     assert determinator("up").code == 0
     before = processes_of(home)["worker"]

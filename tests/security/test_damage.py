@@ -28,30 +28,6 @@ def library(tmp_path: Path) -> Path:
     return folder
 
 
-def test_with_a_damaged_database_reports_come_from_the_store(
-    home: Path, library: Path, tmp_path: Path
-) -> None:
-    question = "Does colchicine lower recurrent events?"
-    asked = determinator("ask", question, "--mode", "iterative", "--library", str(library), "--json")
-    assert asked.code in (0, 4), asked
-    stop_embedded(home)
-    database = next(home.glob("temporal-*.db"))
-    for path in home.glob("temporal-*.db*"):
-        path.unlink()
-    database.write_bytes(b"")
-    listed = determinator("list")
-    assert listed.code == 3
-    assert "damaged" in listed.err
-    assert str(database) in listed.err
-    report = determinator("report", "last", "--format", "json")
-    assert report.code == 0, report
-    claims = [claim for section in json.loads(report.out)["sections"] for claim in section["claims"]]
-    assert claims
-    assert determinator("verify", "last").code == 0
-    assert determinator("export", "last", "--output", str(tmp_path / "out.zip")).code == 0
-    assert look(home).server is None
-
-
 async def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = EvidenceStore(LocalStore(prefix=str(tmp_path)), "at here")
 
@@ -113,17 +89,37 @@ def is_work(stored: object) -> bool:
     return isinstance(stored, dict) and "evidence_id" in stored and TEXT in str(stored.get("text"))
 
 
-def test_verify_says_which_stored_text_is_damaged(home: Path, library: Path) -> None:
+def test_a_damaged_home_is_named_and_its_reports_come_from_the_store(
+    home: Path, library: Path, tmp_path: Path
+) -> None:
     question = "Does colchicine lower recurrent events?"
     asked = determinator("ask", question, "--mode", "iterative", "--library", str(library), "--json")
     assert asked.code in (0, 4), asked
-    assert determinator("verify", "last").code == 0
     blobs = (home / "evidence" / "blobs").rglob("*.json")
     texts = [path for path in blobs if is_work(json.loads(path.read_bytes()))]
     assert texts
+    whole = {path: path.read_bytes() for path in texts}
     for path in texts:
         path.chmod(0o600)
         path.write_text(path.read_text().replace("lowered", "doubled"))
     checked = determinator("verify", "last")
     assert checked.code == 1, checked
     assert "damaged" in checked.out + checked.err
+    for path, content in whole.items():
+        path.write_bytes(content)
+
+    stop_embedded(home)
+    database = next(home.glob("temporal-*.db"))
+    for path in home.glob("temporal-*.db*"):
+        path.unlink()
+    database.write_bytes(b"")
+    listed = determinator("list")
+    assert listed.code == 3
+    assert "damaged" in listed.err
+    assert str(database) in listed.err
+    report = determinator("report", "last", "--format", "json")
+    assert report.code == 0, report
+    assert [claim for section in report.json()["sections"] for claim in section["claims"]]
+    assert determinator("verify", "last").code == 0
+    assert determinator("export", "last", "--output", str(tmp_path / "out.zip")).code == 0
+    assert look(home).server is None

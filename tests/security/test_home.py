@@ -17,7 +17,7 @@ from client.embedded.locks import holder
 from client.embedded.network import has_own_network
 from client.embedded.server import start_embedded
 from client.reports import load
-from tests.client.harness import living
+from tests.client.harness import living, wait_until
 
 
 def modes(home: Path) -> dict[str, int]:
@@ -46,15 +46,6 @@ def test_what_does_not_belong_to_a_home_keeps_its_mode(home: Path) -> None:
     Places(home).make()
     assert stat.S_IMODE((home / "my-own.txt").stat().st_mode) == 0o644
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
-
-
-async def test_server_and_worker_create_files_for_their_owner_only(home: Path) -> None:
-    before = os.umask(0o022)
-    try:
-        await start_embedded(Settings())
-    finally:
-        os.umask(before)
-    assert modes(home) == {}
 
 
 @pytest.mark.parametrize("run_id", ["../../X", "/etc/X", "..", ".hidden", "a\\..\\b", "x" * 400, ""])
@@ -129,26 +120,21 @@ def listening(pid: int) -> list[tuple[str, int]]:
     return found
 
 
-async def test_settings_of_another_server_do_not_reach_the_embedded_worker(
+async def test_the_processes_of_a_home_create_files_for_their_owner_and_hear_of_no_other_server(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEMPORAL_API_KEY", "hush")
     monkeypatch.setenv("TEMPORAL_NAMESPACE", "lab")
     monkeypatch.setenv("TEMPORAL_TLS", "true")
     assert not [name for name in worker_environment(Settings()) if name.startswith("TEMPORAL_")]
-    connection = await start_embedded(Settings())
+    before = os.umask(0o022)
+    try:
+        connection = await start_embedded(Settings())
+    finally:
+        os.umask(before)
     assert connection.client.namespace == "default"
     worker = living(home)["worker"]
     assert len(worker) == 1
     log = Places(home).worker_log
-    for _ in range(200):
-        if "worker_started" in log.read_text():
-            return
-        await sleep()
-    raise AssertionError(log.read_text())
-
-
-async def sleep() -> None:
-    import asyncio
-
-    await asyncio.sleep(0.1)
+    wait_until(lambda: "worker_started" in log.read_text())
+    assert modes(home) == {}

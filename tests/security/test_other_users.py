@@ -20,7 +20,7 @@ from client.embedded import network
 from client.embedded.forwarder import listening as listening_on
 from client.embedded.forwarder import names_this_machine, publish
 from client.embedded.home import Places, look
-from client.embedded.locks import holder, is_held
+from client.embedded.locks import holder
 from client.embedded.network import Address, Sockets, has_own_network
 from client.embedded.server import start_embedded, supervisor_input, why_no_server
 from client.embedded.supervisor import MAX_TAKEN
@@ -190,13 +190,6 @@ def test_a_neighbour_who_takes_the_port_first_gets_nothing(home: Path) -> None:
         finally:
             neighbour.kill()
         assert neighbour.stdout.read() == ""
-
-
-def test_the_server_ends_with_its_supervisor(home: Path) -> None:
-    assert determinator("up").code == 0
-    living(home)
-    os.kill(holder(Places(home).lock) or 0, signal.SIGKILL)
-    wait_until(lambda: not any(processes_of(home).values()) and not is_held(Places(home).lock))
 
 
 def test_where_the_system_allows_no_network_the_server_runs_without_one(home: Path) -> None:

@@ -96,28 +96,6 @@ def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
     assert determinator("list", "--json").json() == before
 
 
-def test_json_on_stdout_is_nothing_but_json(file_home: Path, library: Path, tmp_path: Path) -> None:
-    output = tmp_path / "out" / "report.json"
-    ran = ask(library, "--json", "--output", str(output))
-    assert ran.code == 0, ran
-    answer = ran.json()
-    assert (answer["status"], answer["answered"], answer["exit_code"]) == ("completed", None, 0)
-    assert answer["report"] == str(output)
-    assert json.loads(output.read_text())["run_id"] == answer["run_id"]
-    assert (file_home / "reports" / f"{answer['run_id']}.md").exists()
-
-
-def test_a_question_without_evidence_ends_with_exit_code_4_and_a_report(
-    file_home: Path, library: Path
-) -> None:
-    ran = ask(library, question="Which submarine volcanoes erupted near Tonga?")
-    assert ran.code == 4, ran
-    report = determinator("report", ran.run_id, "--format", "json").json()
-    assert report["unanswered"]["code"]
-    saved = file_home / "reports" / f"{ran.run_id}.md"
-    assert "Limitations" in saved.read_text()
-
-
 def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_id(
     file_home: Path, library: Path
 ) -> None:
@@ -271,22 +249,6 @@ def test_a_run_is_found_by_any_unambiguous_part_of_its_id(file_home: Path, libra
     assert two.run_id in middle.err
 
 
-def test_an_answer_to_a_gate_that_does_not_wait_is_refused(file_home: Path, library: Path) -> None:
-    ran = ask(library, "--approve", "report", "--detach")
-    wait_until(lambda: waits_at(ran.run_id, "report"))
-    wrong = determinator("approve", ran.run_id, "--gate", "plan")
-    assert wrong.code == 2
-    assert "waits for the report, not for the plan" in wrong.err
-    refused = determinator("plan", "edit", ran.run_id, "--file", "-", stdin='report_title = "x"')
-    assert refused.code == 2
-    assert "waits for approval" in refused.err
-    assert determinator("approve", ran.run_id).code == 0
-    assert determinator("watch", ran.run_id).code == 0
-    over = determinator("approve", ran.run_id)
-    assert over.code == 2
-    assert "is over" in over.err
-
-
 def test_a_run_that_was_terminated_is_exit_code_1(
     file_home: Path, library: Path, temporal_binary: Path
 ) -> None:
@@ -301,45 +263,13 @@ def test_a_run_that_was_terminated_is_exit_code_1(
     assert "left no report" in refused.err
 
 
-def test_the_stock_command_reads_a_finished_run(
-    file_home: Path, library: Path, temporal_binary: Path
-) -> None:
-    ran = ask(library)
-    server = look(file_home).server
-    assert server
-    for name, needle in (("progress", "question"), ("budget", "limits"), ("report", "sections")):
-        arguments = ["query", "--workflow-id", ran.run_id, "--type", name, "--output", "json"]
-        assert needle in stock(temporal_binary, server.address, *arguments)
-
-
-def test_with_an_address_the_run_happens_there_and_nothing_is_started_here(
-    home: Path, library: Path, dev_server: str
-) -> None:
-    worker = begin("worker", "--address", dev_server)
-    try:
-        ran = ask(library, "--address", dev_server)
-    finally:
-        worker.send_signal(signal.SIGTERM)
-        worker.communicate(timeout=40)
-    assert ran.code == 0, ran
-    assert "Web" not in ran.out
-    assert not (home / "state" / "server.json").exists()
-
-
-def test_a_source_that_is_not_enabled_is_refused_with_how_to_enable_it(home: Path) -> None:
-    ran = determinator("ask", QUESTION, "--source", "pubmed", env={"DETERMINATOR_OFFLINE": "true"})
-    assert ran.code == 2
-    assert "DETERMINATOR_OFFLINE" in ran.err
-    assert processes_of(home) == {"server": [], "worker": []}
-
-
 def exit_codes(times: int) -> list[int]:
     determinator("list")
     return [subprocess.run([*COMMAND, "list"], stdout=subprocess.DEVNULL).returncode for _ in range(times)]
 
 
 def test_no_command_crashes_at_exit(file_home: Path) -> None:
-    assert exit_codes(6) == [0] * 6
+    assert exit_codes(3) == [0] * 3
 
 
 @pytest.mark.parametrize(

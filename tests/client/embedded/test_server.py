@@ -28,26 +28,22 @@ from client.embedded.server import start_embedded, stop_embedded
 from client.failures import NoConnection
 from client.runs.display import Display
 from client.runs.follow import Follower
-from tests.client.harness import begin, determinator, living, processes_of, wait_until
+from tests.client.harness import determinator, living, processes_of, wait_until
 
 ROOT = Path(__file__).parents[3]
 
 
-async def test_the_server_is_started_once_and_reused(home: Path) -> None:
+async def test_the_server_is_started_once_and_keeps_finished_runs_for_90_days(home: Path) -> None:
     first = await start_embedded(Settings(), worker=False)
     second = await start_embedded(Settings(), worker=False)
     assert first.address == second.address
     assert first.address.startswith("127.0.0.1:")
     assert len(processes_of(home)["server"]) == 1
-
-
-async def test_finished_runs_are_kept_for_90_days_and_attributes_are_registered(home: Path) -> None:
-    connection = await start_embedded(Settings(), worker=False)
-    answer = await connection.client.workflow_service.describe_namespace(
+    answer = await first.client.workflow_service.describe_namespace(
         DescribeNamespaceRequest(namespace="default")
     )
     assert answer.config.workflow_execution_retention_ttl.seconds == RETENTION.total_seconds()
-    assert await register_attributes(connection.client)
+    assert await register_attributes(first.client)  # again does no harm
 
 
 async def test_the_database_of_an_earlier_version_gets_the_attributes_that_are_new(
@@ -61,18 +57,6 @@ async def test_the_database_of_an_earlier_version_gets_the_attributes_that_are_n
         stop_embedded(Settings().home)
     connection = await start_embedded(Settings(), worker=False)
     answer = await connection.client.operator_service.list_search_attributes(
-        ListSearchAttributesRequest(namespace="default")
-    )
-    assert set(ATTRIBUTES) <= set(answer.custom_attributes)
-
-
-async def test_a_foreign_server_gets_the_attributes_too(temporal_client: object) -> None:
-    from temporalio.client import Client
-
-    assert isinstance(temporal_client, Client)
-    assert await register_attributes(temporal_client)
-    assert await register_attributes(temporal_client)  # again does no harm
-    answer = await temporal_client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace="default")
     )
     assert set(ATTRIBUTES) <= set(answer.custom_attributes)
@@ -100,13 +84,6 @@ async def test_a_port_that_is_in_use_meanwhile_is_left_alone(home: Path) -> None
     assert second.address != first.address
 
 
-def test_a_database_belongs_to_one_version_of_the_server(home: Path) -> None:
-    determinator("list")
-    note = read_note(Places(home).server_note, ServerNote)
-    assert note
-    assert [file.name for file in home.glob("*.db")] == [f"temporal-{note.version}.db"]
-
-
 async def test_a_server_that_hangs_is_reported_with_the_remedy(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,15 +96,6 @@ async def test_a_server_that_hangs_is_reported_with_the_remedy(
             await start_embedded(Settings(), worker=False)
     finally:
         os.kill(server, signal.SIGCONT)
-
-
-def test_four_cold_commands_at_once_end_with_one_server_and_one_worker(home: Path) -> None:
-    commands = [begin("up") for _ in range(4)]
-    said = [command.communicate(timeout=120) for command in commands]
-    assert [command.returncode for command in commands] == [0, 0, 0, 0], said
-    assert len({out.splitlines()[0] for out, _ in said}) == 1
-    found = living(home)
-    assert (len(found["server"]), len(found["worker"])) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -186,9 +154,8 @@ def start_with_short_idle(*what: str) -> None:
     subprocess.run([sys.executable, "-c", START_WITH_SHORT_IDLE, *what], check=True, cwd=ROOT)
 
 
-@pytest.mark.parametrize("what", [(), ("worker",)], ids=["server alone", "server and worker"])
-def test_processes_with_nothing_to_do_end(home: Path, what: tuple[str, ...]) -> None:
-    start_with_short_idle(*what)
+def test_processes_with_nothing_to_do_end(home: Path) -> None:
+    start_with_short_idle("worker")
     assert processes_of(home)["server"]
     wait_until(lambda: not is_held(Places(home).lock))
     wait_until(lambda: not any(processes_of(home).values()))
@@ -214,61 +181,36 @@ def test_an_orphan_is_ended_and_an_innocent_process_is_not(tmp_path: Path) -> No
             process.wait()
 
 
-def test_down_stops_both_and_says_so(home: Path) -> None:
-    determinator("up")
+def test_what_commands_do_to_the_processes_of_a_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only other settings restart a worker; no note is needed, and none holds a setting. The path of the home
+    is longer than that of a socket may be."""
+    home = home.joinpath(*["a-long-name-of-a-folder"] * 8)
+    monkeypatch.setenv("DETERMINATOR_HOME", str(home))
+    assert determinator("worker").code == 2, "in the foreground it is for a server of one's own"
+    assert not any(processes_of(home).values())
+    keys = {"OPENAI_API_KEY": "hush-hush-model", "NCBI_API_KEY": "hush-hush-ncbi"}
+    assert determinator("up", env=keys).code == 0
+    before = living(home)
+    note = read_note(Places(home).server_note, ServerNote)
+    assert note
+    assert [file.name for file in home.glob("*.db")] == [f"temporal-{note.version}.db"]
+    for file in home.rglob("*"):
+        assert not file.is_file() or b"hush-hush" not in file.read_bytes(), file
+    assert determinator("up", env=keys).err == ""
+    assert determinator("list").code == 0
+    for name in ("server.json", "worker.json"):
+        (home / "state" / name).write_text("{not a note")
+        assert determinator("up", env=keys).code == 0
+    assert living(home) == before
+    other = determinator("up")
+    assert other.code == 0
+    assert "restarting the background worker: your settings have changed" in other.err
+    wait_until(lambda: processes_of(home)["worker"] not in ([], before["worker"]))
+    assert len(processes_of(home)["worker"]) == 1
     assert determinator("down").out == "stopped the worker and the server\n"
     assert processes_of(home) == {"server": [], "worker": []}
     assert determinator("down").out == "nothing was running\n"
-
-
-def test_other_settings_restart_the_worker_and_say_so(home: Path) -> None:
-    determinator("up")
-    before = living(home)["worker"]
-    same = determinator("up")
-    assert same.err == ""
-    assert processes_of(home)["worker"] == before
-    other = determinator("up", env={"NCBI_API_KEY": "hush-hush"})
-    assert other.code == 0
-    assert "restarting the background worker: your settings have changed" in other.err
-    wait_until(lambda: processes_of(home)["worker"] not in ([], before))
-    assert len(processes_of(home)["worker"]) == 1
-
-
-def test_no_note_holds_a_setting(home: Path) -> None:
-    names = ("OPENAI_API_KEY", "DETERMINATOR_PUBMED_URL", "DETERMINATOR_MODEL")
-    settings = {name: f"hush-hush-{name}" for name in names}
-    assert determinator("up", env=settings).code == 0
-    for file in home.rglob("*"):
-        if file.is_file():
-            data = file.read_bytes()
-            assert not [name for name, value in settings.items() if value.encode() in data], file
-
-
-def test_looking_does_not_restart_a_worker_with_other_settings(home: Path) -> None:
-    determinator("up", env={"NCBI_API_KEY": "hush-hush"})
-    before = living(home)["worker"]
-    assert determinator("list").code == 0
-    assert processes_of(home)["worker"] == before
-
-
-def test_a_worker_in_the_foreground_is_for_a_server_of_ones_own(home: Path) -> None:
-    refused = determinator("worker")
-    assert refused.code == 2
-    assert not any(processes_of(home).values())
-
-
-@pytest.mark.parametrize("note", ["server.json", "worker.json"])
-def test_an_unreadable_note_disturbs_no_process(home: Path, note: str) -> None:
-    determinator("up")
-    before = living(home)
-    (home / "state" / note).write_text("{not a note")
-    again = determinator("up")
-    assert again.code == 0, again
-    assert living(home) == before
-
-
-def test_down_ends_processes_without_notes(home: Path) -> None:
-    determinator("up")
+    assert determinator("up").code == 0
     living(home)
     for name in ("worker.json", "server.json"):
         (home / "state" / name).unlink()
@@ -380,14 +322,3 @@ def test_a_file_system_without_sockets_gets_a_link_to_one(
     remove_socket(path)
     assert not folder.exists()
     assert not path.is_symlink()
-
-
-def test_a_home_with_a_long_path_is_served(home: Path) -> None:
-    deep = home.joinpath(*["a-long-name-of-a-folder"] * 8)
-    elsewhere = {"DETERMINATOR_HOME": str(deep)}
-    try:
-        assert determinator("up", env=elsewhere).code == 0
-        assert determinator("list", env=elsewhere).code == 0
-        assert living(deep)["worker"]
-    finally:
-        assert determinator("down", env=elsewhere).code == 0

@@ -45,7 +45,9 @@ def _loops_of_gradio() -> Iterator[None]:
 
 def built(home: Path, token: str) -> FastAPI:
     """The whole page of a home, made in a thread, whose event loop is Gradio's to replace."""
-    from client.web.server import build_app  # Gradio takes seconds to import: not in each process of the tests
+    from client.web.server import (
+        build_app,  # Gradio takes seconds to import: not in each process of the tests
+    )
 
     client = cast("Determinator", StagedClient(Settings(home=home)))
     with ThreadPoolExecutor(1) as thread:
