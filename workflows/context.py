@@ -1,11 +1,11 @@
 """What every part of a run works on: the request, the state, the clock and the budget."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from itertools import count
-from typing import Any, NoReturn
+from typing import NoReturn, TypedDict
 
 from temporalio import workflow
 
@@ -40,6 +40,16 @@ class ModeTraits:
     """Seconds that one search may last, all its pages and attempts together; None leaves it to the source."""
     temperatures: Mapping[Role, float] = field(default_factory=dict)
     """Sampling temperature by role; 0 for those that are not named."""
+
+
+class StepInputs(TypedDict):
+    """What the input of every step of a role has; see `activities.contracts.step.StepContext`."""
+
+    run_id: str
+    question: str
+    background: str
+    instruction: str
+    profile: Profile
 
 
 class RunContext:
@@ -149,22 +159,17 @@ class RunContext:
 
     @property
     def question(self) -> str:
-        """The question of this run: its section's, that of a plan with a single section, or the request's."""
+        """The question of this loop: its section's, that of a plan with one section, or the run's."""
         if self.state.job:
             return self.state.job.section.key_question
         if self.traits.single_section and self.state.plan and self.state.plan.report_outline:
             return self.state.plan.report_outline[0].key_question
-        return self.whole_question
-
-    @property
-    def whole_question(self) -> str:
-        """The question of the whole run: as it was typed, or, of a follow-up, as it stands alone."""
-        return self.state.question or self.request.question
+        return self.run_question
 
     @property
     def run_question(self) -> str:
-        """The question of the whole run, where that of this loop is another; else empty."""
-        return "" if self.question == self.whole_question else self.whole_question
+        """The question of the whole run: as it was typed, or, of a follow-up, as it stands alone."""
+        return self.state.question or self.request.question
 
     @property
     def outline(self) -> tuple[ReportPlanSection, ...]:
@@ -190,14 +195,18 @@ class RunContext:
             name = self.state.parsed.specialist
         return specialists_of(self.profile).get(name)
 
-    def step_inputs(self) -> dict[str, Any]:
-        """The fields that the input of every model step has in common."""
+    def step_inputs(
+        self, *, question: str = "", facts: Iterable[str] | None = None, instruction: str | None = None
+    ) -> StepInputs:
+        """The fields that the input of every step of a role has in common. By default the question is that of
+        this loop, the facts are those of the team, and the instruction is that of the turn."""
         background = self.state.plan.background_context if self.state.plan else ""
+        known = self.state.team.facts if facts is None else facts
         return {
             "run_id": self.run_id,
-            "question": self.question,
-            "background": "\n".join(filter(None, (background, *self.state.team.facts))),
-            "instruction": self.instruction,
+            "question": question or self.question,
+            "background": "\n".join(filter(None, (background, *known))),
+            "instruction": self.instruction if instruction is None else instruction,
             "profile": self.profile,
         }
 

@@ -20,7 +20,7 @@ def progress_of(context: RunContext) -> Progress:
     control, judged = state.control, state.loop.judged
     return Progress(
         run_id=context.run_id,
-        question=context.whole_question,
+        question=context.run_question,
         mode=context.traits.mode or context.request.mode,
         profile=state.prepared.profile.name if state.prepared else context.request.profile,
         phase=control.phase,

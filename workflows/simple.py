@@ -87,7 +87,7 @@ class SimpleResearch(ResearchHandlers):
         question, parsed = context.question, state.parsed
         general = tuple(query.format(question=question.rstrip("?. ")) for query in GENERAL_QUERIES)
         if state.loop.iteration == 1:
-            own = parsed.research_questions if parsed and question == context.whole_question else ()
+            own = parsed.research_questions if parsed and question == context.run_question else ()
             first = own or (question,)
         else:
             first = tuple(state.recommended)

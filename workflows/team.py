@@ -16,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
     from activities.contracts.step import Member, Role
     from activities.profiles.specialists import GENERAL, specialists_of
-    from activities.role_activity import ThinkActivities
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -26,6 +25,7 @@ from workflows.rules.stopping import NextStep
 from workflows.rules.team import Turn, apply_ledger, decide_round
 from workflows.run import RunParts
 from workflows.state import RunState
+from workflows.steps.role_steps import MANAGE
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
 MEMBERS: Mapping[Member, str] = {
@@ -88,9 +88,8 @@ class Team:
         run, state, team = self.run, self.run.state, self.run.state.team
         run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
         judged = state.loop.judged
-        background = state.plan.background_context if state.plan else ""
         step = ManagerInput(
-            **(run.context.step_inputs() | {"background": background}),  # its facts are a field of their own
+            **run.context.step_inputs(facts=()),  # they are a field of their own
             round=state.loop.iteration,
             members=self._members(),
             facts=team.facts,
@@ -106,8 +105,7 @@ class Team:
             hypotheses=tuple(state.hypotheses),
         )
         state.steering_read = state.control.steered
-        no_turn = TeamLedger(facts=team.facts, plan=team.plan)
-        ledger = await run.models.execute("manager", ThinkActivities.manage_team, step, no_turn)
+        ledger = await run.models.execute(MANAGE, step)
         run.events.emit_event(
             "managed",
             f"{ledger.next_speaker or 'no member'}: {ledger.instruction}",

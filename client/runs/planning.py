@@ -12,14 +12,14 @@ from activities.contracts.evidence import ReportPlan, Usage
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
 from activities.contracts.prepare import PrepareInput
 from activities.contracts.publish import Estimate
-from activities.contracts.step import Charged, Role, StepContext
+from activities.contracts.step import Charged
 from activities.prepare_activity import PrepareActivities
-from activities.role_activity import ThinkActivities
 from activities.roles.allowances import allowance_of
 from client.failures import Failure
 from workflows.context import number_sections
 from workflows.modes import AUTO, Available, offered
 from workflows.steps import policy
+from workflows.steps.role_steps import PARSE, PLAN, I, O, RoleStep, equipped, served
 from workflows.types import ResearchRequest
 
 Output = TypeVar("Output")
@@ -66,22 +66,14 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         policy.internal_step("what this worker offers"),
     )
 
-    async def think(
-        role: Role, method: Callable[..., Awaitable[Charged[Output]]], step: StepContext
-    ) -> Charged[Output]:
-        model = prepared.models.get(role) or prepared.models["default"]
-        asked = step.model_copy(
-            update={
-                "model": model,
-                "fallbacks": prepared.fallbacks,
-                "allowance": allowance_of(role, model),
-            }
-        )
-        options = policy.model_call(None, role.replace("_", " "), streams=model.backend != "extractive")
-        return await act(method, asked, options)
+    async def think(kind: RoleStep[I, O], step: I) -> "Charged[O]":
+        model = served(prepared, kind.role)
+        asked = equipped(step, prepared, model, allowance_of(kind.role, model))
+        options = policy.model_call(None, kind.role.replace("_", " "), streams=model.backend != "extractive")
+        return await act(kind.activity, asked, options)
 
     enabled = tuple(one for one in prepared.sources if one.enabled and one.info.role == "search")
-    manager = (prepared.models.get("manager") or prepared.models["default"]).backend != "extractive"
+    manager = served(prepared, "manager").backend != "extractive"
     has = Available(sources=bool(enabled), model=manager, manager_model=manager)
     mode = None if request.mode == AUTO else request.mode
     common = {"run_id": UNNAMED, "question": request.question}
@@ -94,7 +86,7 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         sources=() if request.sources else enabled,
         preferences=prepared.preferences,
     )
-    read = await think("query_parser", ThinkActivities.parse_query, reading)
+    read = await think(PARSE, reading)
     parsed = read.output
     profile = prepared.alternatives.get(parsed.profile, prepared.profile)
     wanted = request.sources or parsed.sources or profile.sources
@@ -105,7 +97,7 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         sources=tuple(one for one in enabled if one.info.name in wanted) or enabled,
         max_sections=request.limits.max_sections,
     )
-    outlined = await think("planner", ThinkActivities.plan_report, outlining)
+    outlined = await think(PLAN, outlining)
     return Planned(
         parsed=parsed,
         plan=number_sections(outlined.output),

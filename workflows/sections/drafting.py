@@ -101,8 +101,14 @@ class SectionDrafting:
             findings = state.findings.get(section.id)
             judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
             others = (other.key_question for other in self.context.outline if other.id != section.id)
+            # what the manager of its sub-team holds for known, first, and last asked for
+            known = dict.fromkeys((*(findings.facts if findings else ()), *state.team.facts))
             step = WriteInput(
-                **self.context.step_inputs() | self._of_section(section),
+                **self.context.step_inputs(
+                    question=section.key_question,
+                    facts=known,
+                    instruction=findings.instruction if findings else "",
+                ),
                 section=section.id,
                 section_id=section.id,
                 title=section.title,
@@ -118,17 +124,6 @@ class SectionDrafting:
             )
             draft = await self.run.writing.write(step, use_model)
         state.drafts[section.id] = self.results.planned(section, draft)
-
-    def _of_section(self, section: ReportPlanSection) -> dict[str, str]:
-        """Its question, and what the manager of its sub-team holds for known, first, and last asked for."""
-        state, findings = self.context.state, self.context.state.findings.get(section.id)
-        background = state.plan.background_context if state.plan else ""
-        facts = dict.fromkeys((*(findings.facts if findings else ()), *state.team.facts))
-        return {
-            "question": section.key_question,
-            "background": "\n".join(filter(None, (background, *facts))),
-            "instruction": findings.instruction if findings else "",
-        }
 
     def _written(self, section: ReportPlanSection) -> tuple[Claim, ...]:
         """The latest claims of the other sections that are written, without their quotes."""

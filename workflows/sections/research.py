@@ -11,7 +11,6 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
     from activities.contracts.plan import PlanInput
     from activities.contracts.stop_reasons import STOPS, StopReason
-    from activities.role_activity import ThinkActivities
     from workflows.types import Outcome, SectionProgress
 
 from workflows.run import RunParts
@@ -19,6 +18,7 @@ from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting
 from workflows.sections.results import SectionResults
 from workflows.steps.failures import OutOfBudget
+from workflows.steps.role_steps import PLAN
 from workflows.steps.writing import run_all
 
 
@@ -50,21 +50,19 @@ class SectionResearch:
         await run.gates.checkpoint()
         run.events.set_phase("planning", "outlining the report")
         assert state.parsed is not None
-        question, most = run.context.whole_question, run.request.limits.max_sections
+        question, most = run.context.run_question, run.request.limits.max_sections
         step = PlanInput(
             **run.context.step_inputs(),
             parsed=state.parsed,
             sources=run.searches.sources(),
             max_sections=most,
         )
-        empty = ReportPlan(report_title=question)
-        planner = ThinkActivities.plan_report
         try:
-            plan = await run.models.execute("planner", planner, step, empty)
+            plan = await run.models.execute(PLAN, step)
         except OutOfBudget as error:
             spent = "time" if error.reason == "timeout" else "budget"
             run.events.add_limitation("planned_without_model", used_up=spent)
-            plan = await run.models.execute("planner", planner, step, empty, use_model=False)
+            plan = await run.models.execute(PLAN, step, use_model=False)
         outline = plan.report_outline[:most] or (ReportPlanSection(title="Findings", key_question=question),)
         run.context.adopt_plan(
             ReportPlan(

@@ -9,15 +9,15 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.analysis_activity import AnalysisActivities
-    from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, Program, RunProgramInput
+    from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
     from activities.contracts.judge import Table
-    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.model import ModelSteps
+from workflows.steps.role_steps import WRITE_PROGRAM
 
 
 class AnalysisSteps:
@@ -76,14 +76,12 @@ class AnalysisSteps:
             self.events.add_limitation("no_programs", reason=fixed.no_programs)
             return fixed
         step = AnalystInput(
-            **self.context.step_inputs() | {"question": self.context.request.question},
+            **self.context.step_inputs(question=self.context.request.question),
             expected=self.context.request.expected,
             not_pooled=fixed.not_pooled,
             findings=fixed.findings,
         )
-        program = await self.models.execute(
-            "analyst", ThinkActivities.write_program, step, Program(), writing=True
-        )
+        program = await self.models.execute(WRITE_PROGRAM, step)
         if not program.code:
             return fixed
         model = self.models.choice("analyst").model

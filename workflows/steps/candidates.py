@@ -21,7 +21,6 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.stop_reasons import STOPS
     from activities.contracts.write import Verdicts, VerifyInput
     from activities.plural import plural
-    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -30,6 +29,7 @@ from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import enough
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
+from workflows.steps.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY
 from workflows.steps.search import SearchSteps
 from workflows.steps.writing import MAX_WRITER_ITEMS, WritingSteps, run_all
 
@@ -102,7 +102,7 @@ class LookUpSteps:
                     run_id=context.run_id,
                     name=candidate.name,
                     generic_name=candidate.generic_name,
-                    question=context.whole_question,
+                    question=context.run_question,
                     sources=sources,
                 ),
                 **policy.look_up(context.research_seconds(), policy.shorten(f"look up {candidate.name}")),
@@ -168,8 +168,7 @@ class CandidateSteps:
         step = HypothesisInput(
             **self.context.step_inputs(), evidence=evidence, chosen=tuple(state.control.chosen)
         )
-        hypothesize = ThinkActivities.generate_hypotheses
-        found = await self.models.execute("hypothesis_generator", hypothesize, step, Hypotheses())
+        found = await self.models.execute(HYPOTHESIZE, step)
         known = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
         state.hypotheses = list(found.hypotheses) or state.hypotheses
         searches = [text for hypothesis in found.hypotheses for text in hypothesis.search_suggestions]
@@ -190,14 +189,7 @@ class CandidateSteps:
             evidence=shown(self.writing.citable(), MAX_WRITER_ITEMS),
             chosen=tuple(state.control.chosen),
         )
-        found = await self.models.execute(
-            "hypothesis_generator",
-            ThinkActivities.generate_hypotheses,
-            step,
-            Hypotheses(),
-            writing=True,
-            use_model=use_model,
-        )
+        found = await self.models.execute(NAME_CANDIDATES, step, use_model=use_model)
         state.named = True
         state.hypotheses = list(found.hypotheses)
         state.candidates = [as_candidate(h) for h in found.hypotheses if h.supporting_evidence]
@@ -215,11 +207,7 @@ class CandidateSteps:
             sentences=sentences,
             evidence=tuple(ref for ref in self.context.state.evidence if ref.evidence_id in cited),
         )
-        verdicts.append(
-            await self.models.execute(
-                "verifier", ThinkActivities.verify_sentences, step, Verdicts(), writing=True
-            )
-        )
+        verdicts.append(await self.models.execute(VERIFY, step))
 
     def _leave_out_refuted(self, offered: Sequence[Candidate], verdicts: Sequence[Verdicts]) -> None:
         """Leave out what does not speak against its candidate."""

@@ -26,6 +26,7 @@ from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, wo
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed
 from workflows.steps.model import PERMANENT, ModelSteps
+from workflows.steps.role_steps import JUDGE
 
 MAX_WEAKEST = 30
 """Works that answered, the weakest of them, with which new ones are compared."""
@@ -181,7 +182,7 @@ class JudgeSteps:
             judged=within(known, JUDGED_ROOM),
             titles=tuple(titles[:MAX_TITLES]),
         )
-        return await self.models.execute("judge", ThinkActivities.judge_evidence, step, None)
+        return await self.models.execute(JUDGE, step)
 
     def judgements(self) -> tuple[WorkJudgement, ...]:
         """What was judged so far, the works that answer best first."""

@@ -11,15 +11,14 @@ Invariants:
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from itertools import chain, repeat
-from typing import TypeAlias, TypeVar, get_args
+from typing import get_args
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
-    from activities.contracts.step import Charged, Role, StepContext
-    from activities.role_activity import ThinkActivities
+    from activities.contracts.step import Charged, Role
     from activities.roles.allowances import allowance_of, asks_model
 
 from workflows.context import RunContext
@@ -27,13 +26,8 @@ from workflows.events import EventLog
 from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance, worst_cost
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
+from workflows.steps.role_steps import I, O, RoleStep, equipped, served
 
-# `Step` is quoted where it is used: pydantic hides the type variable of `Charged` at run time.
-I = TypeVar("I", bound=StepContext)  # noqa: E741 - input
-O = TypeVar("O")  # noqa: E741 - output
-
-Step: TypeAlias = Callable[[ThinkActivities, I], Awaitable["Charged[O]"]]
-"""The activity of a model step."""
 MoreBudget = Callable[[Allowance, Allowance, Price | None], Awaitable[bool]]
 """Asks for more budget when a call does not fit, with the least that it can be made with; False when there is
 none."""
@@ -44,10 +38,6 @@ COMPUTED = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
-MODEL_ONLY: frozenset[Role] = frozenset(
-    {"orderer", "clarifier", "reviser", "verifier", "editor", "extractor", "appraiser", "analyst", "own_role"}
-)
-"""Roles that only a model has; without one their default stands."""
 NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
 """The allowance of a step without a model."""
 MODEL_WAITS = (30.0, 60.0, 60.0, 60.0, 60.0, 60.0, 120.0, 300.0, 600.0)
@@ -65,8 +55,7 @@ class ModelSteps:
 
     def choice(self, role: Role) -> ModelChoice:
         """The model that serves a role."""
-        models = self.context.prepared.models
-        return models.get(role) or models.get("default") or ModelChoice()
+        return served(self.context.prepared, role)
 
     def is_paid(self, role: Role) -> bool:
         """Whether a language model serves a role, and not code."""
@@ -124,52 +113,41 @@ class ModelSteps:
 
     # executing a step
 
-    async def execute(
-        self,
-        role: Role,
-        method: "Step[I, O]",
-        step: I,
-        default: O | None,
-        *,
-        writing: bool = False,
-        use_model: bool = True,
-    ) -> O:
+    async def execute(self, kind: RoleStep[I, O], step: I, *, use_model: bool = True) -> O:
         """Execute one step, reserved before and settled after.
 
-        Without budget or time it raises OutOfBudget, or, when `writing`, continues without a model. A model
-        that cannot answer is replaced by the extractive back end, and that by `default`; without a default
+        Without budget or time it raises OutOfBudget, or, when it `writes`, continues without a model. A model
+        that cannot answer is replaced by the extractive back end, and that by the default; without a default
         (the judge) it raises StepFailed. `use_model=False` calls no model at all.
         """
-        choice = self.choice(role)
-        free = not use_model or not self.is_paid(role)
-        free = free or (choice in self.context.state.unusable and default is not None)
-        if free or (writing and self._too_late_to_write()):
-            return await self._extractive(role, method, step, default)
+        if kind.default is not None and kind.idle(step):
+            return kind.default(step)
+        choice = self.choice(kind.role)
+        free = not use_model or not self.is_paid(kind.role)
+        free = free or (choice in self.context.state.unusable and kind.default is not None)
+        if free or (kind.writes and self._too_late_to_write()):
+            return await self._extractive(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
-            number, allowance = await self._reserve(role, writing)
-            if number is None and not writing:
-                raise OutOfBudget(self.refusal(role) or "token_budget_exceeded")
+            number, allowance = await self._reserve(kind)
+            if number is None and not kind.writes:
+                raise OutOfBudget(self.refusal(kind.role) or "token_budget_exceeded")
             if number is None:
                 self.events.add_limitation("written_without_model", used_up="budget")
-                return await self._extractive(role, method, step, default)
+                return await self._extractive(kind, step)
             try:
-                charged = await self._paid(role, method, step, number, allowance, writing)
+                charged = await self._paid(kind, step, number, allowance)
             except StepFailed as failed:
                 if failed.category in TEMPORARY and await self._wait_for_model(next(waits)):
                     continue
-                return await self._replace_model(role, method, step, default, failed)
+                return await self._replace_model(kind, step, failed)
             self.context.state.model_down = False
-            return self._accept(role, charged)
+            return self._accept(kind.role, charged)
 
-    async def execute_without_evidence(self, role: Role, method: "Step[I, O]", step: I, default: O) -> O:
-        """A step without evidence to read: its answer is the default, and no activity is executed for it."""
-        return default
-
-    async def execute_by_code(self, role: Role, method: "Step[I, O]", step: I, default: O) -> O:
+    async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
         """A step that its mode leaves to code: no model is asked, and the report does not name the extractive
         back end for it."""
-        return await self._extractive(role, method, step, default, record_model=False)
+        return await self._extractive(kind, step, record_model=False)
 
     async def pause_for(self, seconds: float, reason: str) -> bool:
         """Wait; return False when a reviewer's request to finish ended the wait early."""
@@ -190,10 +168,11 @@ class ModelSteps:
         self.events.add_limitation("written_without_model", used_up="time")
         return True
 
-    async def _reserve(self, role: Role, writing: bool) -> tuple[int | None, Allowance]:
+    async def _reserve(self, kind: RoleStep[I, O]) -> tuple[int | None, Allowance]:
         """Reserve budget for a call: its full allowance (for which a section may have to ask its parent),
         else what fits. The number is None when nothing does."""
-        budget, allowance, price = self.context.budget, self.allowance(role), self.price(role)
+        role, writing, budget = kind.role, kind.writes, self.context.budget
+        allowance, price = self.allowance(role), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
         while number is None:
             least = scaled(allowance, least_tokens(allowance, self.expected(role)))
@@ -205,20 +184,12 @@ class ModelSteps:
                 break
         return number, allowance
 
-    async def _paid(
-        self,
-        role: Role,
-        method: "Step[I, O]",
-        step: I,
-        number: int,
-        allowance: Allowance,
-        writing: bool,
-    ) -> Charged[O]:
+    async def _paid(self, kind: RoleStep[I, O], step: I, number: int, allowance: Allowance) -> "Charged[O]":
         """A call to a model under a reservation, which is always settled. Raises StepFailed, and OutOfBudget
         when the time for research ended before the answer came."""
         state, usage = self.context.state, Usage(calls=1)
         try:
-            charged = await self._run_activity(role, method, step, self.choice(role), allowance, writing)
+            charged = await self._run_activity(kind, step, self.choice(kind.role), allowance, kind.writes)
             usage = charged.usage
         except ActivityError as error:
             if is_cancelled_exception(error):
@@ -226,9 +197,9 @@ class ModelSteps:
                 raise
             failed, usage = model_failure(error)
             if failed.category in PERMANENT:
-                state.unusable.append(self.choice(role))
+                state.unusable.append(self.choice(kind.role))
             left = self.context.research_seconds()
-            if not writing and left is not None and left <= 0:
+            if not kind.writes and left is not None and left <= 0:
                 raise OutOfBudget("timeout") from error
             state.model_down = state.model_down or failed.category in TEMPORARY
             raise failed from error
@@ -238,38 +209,31 @@ class ModelSteps:
             self.context.budget.settle(number, usage)
 
     async def _run_activity(
-        self,
-        role: Role,
-        method: "Step[I, O]",
-        step: I,
-        choice: ModelChoice,
-        allowance: Allowance,
-        writing: bool,
-    ) -> Charged[O]:
+        self, kind: RoleStep[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
+    ) -> "Charged[O]":
         context, paid = self.context, choice.backend != "extractive"
         state = context.state
-        complete = step.model_copy(
-            update={
-                "model": self._at_temperature(role, choice),
-                "fallbacks": context.prepared.fallbacks if paid else (),
-                "allowance": allowance,
-                "steering": (*state.control.steering, *_left_out(state.control.left_out)),
-                "readings": state.clarified.readings if state.clarified else (),
-                "section": context.section_id or step.section,
-                "lineage": context.lineage,
-                "prompt": context.prompts.get(role, ""),
-            }
+        complete = equipped(
+            step,
+            context.prepared,
+            self._at_temperature(kind.role, choice),
+            allowance,
+            steering=(*state.control.steering, *_left_out(state.control.left_out)),
+            readings=state.clarified.readings if state.clarified else (),
+            section=context.section_id or step.section,
+            lineage=context.lineage,
+            prompt=context.prompts.get(kind.role, ""),
         )
 
-        async def attempt() -> Charged[O]:
+        async def attempt() -> "Charged[O]":
             now = context.now()
             left = context.budget.remaining_seconds(now) if writing else context.research_seconds()
             return await workflow.execute_activity_method(
-                method,
+                kind.activity,
                 complete,
                 **policy.model_call(
                     left if paid else None,
-                    f"{role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
+                    f"{kind.role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
                     streams=paid,
                     model_down=paid and state.model_down,
                 ),
@@ -284,39 +248,35 @@ class ModelSteps:
             return choice
         return choice.model_copy(update={"temperature": temperature})
 
-    async def _extractive(
-        self, role: Role, method: "Step[I, O]", step: I, default: O | None, *, record_model: bool = True
-    ) -> O:
+    async def _extractive(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
         """The step without a language model. Raises StepFailed when that fails too and there is no
         default."""
-        if role in MODEL_ONLY and default is not None:
-            return default
+        if kind.needs_model and kind.default is not None:
+            return kind.default(step)
         try:
-            charged = await self._run_activity(role, method, step, ModelChoice(), NO_ALLOWANCE, writing=True)
+            charged = await self._run_activity(kind, step, ModelChoice(), NO_ALLOWANCE, writing=True)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             failed, _ = model_failure(error)
-            name = role.replace("_", " ")
-            self.events.emit_event("error", f"{name}: {failed}", kind="step_failed", role=role)
+            name = kind.role.replace("_", " ")
+            self.events.emit_event("error", f"{name}: {failed}", kind="step_failed", role=kind.role)
             self.events.add_limitation("step_failed", step=name, reason=str(failed))
-            if default is None:
+            if kind.default is None:
                 raise failed from error
-            return default
-        return self._accept(role, charged) if record_model else charged.output
+            return kind.default(step)
+        return self._accept(kind.role, charged) if record_model else charged.output
 
-    async def _replace_model(
-        self, role: Role, method: "Step[I, O]", step: I, default: O | None, failed: StepFailed
-    ) -> O:
+    async def _replace_model(self, kind: RoleStep[I, O], step: I, failed: StepFailed) -> O:
         """Record that the model failed, and execute the step without one."""
-        name = role.replace("_", " ")
+        name = kind.role.replace("_", " ")
         self.events.emit_event(
-            "error", f"{name}: {failed}", kind="model_failed", category=failed.category, role=role
+            "error", f"{name}: {failed}", kind="model_failed", category=failed.category, role=kind.role
         )
         self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
-        if default is None:
+        if kind.default is None:
             raise failed
-        return await self._extractive(role, method, step, default)
+        return await self._extractive(kind, step)
 
     async def _wait_for_model(self, seconds: float) -> bool:
         """Wait durably for a model that is down, if the request says so; False when that makes no sense."""
@@ -335,7 +295,7 @@ class ModelSteps:
         self.events.set_phase(before, "calling the model again")
         return waited
 
-    def _accept(self, role: Role, charged: Charged[O]) -> O:
+    def _accept(self, role: Role, charged: "Charged[O]") -> O:
         """Record which model answered and the limitations that come with the answer."""
         state = self.context.state
         if charged.model not in (*state.models, COMPUTED):

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contracts.judge import Weighed, WeighInput
+    from activities.contracts.judge import WeighInput
     from activities.contracts.write import Passage, SectionDraft, WriteInput
-    from activities.role_activity import ThinkActivities
     from activities.roles.allowances import MAX_WEIGHED
 
 from workflows.context import RunContext
 from workflows.events import EventLog
 from workflows.steps.model import ModelSteps
+from workflows.steps.role_steps import ORDER
 
 BESIDE = 0.5
 """Probability of "yes" below which a work is beside the question."""
@@ -46,13 +46,11 @@ class OrderSteps:
 
         async def weigh(name: str) -> None:
             asked = WeighInput(
-                **self.context.step_inputs() | {"question": step.question},
+                **self.context.step_inputs(question=step.question),
                 section=step.section,
                 evidence=(refs[name],),
             )
-            answer = await self.models.execute(
-                "orderer", ThinkActivities.weigh_work, asked, Weighed(), writing=True
-            )
+            answer = await self.models.execute(ORDER, asked)
             if answer.yes is not None:
                 weighed[name] = answer.yes
                 left = (self.context.now() - begun) / len(weighed) * (len(nearest) - len(weighed))

@@ -7,7 +7,6 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
-    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -16,6 +15,7 @@ from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
 from workflows.steps.model import ModelSteps
+from workflows.steps.role_steps import ASK_OWN_ROLE
 
 MAX_WORKS = 30
 """Works that a step is given: those that rank first."""
@@ -35,10 +35,7 @@ class OwnSteps:
         self.context.prompts["own_role"] = prompt
         if not self.models.is_paid("own_role"):
             return "no model serves this role"
-        answer = await self.models.execute(
-            "own_role", ThinkActivities.ask_own_role, self._input(name), OwnStepOutput()
-        )
-        return self._apply(answer)
+        return self._apply(await self.models.execute(ASK_OWN_ROLE, self._input(name)))
 
     async def run_code(self, name: str) -> str:
         """Run a step without a model; its result in a few words. The report states its failure."""

@@ -16,7 +16,6 @@ with workflow.unsafe.imports_passed_through():
     from activities.follow_up_activity import FollowUpActivities
     from activities.prepare_activity import PrepareActivities
     from activities.profiles.specialists import specialists_of
-    from activities.role_activity import ThinkActivities
     from workflows.types import QUESTION_CHARS, ResearchRequest
 
 from workflows.context import RunContext
@@ -27,6 +26,7 @@ from workflows.rules.dedup import merge
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, reason_of
 from workflows.steps.model import ModelSteps
+from workflows.steps.role_steps import CLARIFY, PARSE
 
 
 def settled_mode(request: ResearchRequest) -> Mode | None:
@@ -171,7 +171,11 @@ class Preparation:
             earlier_question=earlier.question if earlier else "",
             earlier_answer=earlier.answer if earlier else (),
         )
-        parsed = await self._parsed(step)
+        try:
+            parsed = await self.models.execute(PARSE, step)
+        except OutOfBudget as error:
+            self.events.add_limitation("read_without_model", because=error.reason)
+            parsed = await self.models.execute(PARSE, step, use_model=False)
         if step.earlier_question and parsed.improved_query not in ("", question):
             self.context.state.question = parsed.improved_query[:QUESTION_CHARS]
         return parsed
@@ -190,9 +194,7 @@ class Preparation:
                 earlier_question=earlier.question if earlier else "",
             )
             try:
-                state.clarified = await self.models.execute(
-                    "clarifier", ThinkActivities.clarify_question, step, Clarified()
-                )
+                state.clarified = await self.models.execute(CLARIFY, step)
             except OutOfBudget:
                 state.clarified = Clarified()
             if readings := state.clarified.readings:
@@ -206,18 +208,6 @@ class Preparation:
             "clarification", f"{plural(len(state.clarified.readings), 'question')} before the search"
         ):
             state.clarified = Clarified()
-
-    async def _parsed(self, step: ParseQueryInput) -> ParsedQuery:
-        question = step.question
-        default = ParsedQuery(
-            original_query=question, improved_query=question, profile=self.context.profile.name
-        )
-        parse = ThinkActivities.parse_query
-        try:
-            return await self.models.execute("query_parser", parse, step, default)
-        except OutOfBudget as error:
-            self.events.add_limitation("read_without_model", because=error.reason)
-            return await self.models.execute("query_parser", parse, step, default, use_model=False)
 
     def _available(self) -> Available:
         """What this run has for a mode to work with."""

@@ -169,10 +169,10 @@ class Publisher:
         return fit_document(
             PublishInput(
                 run_id=context.run_id,
-                question=context.whole_question,
+                question=context.run_question,
                 mode=context.traits.mode or "iterative",
                 profile=context.profile.name if state.prepared else context.request.profile,
-                title=state.plan.report_title if state.plan else context.whole_question,
+                title=state.plan.report_title if state.plan else context.run_question,
                 sections=sections,
                 candidates=tuple(state.candidates),
                 evidence=tuple(

@@ -12,19 +12,10 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, SourceOption
     from activities.contracts.iterations import IterationRecord
-    from activities.contracts.judge import MechanismHypothesis, ReflectInput, Reflection, WorkJudgement
-    from activities.contracts.plan import (
-        AgentSelectionPlan,
-        AgentTask,
-        GapsInput,
-        KnowledgeGapOutput,
-        Observation,
-        ObserveInput,
-        SelectInput,
-    )
+    from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
+    from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
     from activities.contracts.step import TEST_GAP
     from activities.plural import plural
-    from activities.role_activity import ThinkActivities
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -33,6 +24,7 @@ from workflows.steps.failures import reason_of
 from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
 from workflows.steps.model import ModelSteps
 from workflows.steps.prepare import Preparation
+from workflows.steps.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
 from workflows.steps.search import SearchSteps
 
 OBSERVED_ITEMS = 30
@@ -93,7 +85,9 @@ class ResearchSteps:
         sources = self.searches.sources()[:MAX_SOURCES_A_QUERY]
         improved = (state.parsed.improved_query,) if state.parsed and not state.job else ()
         reworded = (*improved, *reversed(state.control.steering))
-        asked = dict.fromkeys((context.question, *self._run_question(), *reworded))
+        job = state.job
+        typed = (context.run_question,) if job is None or job.searches_run_question else ()
+        asked = dict.fromkeys((context.question, *typed, *reworded))
         planned = tuple(query for query in self._planned_queries() if query not in asked)
         if not self.models.is_paid("query_parser"):
             return await self._worded((*asked, *planned), sources)
@@ -101,11 +95,6 @@ class ResearchSteps:
         own = await self._worded(tuple(asked), sources)
         more = self._verbatim([(query, query) for query in planned], names)
         return self._not_made((*own, *more))[:MAX_FIRST_SEARCHES]
-
-    def _run_question(self) -> tuple[str, ...]:
-        """The question as the user typed it, where this loop is the one that searches it."""
-        job = self.context.state.job
-        return (self.context.whole_question,) if job is None or job.searches_run_question else ()
 
     def _planned_queries(self) -> tuple[str, ...]:
         job, parsed = self.context.state.job, self.context.state.parsed
@@ -129,9 +118,7 @@ class ResearchSteps:
             key_entities=parsed.key_entities if parsed else (),
             per_gap=len(sources),
         )
-        plan = await self.models.execute_by_code(
-            "tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan()
-        )
+        plan = await self.models.execute_by_code(SELECT_TOOLS, step)
         return self._not_made(plan.tasks)[:MAX_FIRST_SEARCHES]
 
     def _recommended_tasks(self, gaps: tuple[str, ...]) -> list[AgentTask]:
@@ -166,8 +153,7 @@ class ResearchSteps:
             last_judgement=judged.reasoning if judged else "",
             earlier=self._earlier(state.loop.iteration),
         )
-        execute = self.models.execute if step.evidence else self.models.execute_without_evidence
-        observation = await execute("observer", ThinkActivities.observe, step, Observation(text=""))
+        observation = await self.models.execute(OBSERVE, step)
         state.observation = state.memory.thought = observation.text
         state.loop.last = "observe"
 
@@ -180,7 +166,6 @@ class ResearchSteps:
         """Determine what is missing."""
         self.events.set_phase("evaluating_gaps", "determining what is missing")
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
-        judged = loop.judged.gaps if loop.judged else ()
         state.steering_read = state.control.steered
         step = GapsInput(
             **self.context.step_inputs(),
@@ -188,17 +173,14 @@ class ResearchSteps:
             observation=state.observation,
             evidence=shown(self.judging.ranked_evidence(), OBSERVED_ITEMS),
             judgements=self._findings(),
-            judged_gaps=judged,
+            steering=tuple(state.control.steering),
+            judged_gaps=loop.judged.gaps if loop.judged else (),
             tried=rows(state.searches[-OBSERVED_ITEMS:]),
             research_questions=parsed.research_questions if parsed and not state.job else (),
             max_gaps=self.context.request.limits.max_gaps,
             earlier=self._earlier(loop.iteration),
         )
-        execute = self.models.execute if step.evidence else self.models.execute_without_evidence
-        instructions = tuple(reversed(state.control.steering))
-        parts = judged or step.research_questions or (self.context.question,)
-        default = KnowledgeGapOutput(outstanding_gaps=tuple(dict.fromkeys((*instructions, *parts))))
-        answer = await execute("gap_evaluator", ThinkActivities.evaluate_gaps, step, default)
+        answer = await self.models.execute(EVALUATE_GAPS, step)
         loop.gaps = answer.outstanding_gaps[: step.max_gaps]
         loop.research_complete = answer.research_complete
         state.memory.gaps = loop.gaps
@@ -227,7 +209,7 @@ class ResearchSteps:
             specialist=self.context.specialist.name if self.context.specialist else "",
         )
         execute = self.models.execute if use_model else self.models.execute_by_code
-        plan = await execute("tool_selector", ThinkActivities.select_tools, step, AgentSelectionPlan())
+        plan = await execute(SELECT_TOOLS, step)
         known = {source.info.name for source in step.sources}
         chosen = self._not_made(task for task in plan.tasks if task.agent in known)
         own = await self._first_tasks() if not state.searches and use_model else []
@@ -324,9 +306,7 @@ class ResearchSteps:
             ),
             new_evidence=shown(found, OBSERVED_ITEMS),
         )
-        reflection = await self.models.execute(
-            "reflector", ThinkActivities.reflect, step, Reflection(served=False)
-        )
+        reflection = await self.models.execute(REFLECT, step)
         state.memory.reflection = reflection.reason
         self.events.emit_event(
             "reflected",

@@ -3,17 +3,16 @@ by the roles of a run: reviser, writer, second reader."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC
-from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef, ModelChoice, SearchRecord, Usage
+    from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
     from activities.contracts.judge import OrderInput
     from activities.contracts.prepare import Prepared, PrepareInput
-    from activities.contracts.revise import Instruction, Revised, Wanted
-    from activities.contracts.step import Charged, Role, StepContext
+    from activities.contracts.revise import Instruction, Wanted
+    from activities.contracts.step import Charged, Role
     from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
     from activities.prepare_activity import PrepareActivities
     from activities.refresh_activity import RefreshOutcome, RefreshRequest, RepeatedSearch
@@ -31,8 +30,8 @@ with workflow.unsafe.imports_passed_through():
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import retry_on_worker_loss
+from workflows.steps.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, equipped, served
 
-T = TypeVar("T")
 Search = Callable[[RepeatedSearch], Awaitable[tuple[SearchRecord, list[EvidenceRef]]]]
 
 
@@ -99,11 +98,7 @@ class Revision:
             )
         new, notes = await self._new_works(plan.searches)
         names = tuple(f"{ref.title} ({ref.evidence_id})" for ref in new)
-        revised: Revised = await self._think(
-            "reviser",
-            ThinkActivities.revise_report,
-            plan.revise.model_copy(update={"by_identifier": names}),
-        )
+        revised = await self._think(REVISE, plan.revise.model_copy(update={"by_identifier": names}))
         if new and revised.write is None:
             revised = revised.model_copy(update={"write": Wanted(question=plan.question)})
         draft, works = SectionDraft(), tuple[EvidenceRef, ...]()
@@ -118,7 +113,7 @@ class Revision:
             left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
             works = new or await self._works(step, left)
             step = step.model_copy(update={"evidence": shown(works, MAX_WRITER_ITEMS)})
-            draft = named("new", await self._think("writer", ThinkActivities.write_section, step))
+            draft = named("new", await self._think(WRITE, step))
         sentences = verdicts.to_read(draft.sentences)
         check = VerifyInput(
             **plan.revise.model_dump(include={"run_id", "question"}),
@@ -144,7 +139,7 @@ class Revision:
 
     async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
         step = step.model_copy(update={"evidence": tuple(works)})
-        draft = named(step.section_id, await self._think("writer", ThinkActivities.write_section, step))
+        draft = named(step.section_id, await self._think(WRITE, step))
         check = VerifyInput(
             run_id=step.run_id,
             question=step.question,
@@ -191,40 +186,28 @@ class Revision:
         """What the second reader says; nothing where there is none or nothing to read."""
         if check is None or not check.sentences or not self._asks("verifier"):
             return Verdicts()
-        read: Verdicts = await self._think("verifier", ThinkActivities.verify_sentences, check)
-        return read
-
-    def _choice(self, role: Role) -> ModelChoice:
-        assert self._prepared is not None
-        models = self._prepared.models
-        return models.get(role) or models["default"]
+        return await self._think(VERIFY, check)
 
     def _asks(self, role: Role) -> bool:
         """Whether a language model serves a role."""
-        choice = self._choice(role)
-        return choice.backend != "extractive" and asks_model(role, choice)
+        assert self._prepared is not None
+        return asks_model(role, served(self._prepared, role))
 
-    async def _think(self, role: Role, method: Any, step: StepContext) -> Any:  # noqa: ANN401 - of the role
+    async def _think(self, kind: RoleStep[I, O], step: I) -> O:
         """One step of a role, charged to this revision. Raises ActivityError."""
         assert self._prepared is not None
-        choice = self._choice(role)
-        paid = self._asks(role)
-        complete = step.model_copy(
-            update={
-                "model": choice,
-                "fallbacks": self._prepared.fallbacks if paid else (),
-                "allowance": allowance_of(role, choice),
-                "lineage": workflow.info().first_execution_run_id,
-            }
-        )
+        choice, paid = served(self._prepared, kind.role), self._asks(kind.role)
+        lineage = workflow.info().first_execution_run_id
+        complete = equipped(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
 
-        async def attempt() -> Charged[Any]:
-            charged: Charged[Any] = await workflow.execute_activity_method(
-                method,
+        async def attempt() -> "Charged[O]":
+            return await workflow.execute_activity_method(
+                kind.activity,
                 complete,
-                **policy.model_call(None, f"{role}: {policy.shorten(self.asked.text, 60)}", streams=paid),
+                **policy.model_call(
+                    None, f"{kind.role}: {policy.shorten(self.asked.text, 60)}", streams=paid
+                ),
             )
-            return charged
 
         charged = await retry_on_worker_loss(attempt)
         self._usage = self._usage + charged.usage

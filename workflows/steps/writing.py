@@ -14,7 +14,7 @@ from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
     from activities.analysis.cells import EFFECT_COLUMNS
-    from activities.contracts.appraisal import Appraisal, AppraiseInput
+    from activities.contracts.appraisal import AppraiseInput
     from activities.contracts.evidence import EvidenceRef, ReportPlanSection, SearchRecord
     from activities.contracts.judge import Table, WorkJudgement
     from activities.contracts.publish import PlannedSection
@@ -32,7 +32,6 @@ with workflow.unsafe.imports_passed_through():
         named,
     )
     from activities.report.claims import draft_claims
-    from activities.role_activity import ThinkActivities
     from activities.roles.assessment import MIN_ANSWERS
     from activities.verification import gate, verdicts
 
@@ -42,6 +41,7 @@ from workflows.rules.payload_limits import ROOM, rows, shown, size, within
 from workflows.steps.judging import best_first
 from workflows.steps.model import ModelSteps
 from workflows.steps.ordering import OrderSteps
+from workflows.steps.role_steps import APPRAISE, EDIT, EXTRACT, VERIFY, WRITE
 
 MAX_WRITER_ITEMS = 30
 """Items passed to a writer at most."""
@@ -122,7 +122,7 @@ class WritingSteps:
             section_id=section,
         )
         self.events.open_draft(step.section_id)
-        draft = await self._ask_writer(step, SectionDraft(title=step.title), use_model)
+        draft = await self.models.execute(WRITE, step, use_model=use_model)
         draft = named(step.section_id, draft)
         if use_model:
             draft = await self._read_draft(step, draft, section)
@@ -133,18 +133,13 @@ class WritingSteps:
         self.events.stream_draft(step.section_id, verdicts.printed(draft))
         return draft
 
-    async def _ask_writer(self, step: WriteInput, default: SectionDraft, use_model: bool) -> SectionDraft:
-        return await self.models.execute(
-            "writer", ThinkActivities.write_section, step, default, writing=True, use_model=use_model
-        )
-
     # the second reader
 
     async def _read_draft(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
         """The draft with the second reader's verdicts, who sees what its writer saw."""
         sentences = verdicts.to_read(draft.sentences)
         check = VerifyInput(
-            **self.context.step_inputs() | {"question": step.question},
+            **self.context.step_inputs(question=step.question),
             section=step.section,
             section_id=step.section_id,
             sentences=sentences,
@@ -161,11 +156,9 @@ class WritingSteps:
             return Verdicts()
         count = len(check.sentences)
         self.events.emit_event(
-            "verifying", f"verifying {count} sentence{'s' * (count != 1)}", items=count, section_id=section
+            "verifying", f"verifying {plural(count, 'sentence')}", items=count, section_id=section
         )
-        return await self.models.execute(
-            "verifier", ThinkActivities.verify_sentences, check, Verdicts(), writing=True
-        )
+        return await self.models.execute(VERIFY, check)
 
     def _searches(self, sentences: Iterable[DraftClaim]) -> tuple[SearchRecord, ...]:
         """The ledger of searches, where a sentence says what is missing."""
@@ -194,11 +187,11 @@ class WritingSteps:
         if not failed or not self.models.is_paid("writer") or self.models.refusal("writer", writing=True):
             return
         step = WriteInput(
-            **self.context.step_inputs() | {"question": self.context.whole_question},
+            **self.context.step_inputs(question=self.context.run_question),
             evidence=self._cited(failed),
             failed=failed,
         )
-        new = await self._ask_writer(step, SectionDraft(), True)
+        new = await self.models.execute(WRITE, step)
         for name, draft in drafts.items():
             self._keep(name, verdicts.with_rewordings(draft, new))
 
@@ -210,7 +203,7 @@ class WritingSteps:
         edited = state.edited.sentences if state.edited else ()
         sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
         check = VerifyInput(
-            **self.context.step_inputs() | {"question": self.context.whole_question},
+            **self.context.step_inputs(question=self.context.run_question),
             sentences=sentences,
             evidence=self._cited(sentences),
             searches=self._searches(sentences),
@@ -280,9 +273,7 @@ class WritingSteps:
         message = f"reading the effects of {plural(len(works), 'work')}"
         self.events.emit_event("extracting", message, items=len(works))
         step = AppraiseInput(**self.context.step_inputs(), evidence=shown(works, MAX_APPRAISED))
-        state.appraisal = await self.models.execute(
-            "appraiser", ThinkActivities.appraise_effects, step, Appraisal(), writing=True
-        )
+        state.appraisal = await self.models.execute(APPRAISE, step)
         state.refused += state.appraisal.refused
 
     async def extract(self, use_model: bool) -> None:
@@ -319,9 +310,7 @@ class WritingSteps:
             step = ExtractInput(
                 **self.context.step_inputs(), columns=columns, evidence=shown(part, MAX_TABLE_ITEMS)
             )
-            filled[number] = await self.models.execute(
-                "extractor", ThinkActivities.extract_table, step, Extracted(), writing=True
-            )
+            filled[number] = await self.models.execute(EXTRACT, step)
 
         await run_all(fill(number, part) for number, part in enumerate(parts))
         in_order = [filled[number] for number in sorted(filled)]
@@ -342,8 +331,9 @@ class WritingSteps:
         if not claims:
             return
         step = EditInput(
-            **self.context.step_inputs()
-            | {"question": self.context.whole_question, "instruction": self._for_the_report()},
+            **self.context.step_inputs(
+                question=self.context.run_question, instruction=self._for_the_report()
+            ),
             title=state.plan.report_title if state.plan else "",
             outline={planned.section.id: planned.section.title for planned in sections},
             claims=claims,
@@ -356,10 +346,7 @@ class WritingSteps:
             return
         self.events.set_phase("editing", f"editing {plural(len(claims), 'section')}")
         self.events.emit_event("editing", f"editing {plural(len(claims), 'section')}", items=len(claims))
-        edited = await self.models.execute(
-            "editor", ThinkActivities.edit_report, step, Edited(), writing=True
-        )
-        state.edited = self._edited_without_left_out(edited)
+        state.edited = self._edited_without_left_out(await self.models.execute(EDIT, step))
 
     def _for_the_report(self) -> str:
         """What managers asked of the report: that of the run, and those of its sections."""
