@@ -3,7 +3,7 @@
 Invariants:
 
 - Works that report one study count once. Two works report one study when they share a trial registration
-  number, or first author, year and number of participants.
+  number. Others are joined by meaning (`activities.report.same_study`).
 - A review may include the trials cited beside it. It counts as another study only beside works that appeared
   after it, since those cannot be in it, and beside works whose titles name other drugs than its own.
 """
@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.drugs import drugs_named
-from activities.text.study_design import participants
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
 """Kinds that report the studies of others."""
@@ -68,8 +67,4 @@ def _keys(item: Evidence) -> list[tuple[str, ...]]:
     stated = _REGISTRATION.search(item.text)
     registration = item.identifiers.nct or (stated.group() if stated else "")
     trial = _OF_EUDRACT.sub("", registration.upper())
-    keys: list[tuple[str, ...]] = [("trial", trial)] if trial else []
-    people = participants(item)
-    if item.authors and item.year and people:
-        keys.append(("report", item.authors[0].casefold(), str(item.year), str(people)))
-    return [*keys, own]
+    return [("trial", trial), own] if trial else [own]

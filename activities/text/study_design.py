@@ -1,5 +1,4 @@
-"""Which design a study has, and how many took part, where its title or one of its own sentences says so by
-the name of a design.
+"""Which design a study has, where its title or one of its own sentences says so by the name of a design.
 
 Only unmistakable wordings count (the terms of CONSORT 2010 item 1a, STROBE items 1a and 4, PRISMA 2020 item
 1); everything else is left open: an empty field is better than a wrong one."""
@@ -9,7 +8,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from activities.contracts.evidence import Evidence, EvidenceType
-from activities.text.numerals import SPELLED, number_of
+from activities.text import thesaurus
 
 Design = Literal[
     "randomized trial",
@@ -61,30 +60,15 @@ _UNLIKE = re.compile(
     re.IGNORECASE,
 )
 """Titles that name a design and are of another one: a protocol, a letter, the methodology of trials."""
-_PEOPLE = (
-    r"(?:patients|participants|subjects|adults|children|infants|women|men|individuals|people|volunteers)"
-)
-_MANY = (
-    rf"(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d{{2,6}}|{SPELLED}) (?:(?!of\b|or\b|and\b)[a-z-]+,? ){{0,5}}?{_PEOPLE}\b"
-)
-_TOOK_PART = r"(?:randomi[sz]ed|enrolled|recruited|included)\b"
-_BY_CHANCE = r"(?:randomi[sz]ed|randomly (?:assigned|allocated|divided))\b"
-_ENROLLED = (
-    re.compile(
-        rf"(?:^|(?<=[a-z,;:.(] )|(?<=[(])){_MANY}(?: with [a-z -]{{3,60}})? (?:were|was) (?:\w+ )?"
-        rf"(?:{_TOOK_PART}|randomly\b)",
-        re.MULTILINE | re.IGNORECASE,
-    ),
-    re.compile(rf"\b(?:trial|study|we) (?:{_TOOK_PART}|{_BY_CHANCE}) {_MANY}", re.IGNORECASE),
-)
-_GROUPS = re.compile(r"\([Nn] ?= ?(\d{1,3}(?:,\d{3})+|\d{1,6})\)")
-_ALLOCATED = re.compile(
-    rf"\b{_PEOPLE}\b[^.:;]{{0,120}}?\b(?:were|was) (?:\w+ )?{_BY_CHANCE}"
-    rf"|\bwe {_BY_CHANCE}[^.:;]{{0,60}}?\b{_PEOPLE}\b",
-    re.IGNORECASE,
+_BY_CHANCE = re.compile(
+    r"\b(?:was|were|we)\s(?:\w+\s)?(?:randomi[sz]ed|randomly (?:assigned|allocated|divided))\b", re.IGNORECASE
 )
 """A work that says of its people that they were allocated by chance is a randomised trial."""
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
+_WORD = re.compile(r"[^\W\d_]+")
+_PEOPLE = frozenset({"14", "18"})
+"""WordNet's files of nouns for groups of people and for persons
+(https://wordnet.princeton.edu/documentation/lexnames5wn)."""
 
 
 class Stated(NamedTuple):
@@ -107,22 +91,17 @@ def own_design(title: str, text: str, *, named_only: bool = False) -> Stated | N
     for design, pattern in _SENTENCES:
         if match := pattern.search(text[:MAX_READ]):
             return Stated(design, _short(match))
-    match = _ALLOCATED.search(text[:MAX_READ])
-    return Stated("randomized trial", _short(match)) if match else None
+    for sentence in _SENTENCE.split(text[:MAX_READ]):
+        match = _BY_CHANCE.search(sentence)
+        if match and any(_PEOPLE.intersection(thesaurus.files(word)[:1]) for word in _WORD.findall(sentence)):
+            return Stated("randomized trial", _short(match))
+    return None
 
 
 def participants(item: Evidence) -> int | None:
-    """Number of participants, by the record or by one sentence that says who was enrolled or how many were
-    allocated to each group; None where several numbers are given."""
+    """Number of participants, by the record of a work; what its text says is for a model to read."""
     recorded = item.facts.get("enrollment", "") or item.facts.get("participants", "")
-    if recorded.isdigit():
-        return int(recorded)
-    text = item.text[:MAX_READ]
-    stated = {number_of(match["n"]) for pattern in _ENROLLED for match in pattern.finditer(text)}
-    if not stated:
-        parts = [_GROUPS.findall(part) for part in _SENTENCE.split(text) if "andom" in part]
-        stated = {sum(int(n.replace(",", "")) for n in groups) for groups in parts if len(groups) > 1}
-    return stated.pop() if len(stated) == 1 else None
+    return int(recorded) if recorded.isdigit() else None
 
 
 def _short(match: re.Match[str]) -> str:

@@ -117,8 +117,8 @@ def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_
 
     first = item("a", "randomized_trial", 2010, "NCT00000001 enrolled 120 patients.", "Doe J")
     second = item("b", "randomized_trial", 2012, "Ten years of NCT00000001.", "Roe B")
-    same = item("c", "observational", 2010, "Of them 500 adults were enrolled.", "Poe E")
-    twin = item("d", "observational", 2010, "In all, 500 participants were recruited.", "Poe E")
+    same = item("c", "observational", 2010, "Of them 500 adults were enrolled (ISRCTN12345678).", "Poe E")
+    twin = item("d", "observational", 2010, "Later results of ISRCTN12345678.", "Poe E")
     other = item("e", "observational", 2010, "In all, 501 participants were recruited.", "Poe E")
     review = item("f", "systematic_review", 2011, "Trials such as NCT00000001 were pooled.", "Moe M")
     late = item("g", "randomized_trial", 2015, "A later trial of 80 women.", "Loe L")

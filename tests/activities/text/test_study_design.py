@@ -4,7 +4,6 @@ import pytest
 
 from activities.contracts.evidence import Evidence
 from activities.text.study_design import Design, own_design, participants
-from tests.activities.extractive.abstracts import document
 
 
 @pytest.mark.parametrize(
@@ -50,23 +49,6 @@ def test_a_design_of_another_study_is_none(title: str, text: str) -> None:
 
 def test_a_document_is_judged_by_its_title_alone() -> None:
     assert own_design("Notes", "We conducted a cohort study.", named_only=True) is None
-
-
-def enrolled(text: str) -> int | None:
-    return participants(document(1, text))
-
-
-def test_participants_are_read_where_one_sentence_says_who_was_enrolled() -> None:
-    assert enrolled("METHODS: In all, 1,240 patients were randomly assigned to zinc or placebo.") == 1240
-    assert enrolled("Sixty-one premature infants were randomized to two groups.") == 61
-    assert enrolled("This trial enrolled 150 term infants.") == 150
-    assert enrolled("We randomly assigned 104 patients to exercise or usual care.") == 104
-    assert enrolled("Patients were randomized to placebo (n = 226) or zinc (n = 216; n=211).") is None
-    assert enrolled("Patients were randomized to placebo (n = 226), 5 mg (n = 216) or 9 mg (n = 211).") == 653
-    assert enrolled("The cohort had smokers (n = 226) and others (n = 216).") is None
-    assert enrolled("In total 45 079 patients were included.") is None
-    assert enrolled("First 20 men were enrolled. Then 30 women were enrolled.") is None
-    assert enrolled("Of these, 12 patients died.") is None
 
 
 def test_a_record_says_how_many_took_part() -> None:
