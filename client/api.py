@@ -298,9 +298,7 @@ class Determinator:
         its score. `only`: ids of the works to look among. Raises StoreError."""
         from activities.sources.evidence import index_of
 
-        found, missing = await index_of(self.settings).search(query, limit, only=only)
-        if missing:
-            self.say(missing)
+        found = await index_of(self.settings).search(query, limit, only=only)
         return [(one.work, one.score) for one in found]
 
     async def _shared_http(self) -> "Http | None":

@@ -80,7 +80,7 @@ async def test_of_several_records_of_a_work_the_longest_is_searched_once(setting
 
 async def test_filters_hold(settings: Settings) -> None:
     index = index_of(settings)
-    found, _ = await index.search("patients adenomas statins", 10, Filters(year_from=2015))
+    found = await index.search("patients adenomas statins", 10, Filters(year_from=2015))
     assert "pmid:2" not in {item.work.evidence_id for item in found}
 
 
@@ -88,7 +88,7 @@ async def test_a_shared_store_does_not_show_what_was_in_somebodys_library(
     settings: Settings, tmp_path: Path
 ) -> None:
     index = EvidenceIndex(EvidenceStore.at(settings.evidence_url), tmp_path / "i.sqlite", shared=True)
-    found, _ = await index.search("high blood pressure and salt", 10)
+    found = await index.search("high blood pressure and salt", 10)
     assert "doc:3" not in {item.work.evidence_id for item in found}
 
 
