@@ -9,8 +9,10 @@ import math
 from collections.abc import Sequence
 
 from activities.contracts.evidence import Allowance, EvidenceRef, ModelChoice
-from activities.contracts.step import Role
+from activities.contracts.step import Role, StepContext
+from activities.contracts.write import VerifyInput, WriteInput
 from activities.models.tokens import BYTES_PER_TOKEN, PROMPT_SHARE
+from activities.roles.assessment import MIN_ANSWERS
 
 MAX_WORK_CHARS = 4_000
 """Characters of a work that is read whole, as every abstract is."""
@@ -20,7 +22,7 @@ abstract says."""
 HEADING_TOKENS = 110
 """Of the line above a work and the labels of its sentences."""
 FRAME_TOKENS = 1_300
-"""Of a judge's prompt without the works."""
+"""Of a judge's prompt without the works; a writer's has twice as much, with what other sections say."""
 WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
 """Works that one call of the judge reads at most; of a model that reads more at once."""
 MAX_JUDGED, MAX_JUDGED_LARGE = 20, 48
@@ -71,6 +73,24 @@ def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
     return (LARGE if choice.effort == "large" else ALLOWANCES)[role]
 
 
+def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowance:
+    """What this step of a role may spend: of a writer and its second reader as much as they need to read
+    every work whole that was judged to answer. The context of the model alone bounds what they are shown
+    (`activities.models.tokens.room`)."""
+    allowance = allowance_of(role, choice)
+    if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
+        return allowance
+    answering = {one.evidence_id for one in step.judgements if one.answers >= MIN_ANSWERS}
+    shown = sum(_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence if ref.evidence_id in answering)
+    more = math.ceil((2 * FRAME_TOKENS + shown) / PROMPT_SHARE) - allowance_of("writer", choice).input_tokens
+    return allowance.model_copy(update={"input_tokens": allowance.input_tokens + max(more, 0)})
+
+
+def _tokens(chars: int, longest: int) -> int:
+    """Of a work, of which at most so much of a text is shown."""
+    return math.ceil(min(chars, longest) / BYTES_PER_TOKEN) + HEADING_TOKENS
+
+
 def works_a_batch(choice: ModelChoice) -> int:
     """Works that one call of this judge reads at most."""
     return WORKS_A_BATCH_LARGE if choice.effort == "large" else WORKS_A_BATCH
@@ -84,17 +104,17 @@ def most_judged(choice: ModelChoice) -> int:
 def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:
     """Works in batches that one call of the judge reads whole: at most `WORKS_A_BATCH`, and as few calls of
     about the same size as their prompts hold."""
-    most = works_a_batch(choice)
+    at_most = works_a_batch(choice)
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
-    shown = [r.chars if r.chars <= MAX_WORK_CHARS else PASSAGES_CHARS for r in evidence]
-    sizes = [math.ceil(chars / BYTES_PER_TOKEN) + HEADING_TOKENS for chars in shown]
-    calls = max(math.ceil(len(evidence) / most), math.ceil(sum(sizes) / room))
+    longest = [MAX_WORK_CHARS if r.chars <= MAX_WORK_CHARS else PASSAGES_CHARS for r in evidence]
+    sizes = [_tokens(r.chars, most) for r, most in zip(evidence, longest, strict=True)]
+    calls = max(math.ceil(len(evidence) / at_most), math.ceil(sum(sizes) / room))
     share = sum(sizes) / max(calls, 1)
     batches: list[list[EvidenceRef]] = []
     used = before = 0.0
     for ref, tokens in zip(evidence, sizes, strict=True):
         enough = before + tokens / 2 > share * len(batches)
-        if not batches or len(batches[-1]) >= most or used + tokens > room or enough:
+        if not batches or len(batches[-1]) >= at_most or used + tokens > room or enough:
             batches.append([])
             used = 0
         batches[-1].append(ref)

@@ -23,10 +23,11 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
 from activities.roles.role import Prompt
 from activities.text.normal_form import normalise
-from activities.text.sentences import Sentence, quotable, readable, sentences
+from activities.text.sentences import OF_THE_USER, Sentence, quotable, readable, sentences
 from activities.text.tokens import terms
 
 MAX_TITLE_CHARS = 240
+MAX_AUTHORS = 4
 MAX_SENTENCE_CHARS = 600
 """Of what is shown of a sentence; what it is quoted by stays whole."""
 MIN_GAP_CHARS = 12
@@ -40,6 +41,7 @@ MAX_GAP_BYTES = 110
 _SHORT = re.compile(r"[ \t]*(?:\n[ \t]*)?[A-Z0-9](?=[^:\n.!?]*[^\W\d_]{2})(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
 """A sentence right after another one, without a heading."""
 _LETTER = re.compile(r"[^\W\d_]")
+_NO_BRACKETS = str.maketrans("()", "  ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +136,13 @@ def _reserved(layouts: Sequence["_Layout"], room: int) -> list[int]:
 
 
 def heading(label: str, document: Evidence) -> str:
-    """One line that says what a work is."""
+    """One line that says what a work is; of a text of the user's own also who wrote or sent it, and when."""
     standing = "" if document.standing in ("none", "unknown") else document.standing.upper()
-    about = (str(document.year or ""), document.evidence_type.replace("_", " "), standing)
-    shown = ", ".join(part for part in about if part)
+    own = document.evidence_type in OF_THE_USER
+    date = (own and document.facts.get("date")) or str(document.year or "")
+    people = ", ".join(document.authors[:MAX_AUTHORS]) if own else ""
+    about = (people and f"by {people}", date, document.evidence_type.replace("_", " "), standing)
+    shown = one_line(", ".join(part for part in about if part).translate(_NO_BRACKETS))
     return f"[{label}] {clip(one_line(document.title), MAX_TITLE_CHARS)} ({shown})"
 
 

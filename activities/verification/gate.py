@@ -12,7 +12,7 @@ no second reader: they stand in words of their work.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
@@ -32,7 +32,15 @@ from activities.verification.computed import computed_from
 from activities.verification.field_places import passages_of, place_of, stems
 from activities.verification.floor import below_floor
 from activities.verification.warnings import reservation_warnings, warnings_of
-from activities.verification.wording import Source, follows, joins, sources_of, unknown_name, wording_problem
+from activities.verification.wording import (
+    Source,
+    follows,
+    joins,
+    sources_of,
+    unknown_name,
+    whole,
+    wording_problem,
+)
 
 C = TypeVar("C", bound=DraftClaim)
 _BETWEEN = re.compile(r"\.\.\.|[\u2026;|\u201c\u201d\"\n]")
@@ -122,7 +130,7 @@ def sentence(
     if one_work and not computed and any(follows(text, quote) for quote in quotes):
         return STANDS
     cited = dict.fromkeys(one.evidence_id for one in support)
-    warnings = warnings_of(text, quotes, _whole(documents[name] for name in cited if name in documents))
+    warnings = warnings_of(text, quotes, [whole(documents[name]) for name in cited if name in documents])
     if computed and not warnings:
         return Decision("stands", stands_by="computation", computed=computed)
     return Decision("ask", warnings=warnings, computed=computed)
@@ -153,10 +161,6 @@ def decided(claim: C, decision: Decision) -> C:
         "computed": decision.computed,
     }
     return claim.model_copy(update=update)
-
-
-def _whole(works: Iterable[Evidence]) -> list[str]:
-    return [f"{work.title}\n{work.text}" for work in works]
 
 
 # what the second reader says
@@ -279,7 +283,7 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
     plain, quote = normalise(text), normalise(support.quote)
     if number := missing_number(plain, [quote], (), 0):
         return refused("number_missing", number=number)
-    if name := unknown_name(plain, _whole([document])):
+    if name := unknown_name(plain, [whole(document)]):
         return refused("name_missing", name=name)
     words, own = terms(plain), set(terms(quote))
     known = own | set(terms(f"{document.title}\n{document.text}"))
@@ -306,8 +310,8 @@ def finding(text: str, support: Sequence[Support], document: Evidence) -> Decisi
     if problem is None:
         return STANDS if any(follows(text, one.quote) for one in support) else Decision("ask")
     if problem.code == "number_missing":
-        whole = [Source(document, (*source.quotes, document.text)) for source in sources]
-        problem = wording_problem(text, whole)
+        everywhere = [Source(document, (*source.quotes, document.text)) for source in sources]
+        problem = wording_problem(text, everywhere)
     return Decision("ask") if problem is None else Decision("refused", problem)
 
 

@@ -89,6 +89,11 @@ def sources_of(support: Iterable[Support], documents: Mapping[str, Evidence]) ->
     return tuple(Source(documents[name], tuple(held)) for name, held in quotes.items())
 
 
+def whole(work: Evidence) -> str:
+    """All that a work says: its title, who wrote it and when, and its text."""
+    return "\n".join((work.title, ", ".join(work.authors), work.facts.get("date", ""), work.text))
+
+
 def wording_problem(text: str, sources: Sequence[Source], question: str = "") -> Statement | None:
     """Why the cited sentences cannot support a wording; None where code finds nothing against it. A number of
     the question, and a name of it that is no drug, disease or the like, is what a sentence is about: whether
@@ -97,7 +102,7 @@ def wording_problem(text: str, sources: Sequence[Source], question: str = "") ->
     if not terms(plain):
         return Statement(code="claim_empty")
     quotes = [normalise(quote) for source in sources for quote in source.quotes]
-    works = [f"{source.evidence.title}\n{source.evidence.text}" for source in sources]
+    works = [whole(source.evidence) for source in sources]
     years = [source.evidence.year for source in sources if source.evidence.year]
     if missing_number(plain, quotes, years, len(sources), counts=True):
         everywhere = [*quotes, *map(normalise, (*works, question))]

@@ -19,7 +19,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
     from activities.contracts.step import Charged, Role
-    from activities.roles.allowances import allowance_of, asks_model
+    from activities.roles.allowances import allowance_for, allowance_of, asks_model
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -129,7 +129,7 @@ class ModelSteps:
             return await self._extractive(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
-            number, allowance = await self._reserve(kind)
+            number, allowance = await self._reserve(kind, step)
             if number is None and not kind.writes:
                 raise OutOfBudget(self.refusal(kind.role) or "token_budget_exceeded")
             if number is None:
@@ -168,11 +168,11 @@ class ModelSteps:
         self.events.add_limitation("written_without_model", used_up="time")
         return True
 
-    async def _reserve(self, kind: RoleStep[I, O]) -> tuple[int | None, Allowance]:
+    async def _reserve(self, kind: RoleStep[I, O], step: I) -> tuple[int | None, Allowance]:
         """Reserve budget for a call: its full allowance (for which a section may have to ask its parent),
         else what fits. The number is None when nothing does."""
         role, writing, budget = kind.role, kind.writes, self.context.budget
-        allowance, price = self.allowance(role), self.price(role)
+        allowance, price = allowance_for(role, self.choice(role), step), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
         while number is None:
             least = scaled(allowance, least_tokens(allowance, self.expected(role)))

@@ -2,9 +2,15 @@
 
 import pytest
 
-from activities.contracts.evidence import Evidence
-from activities.models.tokens import PER_MESSAGE, estimate
+from activities.contracts.evidence import Evidence, EvidenceRef, ModelChoice, Support
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.step import Role
+from activities.contracts.write import WriteInput
+from activities.models.tokens import PER_MESSAGE, estimate, room
+from activities.profiles.loader import load_profile
+from activities.roles.allowances import allowance_for, allowance_of
 from activities.roles.works import show
+from activities.verification import gate
 
 TEXT = (
     "The conversion rate to an open procedure was 20% overall. Mortality was 0%. "
@@ -80,3 +86,45 @@ def test_a_short_sentence_that_was_named_is_shown_of_a_long_text() -> None:
     works = show("harvest", [document], 300, named={"pmid:1": (quote,)})
     assert any(one.quote == quote for one in works.sentences.values())
     assert any(line.endswith(": Mortality was 0%.") for line in works.text.splitlines())
+
+
+def test_of_a_users_own_text_the_heading_says_who_sent_it_and_when() -> None:
+    letter = Evidence(
+        evidence_id="doc:1",
+        source="library",
+        title="Roof",
+        text="The roof was repaired on Monday for 4,850 by the firm.",
+        authors=("Ann Whitlock (chair)",),
+        year=2024,
+        facts={"date": "12 March 2024"},
+        evidence_type="document",
+    )
+    assert "[E1] Roof (by Ann Whitlock chair , 12 March 2024, document)" in show("roof", [letter], 2_000).text
+    paper = letter.model_copy(update={"evidence_type": "article"})
+    assert "[E1] Roof (2024, article)" in show("roof", [paper], 2_000).text
+    text = "Ann Whitlock wrote on 12 March that the roof was repaired for 4,850."
+    support = (Support(evidence_id="doc:1", quote=letter.text),)
+    assert gate.sentence(text, "finding", support, {"doc:1": letter}).state == "ask"
+    unsigned = letter.model_copy(update={"authors": (), "facts": {}})
+    assert gate.sentence(text, "finding", support, {"doc:1": unsigned}).state == "refused"
+
+
+def test_a_writer_and_its_second_reader_have_room_for_all_works_that_answer() -> None:
+    """The context of the model bounds what they read, not what a step usually needs."""
+    refs = tuple(
+        EvidenceRef(evidence_id=f"w{n}", blob="", source="", title="", chars=3_900) for n in range(30)
+    )
+    choice = ModelChoice(backend="openai", model="m", effort="normal")
+    step = WriteInput(run_id="r", question="q", profile=load_profile("general"), evidence=refs)
+
+    def room_of(role: Role, answers: int, context: int) -> int:
+        judged = tuple(WorkJudgement(evidence_id=ref.evidence_id, answers=answers) for ref in refs)
+        asked = step.model_copy(update={"judgements": judged})
+        return room(allowance_for(role, choice, asked), context)
+
+    assert room_of("writer", 1, 128_000) == room(allowance_of("writer", choice), 128_000)
+    needed = sum(estimate("x" * ref.chars) for ref in refs)
+    assert room_of("writer", 2, 128_000) > needed
+    assert room_of("verifier", 2, 128_000) > needed
+    assert room_of("writer", 2, 16_000) < 16_000
+    assert allowance_for("judge", choice, step) == allowance_of("judge", choice)
