@@ -7,6 +7,7 @@ import gradio as gr
 
 from activities.contracts.evidence import ReportPlan, ReportPlanSection
 from activities.report.formats.prose import NOT_READ
+from activities.report.formats.words import dispute_line
 from activities.report.revised import differences
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
@@ -119,9 +120,35 @@ class Actions:
                 for mark, said in (("before:", one.before), ("now:", one.after))
                 if said
             ]
-            return "\n".join(
-                [f"Version {answered.outcome.version}; `determinator report` prints it.", "", *lines]
-            )
+            return "\n".join([f"Version {answered.outcome.version} is shown above.", "", *lines])
+
+        return await self._tell(run_id, request, act)
+
+    async def dispute(self, run_id: str, sentence: str, reason: str, request: gr.Request) -> str:
+        """Dispute a sentence: what the second reader says, in Markdown."""
+
+        async def act(run: Run, user: str) -> str:
+            answered = await self._access.client.dispute(run.id, sentence or "", reason or "", by=user)
+            return escaped(dispute_line(answered.report.disputes[-1]), SENTENCE_CHARS)
+
+        return await self._tell(run_id, request, act)
+
+    async def uphold(self, run_id: str, sentence: str, note: str, request: gr.Request) -> str:
+        """Decide that a disputed sentence goes."""
+        return await self._decide(run_id, sentence, note, request, upheld=True)
+
+    async def keep(self, run_id: str, sentence: str, note: str, request: gr.Request) -> str:
+        """Decide that a disputed sentence stays."""
+        return await self._decide(run_id, sentence, note, request, upheld=False)
+
+    async def _decide(
+        self, run_id: str, sentence: str, note: str, request: gr.Request, *, upheld: bool
+    ) -> str:
+        async def act(run: Run, user: str) -> str:
+            client = self._access.client
+            answered = await client.decide(run.id, sentence or "", upheld=upheld, by=user, note=note or "")
+            decided = (one for one in answered.report.disputes if one.sentence == sentence)
+            return "\n".join(f"- {escaped(dispute_line(one), SENTENCE_CHARS)}" for one in decided)
 
         return await self._tell(run_id, request, act)
 

@@ -48,9 +48,11 @@ class Seen:
 OUTPUTS = (
     *("progress", "searches", "events", "link"),
     *("message", "gate", "gate_text", "plan", "candidates"),
-    *("report", "works", "follow_up", "timer", "turns", "seen"),
+    *("report", "works", "follow_up", "timer", "turns", "sentence", "seen"),
 )
 """The components that a look at the run updates, in the order of `Look.again`."""
+OF_REPORT = ("report", "works", "sentence")
+"""What shows the report: replaced when it is there, and when a person has changed it."""
 PARTS = OUTPUTS[:4]
 """How the run goes. Each is replaced only when it has changed: what a person has opened, marked or reached
 with the keyboard in another stays as it is."""
@@ -109,6 +111,13 @@ def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
             message_to_report = gr.Textbox(label="Ask the report, or say what is to be changed", scale=4)
             tell, change = gr.Button("Ask it", elem_id="tell"), gr.Button("Change it", elem_id="change")
         told = gr.Markdown(elem_id="told")
+        with gr.Accordion("A sentence is wrong", open=False, elem_id="dispute"):
+            sentence = gr.Dropdown(label="Sentence", choices=[], filterable=True)
+            reason = gr.Textbox(label="What is wrong; or a note on your decision", max_lines=3)
+            with gr.Row():
+                dispute = gr.Button("Dispute it")
+                uphold = gr.Button("Decide: it goes", variant="stop")
+                keep = gr.Button("Decide: it stays")
     with gr.Accordion("Searches", open=True):
         searches = gr.HTML(elem_id="searches")
     with gr.Accordion("What happened", open=True):
@@ -117,9 +126,11 @@ def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
     timer = gr.Timer(TICK_SECONDS, active=False)
     seen = gr.State(Seen())
     made = (progress, searches, events, link, message, gate, gate_text, plan, candidates)
-    view: View = dict(zip(OUTPUTS, (*made, report, works, follow_up, timer, turns, seen), strict=True))
+    view: View = dict(
+        zip(OUTPUTS, (*made, report, works, follow_up, timer, turns, sentence, seen), strict=True)
+    )
 
-    actions = Actions(access)
+    actions, look = Actions(access), Look(access)
     approve.click(actions.approve, [run_id, note, plan, candidates], [message])
     reject.click(actions.reject, [run_id, note], [message])
     steer.click(actions.steer, [run_id, instruction], [message])
@@ -129,10 +140,15 @@ def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
     cancel.click(actions.plain("cancel"), [run_id], [message])
     extend.click(actions.extend, [run_id, tokens, cost, minutes], [message])
     tell.click(actions.tell, [run_id, message_to_report], [told])
-    change.click(actions.change, [run_id, message_to_report], [told])
-    timer.tick(
-        Look(access).again, [run_id, seen], [*view.values()], show_progress="hidden", concurrency_limit=8
-    )
+    disputing = [run_id, sentence, reason]
+    for clicked in (
+        change.click(actions.change, [run_id, message_to_report], [told]),
+        dispute.click(actions.dispute, disputing, [told]),
+        uphold.click(actions.uphold, disputing, [told]),
+        keep.click(actions.keep, disputing, [told]),
+    ):
+        clicked.then(look.report, [run_id], [view[name] for name in OF_REPORT])
+    timer.tick(look.again, [run_id, seen], [*view.values()], show_progress="hidden", concurrency_limit=8)
     return view, further
 
 
@@ -187,8 +203,16 @@ class Look:
             updates["turns"] = turns_html(await self._turns(now.continues, user_of(request.username)))
         if over and not seen.over:
             seen.over = True
-            updates["report"], updates["works"] = await self._report(run)
+            updates |= await self._report(run)
         return updates
+
+    async def report(self, run_id: str, request: gr.Request) -> list[object]:
+        """The report as it is now, in the order of `OF_REPORT`."""
+        try:
+            shown = await self._report(await self._access.run(run_id, user_of(request.username)))
+        except EXPECTED:
+            return [gr.skip() for _ in OF_REPORT]
+        return [shown[name] for name in OF_REPORT]
 
     async def _gate(self, run: Run, now: Progress) -> dict[str, object]:
         """What waits for approval, and what of it can be changed."""
@@ -226,7 +250,7 @@ class Look:
             earlier = report.continues
         return turns
 
-    async def _report(self, run: Run) -> tuple[str, gr.Dataframe]:
+    async def _report(self, run: Run) -> dict[str, object]:
         report = await run.draft()
         rows = report.work_rows()
         table = report.table
@@ -245,7 +269,11 @@ class Look:
             visible=bool(values),
         )
         charts = [name for name in CHARTS if (chart := chart_of(report, name)) and chart.is_clearer]
-        return report_frames(run.id, charts, aloud=can_speak()), works
+        disputable = report.sentences() if report.written_by == "model" else ()
+        said = {claim.id: f"{claim.id} {claim.text}" for claim in disputable}
+        sentence = gr.Dropdown(choices=[(text, name) for name, text in said.items()], value=None)
+        frames = report_frames(run.id, report.generated_at, charts, aloud=can_speak())
+        return {"report": frames, "works": works, "sentence": sentence}
 
 
 def gate_text(now: Progress) -> str:
@@ -256,8 +284,9 @@ def gate_text(now: Progress) -> str:
     return f"**Before it searches.** Answer in the note, one a line, or approve what is assumed.\n{asked}"
 
 
-def report_frames(run_id: str, charts: Sequence[str] = (), *, aloud: bool = False) -> str:
-    """The report beside its evidence, the downloads, the charts and the summary read aloud.
+def report_frames(run_id: str, at: str, charts: Sequence[str] = (), *, aloud: bool = False) -> str:
+    """The report beside its evidence, the downloads, the charts and the summary read aloud. `at`: when it was
+    generated, so that a browser loads a later version.
 
     The frame of the report has no `sandbox`, under which its links could not open in the frame beside it; the
     policy that it is served with allows no script.
@@ -276,7 +305,7 @@ def report_frames(run_id: str, charts: Sequence[str] = (), *, aloud: bool = Fals
         )
     return (
         f'<section class="run" aria-label="Report"><p>Download: {links}</p>{more}<div class="beside">'
-        f'<iframe src="{base}/reading" title="Report"></iframe>'
+        f'<iframe src="{base}/reading?at={quote(at)}" title="Report"></iframe>'
         f'<iframe name="evidence" title="The quote in its work" sandbox="allow-same-origin allow-popups" '
         'srcdoc="&lt;p style=&quot;font-family:system-ui&quot;&gt;Open a citation: its quote is shown here, '
         'in the stored text of its work.&lt;/p&gt;"></iframe></div></section>'

@@ -81,6 +81,27 @@ async def on_the_page(run_id: str, text: str) -> str:
         return await actions.tell(run_id, text, gr.Request(username=None))
 
 
+async def disputed_on_the_page(run_id: str, sentence: str) -> list[str]:
+    """What the page says of a dispute, of its decision and of a second one; and whether it shows it then."""
+    import gradio as gr  # takes seconds to import
+
+    from client.web.actions import Actions
+    from client.web.run_view import Look
+
+    async with Determinator() as client:
+        access = Access(client, shared=False)
+        actions, look, user = Actions(access), Look(access), gr.Request(username=None)
+        offered: Any = await look.report(run_id, user)
+        assert sentence in [name for _, name in offered[-1].choices]
+        said = [
+            await actions.dispute(run_id, sentence, "table 2 says otherwise", user),
+            await actions.keep(run_id, sentence, "it does not", user),
+            await actions.uphold(run_id, sentence, "", user),
+        ]
+        assert (await look.report(run_id, user))[0] != offered[0]  # the frame loads the later version
+        return said
+
+
 async def in_python(run_id: str) -> str:
     async with Determinator() as client:
         report = await (await client.run(run_id)).report()
@@ -191,6 +212,12 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert taken.code == 0, taken
         assert "Upheld by bob" in determinator("report", run, "--format", "md").out
         assert "Upheld by bob" in asyncio.run(in_python(run))
+
+        last = list(sentences(run))[-1]
+        disputed_there, kept_there, decided_before = asyncio.run(disputed_on_the_page(run, last))
+        assert "table 2 says otherwise" in disputed_there
+        assert "Rejected by local (it does not)" in kept_there
+        assert "waits for a decision" in decided_before
 
         exported = determinator("export", run, "--output", str(tmp_path / "bundle.zip"))
         assert exported.code == 0, exported
