@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, nargs="+", default=[1, 2, 3], help="of a run's searches, in turn"
     )
-    parser.add_argument("--seconds", type=float, default=0.2, help="a model call takes")
+    parser.add_argument("--seconds", type=float, default=2.0, help="a model call takes")
     parser.add_argument("--roles", action="store_true", help="print the calls of each role too")
     given = parser.parse_args()
     within: Counter[str] = Counter()

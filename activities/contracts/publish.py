@@ -127,6 +127,8 @@ class Estimate(Frozen):
     """Millionths of a US dollar; None where a price is not known."""
     seconds: float = 0.0
     """Working time."""
+    in_sequence: float = 0.0
+    """The calls that follow one another, by the plan: the others go on beside them."""
     models: tuple[str, ...] = ()
     """Each with its effort: `qwen2.5:7b (effort normal)`."""
 

@@ -42,25 +42,16 @@ async def tell(
     by the checks of every report, in one or two calls of a model; a sentence of the report is named by its id
     (s2.3) or its number. Exit code 4 when this evidence does not say it."""
     from activities.report.formats.prose import NOT_READ
-    from client.reports.answer import answer_of, claims_of, with_references
+    from client.reports.answer import with_references
+    from client.runs.revising import Told
 
     answered = await client.tell(run, " ".join(text), by=by, model=model)
-    report = answered.report
-    claims, read = claims_of(report), report.written_by == "model"
+    report, told = answered.report, Told.of(answered)
+    claims = told.claims
     if as_json:
-        print_json(
-            {
-                "run_id": report.run_id,
-                "question": report.question,
-                "answered": bool(claims) if read else None,
-                "answer": answer_of(report).model_dump(mode="json"),
-                "claims": [claim.model_dump(mode="json") for claim in claims],
-                "references": [one.model_dump(mode="json") for one in report.references],
-                "calls": answered.outcome.calls,
-            }
-        )
+        print_json(told)
         return Exit.DONE if claims else Exit.NOT_ENOUGH_EVIDENCE
-    if claims and not read:
+    if claims and told.answered is None:
         print_text(NOT_READ)
     for said in (one for one in report.answer if not one.support):
         print_text(plain(said.text))
@@ -116,22 +107,13 @@ async def dispute(
 
 def show_version(answered: "Answered", *, as_json: bool) -> None:
     """Print what has changed, and as which version."""
+    from activities.report.formats.words import dispute_line
+    from client.runs.revising import Changed
+
     outcome = answered.outcome
     if as_json:
-        print_json(
-            {
-                "run_id": outcome.run_id,
-                "version": outcome.version,
-                "made": outcome.made,
-                "calls": outcome.calls,
-                "differences": rows(answered.before, answered.report),
-                "disputes": [one.model_dump(mode="json") for one in answered.report.disputes],
-                "notes": outcome.notes,
-            }
-        )
+        print_json(Changed.of(answered))
         return
-    from activities.report.formats.words import dispute_line
-
     show_difference(answered.before, answered.report)
     for one in answered.report.disputes[-1:] if not outcome.claims_changed else ():
         print_text(plain(dispute_line(one)))
@@ -146,16 +128,11 @@ def show_version(answered: "Answered", *, as_json: bool) -> None:
     )
 
 
-def rows(before: "Report", after: "Report") -> list[dict[str, str]]:
-    """The sentences by which two versions differ."""
-    from activities.report.revised import differences
-
-    return [{"id": one.id, "before": one.before, "after": one.after} for one in differences(before, after)]
-
-
 def show_difference(before: "Report", after: "Report") -> None:
     """Print it sentence by sentence."""
-    for row in rows(before, after):
-        for mark, text in (("-", row["before"]), ("+", row["after"])):
+    from activities.report.revised import differences
+
+    for one in differences(before, after):
+        for mark, text in (("-", one.before), ("+", one.after)):
             if text:
-                print_text(plain(f"{mark} {row['id']} {text}"))
+                print_text(plain(f"{mark} {one.id} {text}"))

@@ -118,8 +118,12 @@ class Desk:
         asked = self._checked(options or Options(), token)
         if follow_up is not None:
             follow_up = (await self.run(follow_up, token)).id
-        self._admit(token, token.runs_an_hour, HOUR, "runs an hour")
+        self.admit_run(token)
         return await self.client.ask(question, follow_up=follow_up, user=token.user, once=once, **asked)
+
+    def admit_run(self, token: Token) -> None:
+        """Count what buys answers of a model. Raises HTTPException when the token has had as many."""
+        self._admit(token, token.runs_an_hour, HOUR, "runs an hour")
 
     async def extend(
         self, run: Run, token: Token, *, tokens: int, cost: float, seconds: float, iterations: int

@@ -60,6 +60,7 @@ async def taken(settings: Settings) -> list[Estimate]:
                         tokens=method["tokens"],
                         cost_microusd=None if cost is None else round(cost * 1e6),
                         seconds=method["seconds"],
+                        in_sequence=method["estimate"].get("in_sequence", 0.0),
                     )
                 )
     except (StoreError, ValueError, LookupError, TypeError):

@@ -294,4 +294,6 @@ def test_earlier_runs_of_the_same_kind_say_what_a_run_takes() -> None:
     assert (made.basis, made.runs, made.calls, made.tokens, made.seconds) == ("earlier", 3, 9, 900, 9)
     other = request.model_copy(update={"sources": ("pubmed",)})
     paced = estimate(other, MODEL, {"m": PRICE}, alike)
-    assert (paced.basis, paced.tokens, paced.seconds) == ("plan", paced.calls * 100, paced.calls)
+    assert (paced.basis, paced.tokens, paced.seconds) == ("plan", paced.calls * 100, paced.in_sequence)
+    deep = estimate(request.model_copy(update={"mode": "deep"}), MODEL, {"m": PRICE}, alike)
+    assert deep.seconds == deep.in_sequence < deep.calls, "sections go on beside one another"

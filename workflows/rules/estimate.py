@@ -59,6 +59,7 @@ def estimate(
     """What a run of this request is expected to take. `choices`: the model of each role, with `default`;
     `prices` by model; `earlier`: what runs of the home took, with the kind of each."""
     kind = kind_of(request, choices)
+    calls, in_sequence = _calls(request, choices)
     alike = [one for one in earlier if one.kind == kind]
     if alike:
         costs = [one.cost_microusd for one in alike if one.cost_microusd is not None]
@@ -70,8 +71,8 @@ def estimate(
             tokens=round(median(one.tokens for one in alike)),
             cost_microusd=round(median(costs)) if costs else None,
             seconds=median(one.seconds for one in alike),
+            in_sequence=in_sequence,
         )
-    calls, in_sequence = _calls(request, choices)
     tokens = cost = 0.0
     known = True
     for role, count in calls.items():
@@ -88,7 +89,7 @@ def estimate(
     if measured:
         # a call of this home, whatever the run: prompts are of one kind, and so is the server
         tokens = round(median(one.tokens / one.calls for one in measured) * made)
-        seconds = median(one.seconds / one.calls for one in measured) * made
+        seconds = median(one.seconds / (one.in_sequence or one.calls) for one in measured) * in_sequence
     if request.limits.max_tokens is not None:
         tokens = min(tokens, request.limits.max_tokens)
     return Estimate(
@@ -98,6 +99,7 @@ def estimate(
         tokens=round(tokens),
         cost_microusd=round(cost) if known else None,
         seconds=min(seconds, request.limits.max_seconds or seconds),
+        in_sequence=in_sequence,
     )
 
 
