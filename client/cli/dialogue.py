@@ -96,8 +96,8 @@ async def change(
 async def dispute(
     client: "Determinator", run: str, sentence: str, text: tuple[str, ...], by: str | None, as_json: bool
 ) -> None:
-    """Say that a sentence of a finished report is wrong, and why. ID is that of the sentence, as s2.3; the
-    report's JSON has it.
+    """Say that a sentence of a finished report is wrong, and why. ID is that of the sentence, as s2.3:
+    `determinator report RUN --ids` prints them.
 
     A second reader reads its works again. The report shows both, and the sentence stays as it is until
     somebody decides: `determinator approve RUN --dispute ID` takes it out, `reject` keeps it."""

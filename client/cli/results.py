@@ -12,7 +12,7 @@ import click
 from activities.contracts.evidence import Length
 from activities.plural import plural
 from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS, format_of
-from client.cli.common import Filled, Name, on_client, run_argument, say
+from client.cli.common import Filled, Name, on_client, print_text, run_argument, say
 from client.failures import BadInput, Failure, NoConnection, NoSuchRun, SeveralRuns
 from client.runs.checks import check_output
 from client.terminal import harmless, plain, plain_table, shown, to_stdout
@@ -56,10 +56,12 @@ NEEDED_FOR_REASONS = 105
 @click.option(
     "--diff", type=click.IntRange(1), metavar="N", help="Print what is other than in version N, by sentence."
 )
+@click.option("--ids", is_flag=True, help="Print each sentence with the id by which it is disputed.")
 @on_client
 async def report(
     client: "Determinator",
     run: str,
+    ids: bool,
     diff: int | None,
     form: str | None,
     speed: float,
@@ -80,6 +82,10 @@ async def report(
     from client.reports.load import as_bytes, write_report
 
     found = await find_report(client, run, number)
+    if ids:
+        for name, said in {claim.id: claim.text for claim in found.sentences()}.items():
+            print_text(plain(f"{name} {said}"))
+        return
     if diff is not None:
         from client.cli.dialogue import show_difference
 

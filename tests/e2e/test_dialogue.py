@@ -192,6 +192,8 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert sentences(run) == fourth
 
         name = next(iter(fourth))
+        ids = dict(line.split(" ", 1) for line in determinator("report", run, "--ids").out.splitlines())
+        assert ids == {one: " ".join(said["text"].split()) for one, said in fourth.items()}
         unknown = says_to("dispute", "s9.9", "wrong", calls=0)
         assert unknown.code == 2
         assert name in unknown.err
