@@ -43,7 +43,7 @@ async def tell(
     (s2.3) or its number. Exit code 4 when this evidence does not say it."""
     from activities.report.formats.prose import NOT_READ
     from client.reports.answer import with_references
-    from client.runs.revising import Told
+    from client.reports.replies import Told
 
     answered = await client.tell(run, " ".join(text), by=by, model=model)
     report, told = answered.report, Told.of(answered)
@@ -108,7 +108,7 @@ async def dispute(
 def show_version(answered: "Answered", *, as_json: bool) -> None:
     """Print what has changed, and as which version."""
     from activities.report.formats.words import dispute_line
-    from client.runs.revising import Changed
+    from client.reports.replies import Changed
 
     outcome = answered.outcome
     if as_json:

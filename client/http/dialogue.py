@@ -12,7 +12,7 @@ from activities.contracts.step import Reading
 from client.http.desk import Desk
 from client.http.rest import Text, by, changeable
 from client.http.tokens import Token
-from client.runs.revising import Changed, Told
+from client.reports.replies import Changed, Told
 
 Sentence = Annotated[str, Field(max_length=20, description="Its id, as s1.2")]
 

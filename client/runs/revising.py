@@ -1,16 +1,11 @@
-"""What a person asks of a finished report, sent to the server: a question, a change, a dispute; and what came
-of it, as data."""
+"""What a person asks of a finished report, sent to the server: a question, a change, a dispute."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel
-
-from activities.contracts.publish import Dispute
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
-from activities.report.schema import Reference, Report
+from activities.report.schema import Report
 from client.failures import BadInput, Failure
-from client.reports.answer import Answer, AnswerClaim, answer_of, claims_of
 
 if TYPE_CHECKING:
     from activities.refresh_activity import RefreshOutcome
@@ -30,78 +25,6 @@ class Answered:
     """The report as it was."""
     report: Report
     """The answer to a question as a report of its own; of a change or a dispute the report as it is now."""
-
-
-class Told(BaseModel):
-    """The answer to a question about a report."""
-
-    run_id: str
-    question: str
-    answered: bool | None
-    """None where no model has read it."""
-    answer: Answer
-    claims: list[AnswerClaim]
-    references: list[Reference]
-    calls: int
-
-    @classmethod
-    def of(cls, answered: Answered) -> "Told":
-        """The answer, which is a report of one section."""
-        report = answered.report
-        claims = claims_of(report)
-        return cls(
-            run_id=report.run_id,
-            question=report.question,
-            answered=bool(claims) if report.written_by == "model" else None,
-            answer=answer_of(report),
-            claims=[*claims],
-            references=[*report.references],
-            calls=answered.outcome.calls,
-        )
-
-
-class SentenceChange(BaseModel):
-    """A sentence by which two versions differ; empty where one has none."""
-
-    id: str
-    before: str
-    after: str
-
-
-class Changed(BaseModel):
-    """What became of a report that was changed or disputed."""
-
-    run_id: str
-    version: int
-    made: bool
-    """Whether a version was made; else nothing changed, and `notes` say why."""
-    calls: int
-    differences: list[SentenceChange]
-    disputes: list[Dispute]
-    notes: list[str]
-
-    @classmethod
-    def of(cls, answered: Answered) -> "Changed":
-        """What came of it."""
-        outcome = answered.outcome
-        return cls(
-            run_id=outcome.run_id,
-            version=outcome.version,
-            made=outcome.made,
-            calls=outcome.calls,
-            differences=changes(answered.before, answered.report),
-            disputes=[*answered.report.disputes],
-            notes=[*outcome.notes],
-        )
-
-
-def changes(before: Report, after: Report) -> list[SentenceChange]:
-    """The sentences by which two versions differ."""
-    from activities.report.revised import differences
-
-    return [
-        SentenceChange(id=one.id, before=one.before, after=one.after) for one in differences(before, after)
-    ]
 
 
 async def revise(

@@ -1,0 +1,80 @@
+"""What came of a message about a finished report, as data: for the command line with `--json` and HTTP."""
+
+from pydantic import BaseModel
+
+from activities.contracts.publish import Dispute
+from activities.report.schema import Reference, Report
+from client.reports.answer import Answer, AnswerClaim, answer_of, claims_of
+from client.runs.revising import Answered
+
+
+class Told(BaseModel):
+    """The answer to a question about a report."""
+
+    run_id: str
+    question: str
+    answered: bool | None
+    """None where no model has read it."""
+    answer: Answer
+    claims: list[AnswerClaim]
+    references: list[Reference]
+    calls: int
+
+    @classmethod
+    def of(cls, answered: Answered) -> "Told":
+        """The answer, which is a report of one section."""
+        report = answered.report
+        claims = claims_of(report)
+        return cls(
+            run_id=report.run_id,
+            question=report.question,
+            answered=bool(claims) if report.written_by == "model" else None,
+            answer=answer_of(report),
+            claims=[*claims],
+            references=[*report.references],
+            calls=answered.outcome.calls,
+        )
+
+
+class SentenceChange(BaseModel):
+    """A sentence by which two versions differ; empty where one has none."""
+
+    id: str
+    before: str
+    after: str
+
+
+class Changed(BaseModel):
+    """What became of a report that was changed or disputed."""
+
+    run_id: str
+    version: int
+    made: bool
+    """Whether a version was made; else nothing changed, and `notes` say why."""
+    calls: int
+    differences: list[SentenceChange]
+    disputes: list[Dispute]
+    notes: list[str]
+
+    @classmethod
+    def of(cls, answered: Answered) -> "Changed":
+        """What came of it."""
+        outcome = answered.outcome
+        return cls(
+            run_id=outcome.run_id,
+            version=outcome.version,
+            made=outcome.made,
+            calls=outcome.calls,
+            differences=changes(answered.before, answered.report),
+            disputes=[*answered.report.disputes],
+            notes=[*outcome.notes],
+        )
+
+
+def changes(before: Report, after: Report) -> list[SentenceChange]:
+    """The sentences by which two versions differ."""
+    from activities.report.revised import differences
+
+    return [
+        SentenceChange(id=one.id, before=one.before, after=one.after) for one in differences(before, after)
+    ]
