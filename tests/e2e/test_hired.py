@@ -26,6 +26,7 @@ from tests.replay import Asked, Reply
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ROOT = str(EXAMPLES.parent)
 TOKENS = 60_000
+KILLS = 20
 TOPIC = "Does metformin lower the risk of colorectal cancer"
 TOTAL = re.compile(rb'"total_tokens": (\d+)')
 
@@ -50,10 +51,10 @@ def scripted(
 
 
 @pytest.mark.invariant
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.chaos)])
+@pytest.mark.chaos
 @pytest.mark.timeout(600)
 def test_a_caller_that_is_killed_buys_nothing_twice_and_stays_within_its_budget(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions = [f"{TOPIC} in {who}?" for who in ("men", "women", "adults", "trials", "cohorts")]
     command = [sys.executable, str(EXAMPLES / "survey.py"), "survey-1", str(TOKENS), *questions]
@@ -68,7 +69,7 @@ def test_a_caller_that_is_killed_buys_nothing_twice_and_stays_within_its_budget(
         return reply
 
     with scripted(monkeypatch, papers(tmp_path), slow) as model:
-        for _ in range(kills):
+        for _ in range(KILLS):
             caller = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(random.uniform(0.5, 4))
             caller.send_signal(signal.SIGKILL)

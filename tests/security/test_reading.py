@@ -170,12 +170,6 @@ def test_files_that_cannot_be_read_are_set_aside_by_name(tmp_path: Path) -> None
         assert text.encode()
 
 
-def test_a_text_that_is_cut_says_so(tmp_path: Path) -> None:
-    (tmp_path / "long.txt").write_text("words of a very long text " * 200_000)
-    (found,) = read_folder(tmp_path).documents
-    assert "4,000,000" in found.facts["cut"]
-
-
 async def test_a_search_says_that_a_document_is_cut(tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()

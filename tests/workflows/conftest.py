@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
@@ -20,7 +20,7 @@ from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from tests.workflows.fakes import Fakes
-from tests.workflows.script import Script
+from tests.workflows.script import Script, takes
 from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
@@ -171,6 +171,20 @@ class Stage:
         run = await self.start(request, name)
         outcome = await run.outcome()
         return outcome, await run.report(), run
+
+    async def judging(self, request: ResearchRequest, seconds: float = 30.0) -> Run:
+        """A run at its judge, which takes so long each time."""
+        self.script.before["judge"] = lambda _: takes(seconds)
+        run = await self.start(request)
+        await run.until(lambda p: p.phase == "judging")
+        return run
+
+    async def cancelled(self, run: Run) -> Report:
+        """The report that a run leaves which is cancelled."""
+        await self.cancel(run)
+        with pytest.raises(WorkflowFailureError):
+            await run.outcome()
+        return await run.report()
 
     async def cancel(self, run: Run) -> None:
         """Cancel a run when what its fakes have begun is recorded: its server loses a cancel that meets the

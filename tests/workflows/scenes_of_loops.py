@@ -40,9 +40,7 @@ from workflows.types import Answers, Outcome
 
 async def steered(stage: Stage) -> None:
     """Every message that may reach a loop while it works."""
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request(approve=("report",), approval_timeout_seconds=600.0))
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(approve=("report",), approval_timeout_seconds=600.0))
     await run.handle.signal("steer", {"text": "older people"})
     await run.handle.signal("pause")
     await run.handle.signal("resume")
@@ -116,9 +114,7 @@ async def long_log(stage: Stage) -> None:
 
 
 async def cancelled(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda _: takes(600)
-    run = await stage.start(a_request())
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(), 600)
     await run.handle.cancel()
     with suppress(WorkflowFailureError):
         await run.outcome()

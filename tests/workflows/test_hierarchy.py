@@ -1,16 +1,9 @@
 """Sub-teams: judged attempts, feedback in the next task, the best result kept, failures that stay alone."""
 
-from typing import Any
-
-import pytest
-from temporalio.client import WorkflowFailureError
-
 from activities.contracts.judge import JudgeAssessment, JudgeBatch, JudgeInput
 from activities.contracts.plan import ManagerInput, SelectInput, TeamLedger
 from activities.extractive import manage
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.deep import all_judging
-from tests.workflows.script import takes
 from workflows.hierarchy import SUB_TEAM
 from workflows.rules.stopping import Attempt, better
 
@@ -87,64 +80,3 @@ async def test_the_best_attempt_is_returned_and_not_the_latest(stage: Stage) -> 
     assert len(sure) == 2
     assert kept.confidence == max(sure) == sure[0]
     assert [e.data["attempt"] for e in events if e.type == "best_attempt"] == [2]
-
-
-async def test_a_sub_team_that_fails_leaves_the_others_alone(stage: Stage) -> None:
-    stage.script.answers["tool_selector"] = lambda step: (
-        "this is no list of searches"
-        if step.section == "s2"
-        else {"tasks": [{"gap": "all", "agent": a, "query": step.question} for a in ("alpha", "beta")]}
-    )
-    _, report, _ = await stage.play(a_request("hierarchical"))
-    assert [section.status for section in report.sections] == ["complete", "failed", "complete"]
-    assert report.references
-
-
-async def test_a_cancelled_sub_team_returns_what_it_found(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda step: takes(60) if step.section == "s3" else None
-    run = await stage.start(a_request("hierarchical"))
-    await stage.child(run, "s3").until(lambda p: p.phase == "judging")
-    await stage.cancel(stage.child(run, "s3"))
-    assert (await run.outcome()).stop_reason == "sufficient_evidence"
-    assert [section.status for section in (await run.report()).sections][2] == "cancelled"
-
-
-async def test_sub_teams_spend_no_more_than_the_run_has(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-    run = await stage.start(a_request("hierarchical", limits={"max_tokens": 120_000, "max_iterations": 50}))
-    outcome = await run.outcome()
-    budget = await run.budget()
-    assert outcome.verified_claims > 0
-    assert budget.used.tokens == sum(call.usage.tokens for call in stage.fakes.calls) <= 120_000
-    assert budget.reserved_tokens == 0
-
-
-@pytest.mark.parametrize("signal", ["pause", "finish_now"])
-async def test_signals_reach_every_sub_team(stage: Stage, signal: str) -> None:
-    stage.script.before["judge"] = lambda _: takes(600)
-    run = await stage.start(a_request("hierarchical"))
-    await all_judging(stage, run)
-    await run.handle.signal(signal)
-
-    def heard(progress: Any) -> bool:
-        return bool(progress.paused if signal == "pause" else progress.stop_reason)
-
-    if signal == "pause":
-        for section in ("s1", "s2", "s3"):
-            await stage.child(run, section).until(heard)
-        await run.handle.signal("resume")
-    outcome = await run.outcome()
-    assert outcome.stop_reason == ("sufficient_evidence" if signal == "pause" else "finished_by_reviewer")
-
-
-async def test_a_cancelled_parent_cancels_its_sub_teams_and_reports(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda _: takes(600)
-    run = await stage.start(a_request("hierarchical"))
-    await all_judging(stage, run)
-    await stage.cancel(run)
-    with pytest.raises(WorkflowFailureError):
-        await run.outcome()
-    report = await run.report()
-    assert report.stop_reason == "cancelled"
-    assert {section.status for section in report.sections} == {"cancelled"}
-    assert report.references

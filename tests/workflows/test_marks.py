@@ -23,8 +23,7 @@ from activities.contracts.step import Role
 from activities.models.tokens import room
 from activities.roles.registry import SPECS
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.script import PROFILE, document
-from tests.workflows.test_deep_writing import sentences
+from tests.workflows.script import PROFILE
 
 CONTEXT_TOKENS = 100_000
 UNBOUNDED = {"max_tokens": None}
@@ -60,45 +59,6 @@ def marked_judge(stage: Stage, enough_at: int) -> Any:
         return batch.model_copy(update={"judgements": tuple(marked)})
 
     return judge
-
-
-async def test_no_answer_of_a_loop_is_thrown_away(stage: Stage) -> None:
-    """The judge names gaps and no searches: observer, gap evaluator and selector are asked."""
-    answers = stage.script.answers
-    answers["query_parser"] = lambda step: ParsedQuery(
-        improved_query=step.question, key_entities=("mark-entity",), research_questions=("mark-parsed",)
-    )
-    answers["judge"] = marked_judge(stage, 3)
-    answers["observer"] = lambda _: Observation(text="mark-observation")
-    answers["gap_evaluator"] = lambda step: KnowledgeGapOutput(
-        outstanding_gaps=(f"mark-outstanding {step.iteration}",)
-    )
-    answers["tool_selector"] = lambda step: AgentSelectionPlan(
-        tasks=tuple(AgentTask(gap=gap, agent="alpha", query=f"mark-query {gap}") for gap in step.gaps)
-    )
-    answers["reflector"] = lambda _: Reflection(served=False, better_searches=("mark-better",))
-    answers["writer"] = lambda step: sentences(stage, step, "ask")
-    found: set[str] = set()
-
-    def search(task: Any) -> Any:
-        name = task.query.text
-        known = name in found
-        found.add(name)
-        return [] if known or "outstanding 2" in name else [document(task.source, name)]
-
-    stage.script.search = search
-    await stage.play(a_request(limits=UNBOUNDED))
-    assert "mark-parsed" in queries(stage)
-    assert "mark-query" in queries(stage)
-    assert "mark-finding" in prompts(stage, "observer")
-    assert "mark-reasoning" in prompts(stage, "observer")
-    assert "mark-observation" in prompts(stage, "gap_evaluator")
-    assert "mark-gap" in prompts(stage, "gap_evaluator")
-    assert "mark-outstanding" in prompts(stage, "tool_selector")
-    assert "mark-entity" in prompts(stage, "tool_selector")
-    assert "mark-comparator" in prompts(stage, "writer")
-    assert "both cohorts" in prompts(stage, "verifier")
-    assert "both cohorts" in prompts(stage, "editor")
 
 
 async def test_what_the_judge_names_is_searched_without_a_call(stage: Stage) -> None:

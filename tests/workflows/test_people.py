@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from temporalio.api.common.v1 import Payload
-from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection
-from activities.contracts.plan import Clarified, GapsInput, SelectInput
+from activities.contracts.plan import Clarified, GapsInput
 from activities.contracts.step import Reading
 from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request, limitations
@@ -97,9 +97,7 @@ async def test_nothing_waits_where_nobody_is_asked(
 
 async def test_a_week_of_pause_is_not_working_time(stage: Stage) -> None:
     stage.script.sufficient_at = 3
-    stage.script.before["judge"] = lambda _: takes(60)
-    run = await stage.start(a_request(limits={"max_seconds": 1_200}))
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(limits={"max_seconds": 1_200}), 60)
     await run.handle.signal("pause")
     await stage.env.sleep(timedelta(days=7))
     paused = await run.progress()
@@ -114,9 +112,7 @@ async def test_a_week_of_pause_is_not_working_time(stage: Stage) -> None:
 
 async def test_finishing_ends_a_pause(stage: Stage) -> None:
     stage.script.sufficient_at = None
-    stage.script.before["judge"] = lambda _: takes(60)
-    run = await stage.start(a_request())
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(), 60)
     await run.handle.signal("pause")
     await stage.env.sleep(timedelta(hours=1))
     await run.handle.signal("finish_now")
@@ -129,9 +125,7 @@ async def test_finishing_ends_a_pause(stage: Stage) -> None:
 
 async def test_what_a_reviewer_says_is_read_by_the_next_gap_evaluation(stage: Stage) -> None:
     """Sent while the judge, which would be satisfied, is running: the run makes another iteration."""
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request())
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request())
     await run.handle.signal("steer", Steer(text="look at older people", by="ann"))
     await run.outcome()
     steps = [c.step for c in stage.fakes.of("gap_evaluator") if isinstance(c.step, GapsInput)]
@@ -141,9 +135,7 @@ async def test_what_a_reviewer_says_is_read_by_the_next_gap_evaluation(stage: St
 
 
 async def test_words_are_bounded_so_that_they_cannot_stop_a_run(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request(limits={"max_tokens": None}))
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(limits={"max_tokens": None}))
     for number in range(60):
         await run.handle.signal("steer", {"text": f"{number} " + "words " * 3_000})
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
@@ -154,9 +146,7 @@ async def test_words_are_bounded_so_that_they_cannot_stop_a_run(stage: Stage) ->
 
 async def test_an_added_source_is_searched(stage: Stage) -> None:
     stage.script.sufficient_at = 2
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request(sources=("alpha",)))
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(sources=("alpha",)))
     await run.handle.signal("add_source", AddSource(source="beta"))
     await run.handle.signal("add_source", AddSource(source="nowhere"))
     await run.handle.signal("add_source", AddSource(source="gamma"))
@@ -166,18 +156,6 @@ async def test_an_added_source_is_searched(stage: Stage) -> None:
     of_sources = {s.code: s.values for s in report.statements if "source" in s.values}
     assert of_sources["source_not_searchable"]["source"] == "nowhere"
     assert of_sources["source_not_available"] == {"source": "gamma", "reason": "set GAMMA_KEY"}
-
-
-async def test_a_source_that_is_open_anyway_needs_no_new_preparing(stage: Stage) -> None:
-    stage.script.sufficient_at = 2
-    stage.script.profile = PROFILE.model_copy(update={"sources": ("alpha",)})
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request())
-    await run.until(lambda p: p.phase == "judging")
-    await run.handle.signal("add_source", {"source": "beta"})
-    await run.outcome()
-    steps = [c.step for c in stage.fakes.of("tool_selector") if isinstance(c.step, SelectInput)]
-    assert [[o.info.name for o in step.sources] for step in steps] == [["alpha"], ["alpha", "beta"]]
 
 
 # what cannot be read
@@ -208,9 +186,7 @@ MALFORMED: list[tuple[str, list[Any]]] = [
 
 
 async def test_malformed_messages_harm_nothing(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request())
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request())
     before = (await run.budget()).limits
     for signal, said in MALFORMED:
         await run.handle.signal(signal, args=said)
@@ -231,9 +207,7 @@ CANDIDATES = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates"
 
 
 async def test_an_approval_before_its_gate_is_ignored_and_noted(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request(approve=("report",)))
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(approve=("report",)))
     await run.handle.signal("approve", Approval(gate="report", by="hasty"))
     await stage.env.sleep(timedelta(hours=1))
     waiting = await run.until(lambda p: p.waiting_for == "report")
@@ -261,9 +235,7 @@ async def test_a_report_that_is_rejected_says_so(stage: Stage) -> None:
 
 async def test_finishing_does_not_release_a_report_that_was_to_be_approved(stage: Stage) -> None:
     stage.script.sufficient_at = None
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request(approve=("report",)))
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(approve=("report",)))
     await run.handle.signal("finish_now")
     await stage.env.sleep(timedelta(days=1))
     assert (await run.progress()).waiting_for == "report"
@@ -293,9 +265,7 @@ async def test_a_cancelled_gate_does_not_wait(stage: Stage, gate: str) -> None:
     stage.script.profile = CANDIDATES
     run = await stage.start(a_request(approve=(gate, "report")))
     await run.until(lambda p: p.waiting_for == gate)
-    await stage.cancel(run)
-    with pytest.raises(WorkflowFailureError):
-        await run.outcome()
+    await stage.cancelled(run)
     progress = await run.progress()
     assert progress.waiting_for is None
     assert progress.phase == "done"
@@ -369,9 +339,7 @@ async def test_an_edited_question_is_the_one_that_is_researched(stage: Stage) ->
 
 async def test_a_budget_can_be_extended_while_the_run_works(stage: Stage) -> None:
     stage.script.sufficient_at = None
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request(limits={"max_iterations": 1}))
-    await run.until(lambda p: p.phase == "judging")
+    run = await stage.judging(a_request(limits={"max_iterations": 1}))
     assert "nothing to add" in await refusal(run, "extend_budget", ExtendBudget())
     status = await run.handle.execute_update(
         "extend_budget", ExtendBudget(tokens=1_000, iterations=2, seconds=60), result_type=BudgetStatus

@@ -1,16 +1,14 @@
 """Routing: every exit, which reason has priority, and that no loop runs for ever."""
 
-import random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.contracts.evidence import Allowance, SearchStatus, StopReason, Usage
+from activities.contracts.evidence import SearchStatus, StopReason
 from activities.contracts.judge import JudgeAssessment
 from tests.workflows.script import PROFILE
-from workflows.rules.budget import Budget
 from workflows.rules.stopping import (
     MAX_JUDGE_FAILURES,
     Last,
@@ -21,7 +19,6 @@ from workflows.rules.stopping import (
     sufficient,
     worth_judging,
 )
-from workflows.types import Limits
 
 GOOD = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
 POOR = JudgeAssessment(scores={"relevance": 9}, confidence=0.5)
@@ -150,118 +147,6 @@ def test_a_judge_that_names_gaps_is_believed_while_rounds_bring_works_that_answe
 def test_without_a_model_one_look_is_enough() -> None:
     looked = JudgeAssessment(by_code=True, relevant=("a",))
     assert decide_next(state("judge", judged=looked), PROFILE).stop == "searched_out"
-
-
-class Loop:
-    """The loop's bookkeeping as the workflow does it, fed with random outcomes and a random budget."""
-
-    def __init__(self, draw: random.Random) -> None:
-        self.draw = draw
-        limits = Limits(
-            max_iterations=draw.randint(1, 8),
-            max_tokens=draw.choice([None, draw.randint(0, 120_000)]),
-            max_cost_microusd=draw.choice([None, draw.randint(0, 200_000)]),
-            max_seconds=draw.choice([None, draw.uniform(1, 2_000)]),
-        )
-        self.budget = Budget(limits=limits)
-        self.loop = LoopState(max_iterations=limits.max_iterations)
-        self.now = 0.0
-        self.stops: list[StopReason] = []
-
-    def think(self) -> bool:
-        """A call under a reservation, clipped to the time that is left."""
-        draw = self.draw
-        allowance = Allowance(input_tokens=draw.randint(1, 8_000), output_tokens=draw.randint(1, 2_000))
-        number = self.budget.reserve("judge", allowance, None)
-        if number is None:
-            self.loop.refused = "token_budget_exceeded"
-            return False
-        left = self.budget.research_seconds(self.now)
-        self.now += min(draw.uniform(0, 200), left if left is not None else 200)
-        used = Usage(
-            input_tokens=draw.randint(0, allowance.input_tokens),
-            output_tokens=draw.randint(0, allowance.output_tokens),
-        )
-        self.budget.settle(number, used)
-        return True
-
-    def run(self) -> None:
-        draw, loop = self.draw, self.loop
-        for _ in range(40 * loop.max_iterations + 40):
-            left = self.budget.research_seconds(self.now)
-            loop.out_of_time = left is not None and left <= 0
-            loop.cancelled = loop.cancelled or draw.random() < 0.01
-            loop.finish = loop.finish or draw.random() < 0.01
-            loop.unread_steering += draw.random() < 0.02
-            step = decide_next(loop, PROFILE)
-            if step.stop is not None:
-                self.stops.append(step.stop)
-                return
-            getattr(self, step.step)()
-        raise AssertionError("the loop does not end")
-
-    def observe(self) -> None:
-        self.loop.iteration += 1
-        self.loop.tasks, self.loop.statuses, self.loop.new_evidence = 0, (), 0
-        self.think()
-        self.loop.last = "observe"
-
-    def evaluate_gaps(self) -> None:
-        self.loop.unread_steering = 0
-        self.think()
-        self.loop.gaps = tuple("gap" for _ in range(self.draw.choice([0, 1, 2, 3, 3, 3])))
-        self.loop.last = "evaluate_gaps"
-
-    def select_tools(self) -> None:
-        self.think()
-        self.loop.tasks, self.loop.last = self.draw.choice([0, 1, 3, 9, 9]), "select_tools"
-
-    def search(self) -> None:
-        statuses: list[SearchStatus] = ["ok", "empty", "rate_limited", "unavailable", "malformed", "refused"]
-        self.loop.statuses = tuple(self.draw.choice(statuses) for _ in range(self.loop.tasks))
-        self.loop.new_evidence = self.draw.choice([0, 0, 1, 7]) if "ok" in self.loop.statuses else 0
-        self.loop.evidence += self.loop.new_evidence
-        self.loop.unjudged += self.loop.new_evidence
-        self.loop.stalled = 0 if self.loop.new_evidence else self.loop.stalled + 1
-        self.loop.last = "search"
-
-    def judge(self) -> None:
-        self.loop.last = "judge"
-        if not self.think():
-            return
-        if self.draw.random() < 0.3:
-            self.loop.judge_failures += 1
-            return
-        self.loop.judge_failures, self.loop.unjudged = 0, 0
-        self.loop.judged = JudgeAssessment(
-            scores={"relevance": self.draw.randint(0, 10)}, confidence=self.draw.random()
-        )
-
-
-def test_any_run_of_the_loop_ends_once_and_within_its_limits() -> None:
-    reached = set[StopReason]()
-    for seed in range(1_000):
-        run = Loop(random.Random(seed))
-        run.run()
-        limits = run.budget.limits
-        assert len(run.stops) == 1, seed
-        assert run.loop.iteration <= limits.max_iterations, seed
-        assert limits.max_tokens is None or run.budget.used.tokens <= limits.max_tokens, seed
-        assert limits.max_seconds is None or run.budget.elapsed(run.now) <= limits.max_seconds, seed
-        assert not run.budget.reservations, seed
-        reached.update(run.stops)
-    assert reached == {
-        "cancelled",
-        "searched_out",
-        "finished_by_reviewer",
-        "timeout",
-        "token_budget_exceeded",
-        "judge_unavailable",
-        "all_sources_failed",
-        "no_new_evidence",
-        "sufficient_evidence",
-        "max_iterations_reached",
-    }
 
 
 def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is_not_judged() -> None:

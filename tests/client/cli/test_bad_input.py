@@ -142,30 +142,6 @@ def test_without_a_server_every_verb_says_so_in_one_line(home: Path, arguments: 
     assert ran.err == "Error: no Temporal server answers at 127.0.0.1:1: connection refused\n"
 
 
-def test_the_standard_variables_are_an_address_and_start_no_server(home: Path) -> None:
-    ran = determinator("list", env={"TEMPORAL_ADDRESS": "127.0.0.1:1"})
-    assert ran.code == 3
-    assert not home.exists() or processes_of(home) == {"server": [], "worker": []}
-
-
-def test_a_profile_file_of_temporal_is_an_address(home: Path) -> None:
-    Path("temporal.toml").write_text('[profile.elsewhere]\naddress = "127.0.0.1:2"\nnamespace = "lab"\n')
-    env = {"TEMPORAL_CONFIG_FILE": "temporal.toml", "TEMPORAL_PROFILE": "elsewhere"}
-    ran = determinator("list", env=env)
-    assert ran.code == 3
-    assert "127.0.0.1:2" in ran.err
-    missing = determinator("list", env={**env, "TEMPORAL_PROFILE": "nowhere"})
-    assert missing.code == 2
-    assert "TEMPORAL_*" in missing.err
-
-
-def test_a_home_that_cannot_be_written_is_exit_code_3_with_advice(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    ran = determinator("list", env={"DETERMINATOR_HOME": str(tmp_path / "file" / "home")})
-    assert ran.code == 3
-    assert "set DETERMINATOR_HOME" in ran.err
-
-
 def test_without_a_server_binary_one_line_says_how_to_install_it(home: Path) -> None:
     program = (
         "import sys, client.embedded.binary as b; b.sysconfig.get_path = lambda _: '/nowhere'; "

@@ -23,7 +23,7 @@ def runs() -> list[str]:
     return sorted(row["run_id"] for row in determinator("list", "--json").json())
 
 
-def test_a_batch_ends_in_a_table_and_one_export(home: Path, library: str, tmp_path: Path) -> None:
+def test_a_batch_ends_in_a_table_and_one_export(file_home: Path, library: str, tmp_path: Path) -> None:
     file, folder = tmp_path / "questions.txt", tmp_path / "out"
     file.write_text("# of metformin\n\n" + "\n".join(QUESTIONS) + "\n")
     options = ("--mode", "simple", "--library", library, "--output", str(folder), "--json")
@@ -56,7 +56,8 @@ def test_a_batch_ends_in_a_table_and_one_export(home: Path, library: str, tmp_pa
         determinator("down", env=elsewhere)
 
 
-def test_a_killed_batch_goes_on_and_asks_nothing_twice(home: Path, library: str, tmp_path: Path) -> None:
+def test_a_killed_batch_goes_on_and_asks_nothing_twice(file_home: Path, library: str, tmp_path: Path) -> None:
+    before = runs()
     file, folder = tmp_path / "questions.csv", tmp_path / "out"
     file.write_text("question,mode\n" + "".join(f"{question},simple\n" for question in QUESTIONS))
     command = ("ask", "--many", str(file), "--library", library, "--output", str(folder), "--at-once", "1")
@@ -68,7 +69,7 @@ def test_a_killed_batch_goes_on_and_asks_nothing_twice(home: Path, library: str,
     assert started < len(QUESTIONS)
     ran = determinator(*command)
     assert ran.code == 0, ran
-    assert len(runs()) == len(QUESTIONS)
+    assert len(runs()) == len(before) + len(QUESTIONS)
     assert len(list(csv.DictReader((folder / "results.csv").read_text().splitlines()))) == len(QUESTIONS)
 
 

@@ -97,46 +97,6 @@ def test_one_changed_word_is_found_by_both_checks_and_reported_by_claim(home: Pa
     assert "not in the text of pmid:1" in found["claims"][0]["quotes"][0]["problem"]
 
 
-def edited(report: dict[str, object], edit: str) -> dict[str, object]:
-    """A report that was tampered with."""
-    old, new = edit.split(" => ")
-    text = json.dumps(report)
-    assert old in text
-    tampered: dict[str, object] = json.loads(text.replace(old, new))
-    return tampered
-
-
-@pytest.mark.parametrize(
-    ("edit", "printed"),
-    [
-        ('"evidence_id": "pmid:2", "quote" => "evidence_id": "pmid:1", "quote"', "(it is in pmid:2)"),
-        ('"number": 2 => "number": 3', "not numbered from 1 without gaps"),
-        ("30% [1]. => 30% [2].", "section s1 does not say its claims, and no more"),
-        (
-            '"executive_summary": " => "executive_summary": "Take it daily. ',
-            "the summary does not say its claims",
-        ),
-        ("A registry found increased mortality => A registry found lower mortality and cures", "holds s2.1"),
-        ('"standing": "none" => "standing": "retracted"', "rests on pmid:1, which is retracted"),
-        (
-            '"evidence_id": "pmid:2", "source" => "evidence_id": "pmid:9", "source"',
-            "reference 2 is never cited",
-        ),
-    ],
-)
-def test_a_report_that_was_tampered_with_does_not_hold(home: Path, edit: str, printed: str) -> None:
-    folder = exported(home)
-    report = edited(json.loads((folder / "report.json").read_text()), edit)
-    Path("mine.json").write_text(json.dumps(report))
-    ran = command("verify", "mine.json", "--evidence", str(folder / "evidence.jsonl"))
-    if printed.startswith("holds"):  # the words of a claim are its writer's; only where they stand is checked
-        assert ran.code == 0, ran
-    else:
-        assert ran.code == 1, ran
-        assert "NOT everything holds" in ran.out
-    assert printed in ran.out
-
-
 def test_a_report_from_elsewhere_needs_its_texts(home: Path) -> None:
     folder = exported(home)
     Path("alone.json").write_bytes((folder / "report.json").read_bytes())
@@ -175,15 +135,6 @@ def test_what_is_no_evidence_is_named_by_its_line(home: Path) -> None:
     Path("void").mkdir()
     assert "has no report.json" in command("verify", "void").err
     assert "there is no file gone.json" in command("verify", "gone.json").err
-
-
-def test_an_archive_can_read_nothing_outside_itself(home: Path) -> None:
-    folder = exported(home)
-    (folder / "SHA256SUMS").write_text(f"{'0' * 64}  ../secret.txt\n")
-    Path("secret.txt").write_text("hush")
-    ran = command("verify", str(folder))
-    assert ran.code == 1
-    assert "../secret.txt is missing" in ran.out
 
 
 def test_an_export_overwrites_nothing_that_was_not_meant(home: Path) -> None:
@@ -236,15 +187,6 @@ def test_the_strangers_check_and_ours_agree_on_every_quote(quote: str, before: s
     assert theirs == verbatim(quote, text)
 
 
-def test_the_strangers_check_refuses_half_words_and_retracted_works_as_ours_does(home: Path) -> None:
-    folder = exported(home)
-    lines = (folder / "evidence.jsonl").read_text()
-    (folder / "evidence.jsonl").write_text(lines.replace("etformin reduced", "etforminx reduced"))
-    assert "s1.1: not in the text of pmid:1" in stranger(folder)[1]
-    (folder / "evidence.jsonl").write_text(lines.replace('"standing": "none"', '"standing": "retracted"'))
-    assert "s1.1 rests on pmid:1, which is retracted" in stranger(folder)[1]
-
-
 def test_a_formula_in_a_query_is_text_to_a_spreadsheet(home: Path) -> None:
     from activities.contracts.evidence import SearchRecord
 
@@ -274,21 +216,6 @@ def test_a_draft_is_not_exported_as_a_report(home: Path) -> None:
     assert ran.code == 2
     assert "only a draft" in ran.err
     assert not Path(f"{RUN}.zip").exists()
-
-
-def test_two_runs_of_one_beginning_are_not_mixed_up(home: Path) -> None:
-    shelve(home)
-    shelve(home, FULL.model_copy(update={"run_id": f"{RUN}2"}))
-    ran = command("export", "ask-met")
-    assert ran.code == 2
-    assert "several runs" in ran.err
-    assert command("export", RUN).code == 0
-    assert command("export", "ask-nothing").code == 3
-
-
-def test_no_name_is_no_run(home: Path) -> None:
-    shelve(home)
-    assert command("export", "").code == 3
 
 
 def test_a_bundle_lists_each_iteration() -> None:

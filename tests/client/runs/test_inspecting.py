@@ -23,20 +23,6 @@ async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
         yield Stage(temporal_client, fakes, queue=queue)
 
 
-async def test_each_iteration_says_what_it_did_and_what_it_cost(live: Stage) -> None:
-    live.script.sufficient_at = 2
-    _, report, run = await live.play(a_request(), f"{live.queue}-1")
-    first, second = await all_iterations(live.client, run.handle.id)
-    assert (first.iteration, second.iteration) == (1, 2)
-    assert first.gaps
-    assert [(s.source, s.status) for s in first.searches] == [("alpha", "ok"), ("beta", "ok")]
-    assert (first.sufficient, second.sufficient) == (False, True)
-    assert (first.scores, second.scores) == ({"relevance": 3}, {"relevance": 9})
-    assert second.thought
-    assert 0 < first.model_calls < report.methodology.model_calls
-    assert first.tokens + second.tokens <= report.methodology.tokens
-
-
 async def test_sections_are_inspected_while_they_run(live: Stage) -> None:
     live.script.before["judge"] = lambda step: None
     live.script.hangs = "judge"
