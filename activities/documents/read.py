@@ -152,9 +152,19 @@ def _letter(text: str) -> Text:
     if not (headers["From"] and (headers["To"] or headers["Subject"])):
         return Text("")
     senders = [name or address for name, address in getaddresses([headers["From"]])]
-    date = {"date": " ".join(headers["Date"].split())} if headers["Date"] else {}
+    date = {"date": _day(headers["Date"])} if headers["Date"] else {}
     subject = " ".join((headers["Subject"] or "").split())[:TITLE_CHARS]
     return Text("", subject, tuple(filter(None, senders)), date)
+
+
+def _day(sent: str) -> str:
+    """The day of a message (`2024-05-13`); as it stands where that is no date of a message."""
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(sent).date().isoformat()
+    except ValueError:
+        return " ".join(sent.split())
 
 
 def read_markdown(data: bytes) -> Text:

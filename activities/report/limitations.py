@@ -42,7 +42,8 @@ def limitations(
         found.append(Statement(code="draft"))
     if unanswered is not None:
         found.append(Statement(code="unanswered", values={**unanswered.values, "because": unanswered.code}))
-    found += _drafts_lost(sections)
+    named = [section for section in sections if 3 * section.lost > section.drafted > 0]
+    found += _drafts_lost(named)
     if STOPS[step.stop_reason].early:
         found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))
     found += _sections(step.sections)
@@ -52,10 +53,12 @@ def limitations(
     if step.written_by == "model" and "extractive" in step.models:
         found.append(Statement(code="steps_without_model"))
     found += _references(references) if words.standing else []
-    refused = sum(item.kind == "claim" for item in verification.dropped)
+    told = {section.section_id for section in named}
+    dropped = [item for item in verification.dropped if item.section not in told]
+    refused = sum(item.kind == "claim" for item in dropped)
     if refused and unanswered is None:
         found.append(Statement(code="claims_refused", values={"claims": refused}))
-    replaced = sum(item.kind == "wording" for item in verification.dropped)
+    replaced = sum(item.kind == "wording" for item in dropped)
     if replaced:
         found.append(Statement(code="wordings_replaced", values={"claims": replaced}))
     if quotes_refused:
@@ -68,14 +71,13 @@ def limitations(
 
 
 def _drafts_lost(sections: Iterable[CheckedSection]) -> list[Statement]:
-    """One statement for each section of which the checks refused more than a third."""
+    """One statement for each of these sections, of which the checks refused more than a third."""
     return [
         Statement(
             code="draft_lost",
             values={"title": section.title, "lost": section.lost, "drafted": section.drafted},
         )
         for section in sections
-        if 3 * section.lost > section.drafted > 0
     ]
 
 

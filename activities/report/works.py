@@ -47,6 +47,8 @@ MIN_ANSWERS = 2
 """From this judgement on a work answers: in part, or directly."""
 MAX_AROUND_CHARS = 240
 """Characters shown on each side of a quote at most."""
+MAX_DATE_CHARS = 30
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _EDGE = re.compile(r"\A\S*\s")
 
 
@@ -72,11 +74,16 @@ def references(
     )
 
 
+def _day(date: str) -> str:
+    """A date without its time; in another form as its document states it."""
+    return date[:10] if _ISO_DATE.match(date) else date[:MAX_DATE_CHARS]
+
+
 def _reference(item: Evidence, number: int, study: int, from_run: str, pages: Iterable[int]) -> Reference:
     places = tuple(sorted(pages))
     recognised = item.facts.get("text_from", "")
     return Reference(
-        date=clean(item.facts.get("date", ""))[:10],
+        date=_day(clean(item.facts.get("date", ""))),
         number=number,
         evidence_id=item.evidence_id,
         source=item.source,

@@ -208,17 +208,23 @@ def _is_next(text: str, end: int, start: int) -> bool:
 
 
 def _quotable_rows(text: str, rows: Sequence[Unit]) -> Iterator[Unit]:
-    """Each row; one that is too short to be quoted with those after it, the last ones with those before."""
-    for place, row in enumerate(rows):
-        first = last = place
-        while len(normalise(text[rows[first].start : rows[last].end])) < MIN_QUOTE_CHARS:
-            if last + 1 < len(rows):
-                last += 1
-            elif first:
-                first -= 1
-            else:
-                break
-        yield row._replace(start=rows[first].start, end=rows[last].end)
+    """Each row; one that is too short to be quoted is one with those after it, the last ones with those
+    before, so that no row is left out."""
+    joined: list[Unit] = []
+    for row in rows:
+        too_short = bool(joined) and _is_short(text, joined[-1])
+        if too_short:
+            joined[-1] = joined[-1]._replace(end=row.end)
+        else:
+            joined.append(row)
+    if len(joined) > 1 and _is_short(text, joined[-1]):
+        last = joined.pop()
+        joined[-1] = joined[-1]._replace(end=last.end)
+    yield from joined
+
+
+def _is_short(text: str, row: Unit) -> bool:
+    return len(normalise(text[row.start : row.end])) < MIN_QUOTE_CHARS
 
 
 def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:

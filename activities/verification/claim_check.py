@@ -118,8 +118,11 @@ class Number:
         return self.is_count and self.shown.isdecimal() and 1900 <= self.value < 2100 and not self.comparator
 
     def resembles(self, quoted: "Number") -> bool:
-        """Whether this is a quoted number whose point may set off thousands (`5.400 patients`), one of which
-        a table leaves out the percent sign (46.2), or one with more digits."""
+        """Whether this is a quoted number whose point may set off thousands (`5.400 patients`), an entry of
+        an account without its sign, one of which a table leaves out the percent sign (46.2), or one with more
+        digits."""
+        if self.is_count and quoted.is_count and self.value == -quoted.value > 0:
+            return True
         grouped = _POINT_OF_THOUSANDS.fullmatch(quoted.shown) is not None
         if self.is_count and grouped and self.value == quoted.value * THOUSAND:
             return True

@@ -43,7 +43,7 @@ from activities.verification.wording import (
 )
 
 C = TypeVar("C", bound=DraftClaim)
-_BETWEEN = re.compile(r"\.\.\.|[\u2026;|\u201c\u201d\"\n]")
+_BETWEEN = re.compile(r"\.\.\.|[\u2026;|\u201c\u201d\"\n]|(?<=[.!?])\s")
 """Between pieces of what is copied from works."""
 
 MAX_CLAIM_CHARS = 600

@@ -4,7 +4,7 @@ A sentence is printed once: what the answer says, no section says again. `brief`
 and its works; `full` adds what the editor put together, what was refused, and each check.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -123,21 +123,27 @@ class _Page:
             why = sentence(report.unanswered).rstrip(".")
             blocks += _text(f"{unanswered_lead(report)}: {why}.")
         leads = {words_of(section.answer[0].text) for section in report.sections if section.answer}
-        if len(report.sections) == 1 or any(words_of(claim.text) not in leads for claim in report.answer):
-            blocks += self._prose(report.answer, "answer")
+        own = len(report.sections) == 1 or any(words_of(claim.text) not in leads for claim in report.answer)
+        answered = report.answer if own else ()
+        blocks += self._prose(answered, "answer")
         if not report.answer or report.length == "full":
             blocks += self._prose(report.summary)
         blocks += _text(words.balance(report))
         if len(report.sections) > 1:
-            lines = [line for section in report.sections if (line := self._line(section))]
+            told = {support for claim in answered for support in claim.support}
+            lines = [line for section in report.sections if (line := self._line(section, told))]
             blocks += [Bullets(tuple(lines))] if lines else []
         blocks += _text(words.sureness(report))
         # a report without an answer says it in its head
         return [*blocks, *_text(words.verified(report), "note")] if blocks else []
 
-    def _line(self, section: ReportSection) -> Parts:
-        """What a section found, in one line; empty where it is said already."""
-        first = self._sentences(section.answer[:1])
+    def _line(self, section: ReportSection, told: Collection[Support]) -> Parts:
+        """What a section found, in one line; empty where the report's answer says it. `told`: the quotes of
+        that answer."""
+        lead = section.answer[:1]
+        if any(claim.support and told and set(claim.support) <= set(told) for claim in lead):
+            return ()
+        first = self._sentences(lead)
         link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
         return (link, *first) if first else ()
 
@@ -306,7 +312,8 @@ class _Page:
 
     def _works(self) -> Iterator[Block]:
         yield from works_table(self.report, self.quotes)
-        yield from self._charts("years", "kinds", "sections")
+        if self.report.length == "full":  # the table above has the same, work by work
+            yield from self._charts("years", "kinds", "sections")
 
     def _charts(self, *names: str) -> Iterator[Figure]:
         for name in names:

@@ -154,6 +154,7 @@ def test_a_draft_that_lost_more_than_a_third_is_stated() -> None:
     report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
     (lost,) = [s for s in report.statements if s.code == "draft_lost"]
     assert (lost.number("lost"), lost.number("drafted")) == (3, 4)
+    assert not {s.code for s in report.statements} & {"claims_refused", "wordings_replaced"}, "said once"
 
 
 def test_the_editor_removes_repetition_and_never_the_last_claim() -> None:

@@ -234,6 +234,7 @@ async def test_of_two_verdicts_the_stricter_one_counts(case: Case) -> None:
         ("metformin was associated with a lower risk", True),
         ("In 4120 adults metformin ... over five years; did not change cognition", True),
         ("In 4120 adults metformin ... prevents dementia", False),
+        ("In 4120 adults metformin. did not change cognition", True),
         ("metformin prevents dementia in all adults", False),
         ("dementia", False),
         ("", False),

@@ -109,6 +109,7 @@ def test_rounded_numbers_and_small_counts_are_left_to_a_second_reader() -> None:
         ("It fell below 24 degrees.", "It was 23.8 degrees."),
         ("3 groups.", "Groups I and II."),
         ("A registry of 5,400 operations.", "Data from 5.400 operations were considered."),
+        ("A deposit of 5,000 euros was paid.", "2024-06-30,insulation deposit,-5000,56200"),
     ):
         assert missing_number(claim, [quote], (), 1)
         assert missing_number(claim, [quote], (), 1, counts=True) == ""

@@ -208,7 +208,7 @@ def test_a_later_version_passes_the_same_check_and_keeps_its_ids(home: Path) -> 
         ("hypothesis", "rests_on_retracted"),
     ]
     assert (later.statements[0].code, later.statements[0].number("claims_lost")) == ("new_version", 2)
-    assert [s.number("claims") for s in later.statements if s.code == "claims_refused"] == [3]
+    assert [s.number("lost") for s in later.statements if s.code == "draft_lost"] == [3]
     assert "retracted_left_out" in {s.code for s in later.statements}
 
 

@@ -281,6 +281,6 @@ def test_a_letter_has_its_sender_its_date_and_its_subject(tmp_path: Path) -> Non
     assert letters
     for letter in letters:
         assert (letter.title, letter.authors, letter.year) == ("Trip to Lisbon", ("Lukas Brenner",), 2025)
-        assert letter.facts["date"] == "Mon, 17 Feb 2025 09:12:00 +0100"
+        assert letter.facts["date"] == "2025-02-17"
         assert "We fly on Tuesday at 06:40" in letter.text
     assert found["talk.txt"].authors == ()
