@@ -26,7 +26,7 @@ from client.cli.main import VERBS
 from client.failures import Exit
 from tests.registered import registered_names
 from workflows import types
-from workflows.event_types import DATA, EventType
+from workflows.event_types import TYPES
 from workflows.modes import workflow_classes
 
 Contracts = dict[str, list[str]]
@@ -92,8 +92,10 @@ async def contracts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Contracts:
         "default task queue": {types.DEFAULT_TASK_QUEUE},
         "report keys": keys_of(Report),
         "evidence line keys": set(get_type_hints(EvidenceLine)),
-        "event types": set(get_args(EventType)),
-        "event keys": {f"{type_}.{field}" for type_, data in DATA.items() for field in data.model_fields},
+        "event types": set(TYPES),
+        "event keys": {
+            f"{name}.{field}" for name, kind in TYPES.items() for field in set(kind.model_fields) - {"type"}
+        },
         "configuration keys": {
             f"{section}.{key}" for section, keys in sections(Settings.model_fields).items() for key in keys
         },

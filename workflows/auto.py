@@ -10,6 +10,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Mode, StopReason
+    from workflows.event_types import ModeChosen
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -46,7 +47,7 @@ class AutoResearch(ResearchHandlers):
         reason = state.chosen_because or "the simplest mode that fits"
         read = state.parsed is not None and reason == state.parsed.rationale  # then `read` has stated it
         message = f"{mode} research" if read else f"{mode} research: {reason}"
-        self.research.events.emit_event("mode_chosen", message, mode=mode, reason=reason)
+        self.research.events.emit(ModeChosen(mode=mode, reason=reason), message)
         await self._continue_as(mode)
 
     async def _continue_as(self, mode: Mode) -> NoReturn:

@@ -68,8 +68,6 @@ class RunContext:
         """What the manager of a team asks of the member whose turn it is."""
         self.prompts: dict[Role, str] = {}
         """Texts of a graph's nodes that stand in place of the prompt files of their roles."""
-        self.tools: tuple[str, ...] = ()
-        """The only sources that the node of a graph which chooses searches may name; empty for all."""
         self.member = ""
         """The specialist of a team whose turn it is."""
         self._reset = self._renumber = False

@@ -4,79 +4,36 @@ The thirteen types of the system this one re-thinks come first, then those for p
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import ConfigDict, Field, JsonValue
 
 from activities.contracts.evidence import Frozen
 
-EventType = Literal[
-    "started",
-    "searching",
-    "search_complete",
-    "judging",
-    "judge_complete",
-    "looping",
-    "hypothesizing",
-    "analyzing",
-    "analysis_complete",
-    "synthesizing",
-    "streaming",
-    "complete",
-    "error",
-    "reading",
-    "clarification_needed",
-    "read",
-    "verifying",
-    "extracting",
-    "editing",
-    "refused",
-    "mode_chosen",
-    "planned",
-    "awaiting_approval",
-    "approved",
-    "rejected",
-    "section_started",
-    "section_complete",
-    "gap",
-    "evidence_shared",
-    "reflected",
-    "hypotheses",
-    "budget",
-    "paused",
-    "resumed",
-    "steered",
-    "source_added",
-    "finishing",
-    "stopping",
-    "waiting_for_model",
-    "turn",
-    "managed",
-    "replanning",
-    "best_attempt",
-    "ignored",
-    "rewound",
-    "imported",
-    "cancelled",
-]
-
 
 class EventData(Frozen):
-    """Base of the data of all events: no field beyond those that are declared."""
+    """Base of the events: what each type carries, told apart by `type`. No field beyond those that are
+    declared."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: str
 
 
 class NoData(EventData):
     """The type says everything."""
 
+    type: Literal["reading", "paused", "resumed", "finishing", "cancelled"]
+
 
 class Started(EventData):
+    type: Literal["started"] = "started"
     question: str = ""
     mode: str = ""
 
 
 class ModeChosen(EventData):
+    type: Literal["mode_chosen"] = "mode_chosen"
     mode: str = ""
     reason: str = ""
 
@@ -84,6 +41,7 @@ class ModeChosen(EventData):
 class Read(EventData):
     """What was understood of the question."""
 
+    type: Literal["read"] = "read"
     profile: str = ""
     entities: int = 0
     questions: int = 0
@@ -96,17 +54,20 @@ class Read(EventData):
 class Asked(EventData):
     """What a model asks back before the search, with what holds where nobody answers."""
 
+    type: Literal["clarification_needed"] = "clarification_needed"
     questions: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
 
 
 class Searching(EventData):
+    type: Literal["searching"] = "searching"
     searches: int = 0
     sources: str = ""
     """Names, separated by commas."""
 
 
 class SearchComplete(EventData):
+    type: Literal["search_complete"] = "search_complete"
     source: str = ""
     query: str = ""
     status: str = ""
@@ -121,6 +82,16 @@ class SearchComplete(EventData):
 
 
 class Items(EventData):
+    type: Literal[
+        "judging",
+        "hypothesizing",
+        "analyzing",
+        "verifying",
+        "extracting",
+        "editing",
+        "synthesizing",
+        "evidence_shared",
+    ]
     items: int = 0
     """Works that the step works on."""
     section_id: str = ""
@@ -130,6 +101,7 @@ class Items(EventData):
 class AnalysisComplete(EventData):
     """The statistics over effects."""
 
+    type: Literal["analysis_complete"] = "analysis_complete"
     verdict: str = ""
     confidence: float | None = None
     pools: int = 0
@@ -139,6 +111,7 @@ class AnalysisComplete(EventData):
 class RefusedWordings(EventData):
     """A draft of which the checks refused more than a third; its quotes are kept."""
 
+    type: Literal["refused"] = "refused"
     section_id: str = ""
     refused: int = 0
     share: float = 0.0
@@ -146,6 +119,7 @@ class RefusedWordings(EventData):
 
 
 class JudgeComplete(EventData):
+    type: Literal["judge_complete"] = "judge_complete"
     confidence: float | None = None
     """None where no model judged."""
     scores: Mapping[str, float] = Field(default_factory=dict)
@@ -162,6 +136,7 @@ class JudgeComplete(EventData):
 
 
 class Looping(EventData):
+    type: Literal["looping"] = "looping"
     iteration: int = 0
     max_iterations: int = 0
 
@@ -170,6 +145,7 @@ class Streaming(EventData):
     """A paragraph of a draft. The latest event of a section's paragraph is the one that counts: a draft that
     is written again, or completed from another model, replaces what it changes."""
 
+    type: Literal["streaming"] = "streaming"
     section_id: str = ""
     paragraph: int = 0
     """From 1."""
@@ -180,6 +156,7 @@ class Streaming(EventData):
 
 
 class Complete(EventData):
+    type: Literal["complete"] = "complete"
     stop_reason: str = ""
     answered: bool = False
     confidence: float | None = None
@@ -193,6 +170,7 @@ class Complete(EventData):
 
 
 class Failed(EventData):
+    type: Literal["error"] = "error"
     kind: str = ""
     """`step_failed`, `model_failed`, `parent_gone` or `section_gone`."""
     role: str = ""
@@ -201,6 +179,7 @@ class Failed(EventData):
 
 
 class Planned(EventData):
+    type: Literal["planned"] = "planned"
     sections: int = 0
     plan_hash: str = ""
     by: str = ""
@@ -208,10 +187,12 @@ class Planned(EventData):
 
 
 class AwaitingApproval(EventData):
+    type: Literal["awaiting_approval"] = "awaiting_approval"
     gate: str = ""
 
 
 class Decided(EventData):
+    type: Literal["approved", "rejected"]
     gate: str = ""
     action: str = ""
     by: str = ""
@@ -219,12 +200,14 @@ class Decided(EventData):
 
 
 class SectionStarted(EventData):
+    type: Literal["section_started"] = "section_started"
     section_id: str = ""
     title: str = ""
     key_question: str = ""
 
 
 class SectionComplete(EventData):
+    type: Literal["section_complete"] = "section_complete"
     section_id: str = ""
     title: str = ""
     status: str = ""
@@ -236,6 +219,7 @@ class SectionComplete(EventData):
 
 
 class Gap(EventData):
+    type: Literal["gap"] = "gap"
     gap: str = ""
     by: str = ""
     """Who named it: `judge` where code passed it on, else `gap_evaluator`."""
@@ -244,12 +228,14 @@ class Gap(EventData):
 class Reflected(EventData):
     """Whether the last searches served their gaps."""
 
+    type: Literal["reflected"] = "reflected"
     served: bool = False
     searches: int = 0
     """Better ones that were named."""
 
 
 class HypothesesFormed(EventData):
+    type: Literal["hypotheses"] = "hypotheses"
     candidates: str = ""
     """Names, separated by commas."""
     searches: int = 0
@@ -257,6 +243,7 @@ class HypothesesFormed(EventData):
 
 
 class BudgetChanged(EventData):
+    type: Literal["budget"] = "budget"
     tokens: int = 0
     cost_usd: float = 0.0
     seconds: float = 0.0
@@ -264,24 +251,29 @@ class BudgetChanged(EventData):
 
 
 class Steered(EventData):
+    type: Literal["steered"] = "steered"
     text: str = ""
 
 
 class SourceAdded(EventData):
+    type: Literal["source_added"] = "source_added"
     source: str = ""
 
 
 class Stopping(EventData):
+    type: Literal["stopping"] = "stopping"
     stop_reason: str = ""
 
 
 class Waiting(EventData):
+    type: Literal["waiting_for_model"] = "waiting_for_model"
     seconds: float = 0.0
 
 
-class Turn(EventData):
+class TurnBegins(EventData):
     """A member of a team, or a node of a graph, begins."""
 
+    type: Literal["turn"] = "turn"
     member: str = ""
     instruction: str = ""
     overruled: str = ""
@@ -291,83 +283,45 @@ class Turn(EventData):
 class Managed(EventData):
     """What the manager of a team decided."""
 
+    type: Literal["managed"] = "managed"
     next_speaker: str = ""
     instruction: str = ""
 
 
 class Replanning(EventData):
+    type: Literal["replanning"] = "replanning"
     resets: int = 0
 
 
 class BestAttempt(EventData):
+    type: Literal["best_attempt"] = "best_attempt"
     attempt: int = 0
     """The iteration whose result is kept."""
 
 
 class ImportedItems(EventData):
+    type: Literal["imported"] = "imported"
     run_id: str = ""
     """The run that is followed up."""
     items: int = 0
 
 
 class RewoundTo(EventData):
+    type: Literal["rewound"] = "rewound"
     iteration: int = 0
     """The last iteration that is kept; 0 for none."""
 
 
 class Ignored(EventData):
+    type: Literal["ignored"] = "ignored"
     signal: str = ""
     gate: str = ""
 
 
-DATA: Mapping[EventType, type[EventData]] = {
-    "started": Started,
-    "searching": Searching,
-    "search_complete": SearchComplete,
-    "judging": Items,
-    "judge_complete": JudgeComplete,
-    "looping": Looping,
-    "hypothesizing": Items,
-    "analyzing": Items,
-    "analysis_complete": AnalysisComplete,
-    "reading": NoData,
-    "clarification_needed": Asked,
-    "read": Read,
-    "verifying": Items,
-    "extracting": Items,
-    "editing": Items,
-    "refused": RefusedWordings,
-    "synthesizing": Items,
-    "streaming": Streaming,
-    "complete": Complete,
-    "error": Failed,
-    "mode_chosen": ModeChosen,
-    "planned": Planned,
-    "awaiting_approval": AwaitingApproval,
-    "approved": Decided,
-    "rejected": Decided,
-    "section_started": SectionStarted,
-    "section_complete": SectionComplete,
-    "gap": Gap,
-    "evidence_shared": Items,
-    "reflected": Reflected,
-    "hypotheses": HypothesesFormed,
-    "budget": BudgetChanged,
-    "paused": NoData,
-    "resumed": NoData,
-    "steered": Steered,
-    "source_added": SourceAdded,
-    "finishing": NoData,
-    "stopping": Stopping,
-    "waiting_for_model": Waiting,
-    "turn": Turn,
-    "managed": Managed,
-    "replanning": Replanning,
-    "best_attempt": BestAttempt,
-    "ignored": Ignored,
-    "rewound": RewoundTo,
-    "imported": ImportedItems,
-    "cancelled": NoData,
+TYPES: Mapping[str, type[EventData]] = {
+    name: kind
+    for kind in EventData.__subclasses__()
+    for name in get_args(kind.model_fields["type"].annotation)
 }
 """Type -> the model of its data."""
 
@@ -377,16 +331,16 @@ class AgentEvent(Frozen):
 
     seq: int
     """Position in the run's log, from 1."""
-    type: EventType
+    type: str
     message: str
     iteration: int = 0
     section: str = ""
     """Id of the section in which it happened; empty for the run itself."""
     data: Mapping[str, JsonValue] = Field(default_factory=dict)
-    """The fields of `DATA[type]`."""
+    """The fields of `TYPES[type]` that have not their defaults."""
     timestamp: str = ""
 
     @property
     def details(self) -> EventData:
         """The data as the model of its type."""
-        return DATA[self.type].model_validate(dict(self.data))
+        return TYPES[self.type].model_validate({**self.data, "type": self.type})

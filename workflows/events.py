@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.write import SectionDraft
     from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
     from activities.event_store_activity import EventActivities, EventBatch
-    from workflows.event_types import DATA, AgentEvent, EventType, Streaming
+    from workflows.event_types import AgentEvent, EventData, Streaming
     from workflows.types import Phase, StoredEvents
 
 from workflows.context import RunContext
@@ -57,21 +57,20 @@ class EventLog:
         """Called after each event, in a section: its run is told."""
         context.before_continue_as_new.append(partial(self.store_older_events, always=True))
 
-    def emit_event(self, type_: EventType, message: str, **data: object) -> None:
-        """Append an event: what query `events` returns and the command line prints. `data` are the fields of
-        the type's model in `workflows.event_types.DATA`; another field is an error."""
+    def emit(self, details: EventData, message: str) -> None:
+        """Append an event: what query `events` returns and the command line prints. Long texts are cut."""
         state, control = self.context.state, self.context.state.control
-        most = PARAGRAPH_CHARS if type_ == "streaming" else MESSAGE_CHARS
-        short = {name: text[:most] for name, text in data.items() if isinstance(text, str)}
-        details = DATA[type_].model_validate({**data, **short})
+        most = PARAGRAPH_CHARS if isinstance(details, Streaming) else MESSAGE_CHARS
+        dumped = details.model_dump(mode="json", exclude_defaults=True, exclude={"type"})
+        data = {name: value[:most] if isinstance(value, str) else value for name, value in dumped.items()}
         control.events.append(
             AgentEvent(
                 seq=self.context.next_seq(),
-                type=type_,
+                type=details.type,
                 message=message[:MESSAGE_CHARS],
                 iteration=state.loop.iteration,
                 section=self.context.section_id,
-                data=details.model_dump(mode="json", exclude_defaults=True),
+                data=data,
                 timestamp=self.context.timestamp(),
             )
         )
@@ -141,14 +140,8 @@ class EventLog:
         text = text[:PARAGRAPH_CHARS]
         known = number in self._streamed(section_id)
         if self._differs(section_id, number, text):
-            self.emit_event(
-                "streaming",
-                text or f"paragraph {number} is no longer in the draft",
-                section_id=section_id,
-                paragraph=number,
-                text=text,
-                replaces=known,
-            )
+            shown = Streaming(section_id=section_id, paragraph=number, text=text, replaces=known)
+            self.emit(shown, text or f"paragraph {number} is no longer in the draft")
 
     def _differs(self, section_id: str, number: int, text: str) -> bool:
         """Whether a paragraph is not in the log as it is now; it is from here on."""

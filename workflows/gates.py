@@ -14,6 +14,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Gate
     from activities.contracts.publish import Action, Decision
+    from workflows.event_types import AwaitingApproval, Decided, RewoundTo
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -37,7 +38,7 @@ class Gates:
             self.context.was_rewound = False
             kept = self.context.state.loop.iteration
             where = f"after iteration {kept}" if kept else "before the first iteration"
-            self.events.emit_event("rewound", f"the run was rewound and goes on {where}", iteration=kept)
+            self.events.emit(RewoundTo(iteration=kept), f"the run was rewound and goes on {where}")
         if not control.paused:
             return
         before = control.phase
@@ -82,13 +83,15 @@ class Gates:
         control.answers[decision.gate] = decision
         control.decisions.append(decision)
         by = f" by {decision.by}" if decision.by else ""
-        self.events.emit_event(
-            "approved" if decision.action in APPROVED else "rejected",
+        self.events.emit(
+            Decided(
+                type="approved" if decision.action in APPROVED else "rejected",
+                gate=decision.gate,
+                action=decision.action,
+                by=decision.by,
+                note=decision.note,
+            ),
             f"{decision.gate} {decision.action.replace('_', ' ')}{by}",
-            gate=decision.gate,
-            action=decision.action,
-            by=decision.by,
-            note=decision.note,
         )
 
     def waits_for(self, gate: Gate) -> bool:
@@ -128,5 +131,5 @@ class Gates:
         if control.waiting_for != gate:
             control.waiting_for, control.gate_opened_at = gate, now
             self.context.budget.hold_clock("gate", now)
-            self.events.emit_event("awaiting_approval", message, gate=gate)
+            self.events.emit(AwaitingApproval(gate=gate), message)
         self.events.show_details()

@@ -23,7 +23,15 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.publish import Decision
     from activities.contracts.step import Reading
     from activities.draft_progress import DraftProgress
-    from workflows.event_types import AgentEvent
+    from workflows.event_types import (
+        AgentEvent,
+        BudgetChanged,
+        Ignored,
+        NoData,
+        Planned,
+        SourceAdded,
+        Steered,
+    )
     from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
     from workflows.types import (
         AddSource,
@@ -106,7 +114,7 @@ class ResearchHandlers:
         if not (control.paused or control.finish or control.cancelled):
             control.paused = True
             context.budget.hold_clock("pause", context.now())
-            self.research.events.emit_event("paused", "a reviewer paused the run")
+            self.research.events.emit(NoData(type="paused"), "a reviewer paused the run")
             self.research.events.show_paused()
             await self._forward("pause")
 
@@ -115,7 +123,7 @@ class ResearchHandlers:
         """Resume a paused run; no input."""
         if self.research.state.control.paused:
             self.research.gates.end_pause()
-            self.research.events.emit_event("resumed", "a reviewer resumed the run")
+            self.research.events.emit(NoData(type="resumed"), "a reviewer resumed the run")
             self.research.events.show_paused()
             await self._forward("resume")
 
@@ -128,7 +136,7 @@ class ResearchHandlers:
             control = self.research.state.control
             control.steering = [*control.steering, text][-STEERING_KEPT:]
             control.steered += 1
-            self.research.events.emit_event("steered", text, text=text)
+            self.research.events.emit(Steered(text=text), text)
             await self._forward("steer", steer)
 
     @signal
@@ -139,9 +147,7 @@ class ResearchHandlers:
         name = request.source.strip()[:NAME_CHARS] if request else ""
         if request and name and name not in added and len(added) < SOURCES_ADDED:
             added.append(name)
-            self.research.events.emit_event(
-                "source_added", f"a reviewer added the source {name}", source=name
-            )
+            self.research.events.emit(SourceAdded(source=name), f"a reviewer added the source {name}")
             await self._forward("add_source", request)
 
     @signal
@@ -150,8 +156,9 @@ class ResearchHandlers:
         if not self.research.state.control.finish:
             self.research.state.control.finish = True
             self.research.gates.end_pause()
-            self.research.events.emit_event(
-                "finishing", "a reviewer asked to finish: the report is written from what was found"
+            self.research.events.emit(
+                NoData(type="finishing"),
+                "a reviewer asked to finish: the report is written from what was found",
             )
             await self._forward("finish_now")
 
@@ -200,10 +207,9 @@ class ResearchHandlers:
             return model.model_validate(args[0] if args else {})
         except ValidationError:
             fields = ", ".join(model.model_fields)
-            self.research.events.emit_event(
-                "ignored",
+            self.research.events.emit(
+                Ignored(signal=signal),
                 f"signal {signal} could not be read: it needs one JSON object with {fields}",
-                signal=signal,
             )
             return None
 
@@ -215,11 +221,9 @@ class ResearchHandlers:
             return
         gate = approval.gate
         if not self.research.gates.waits_for(gate):
-            self.research.events.emit_event(
-                "ignored",
+            self.research.events.emit(
+                Ignored(signal=signal, gate=gate),
                 f"signal {signal}: the gate {gate} does not wait for a decision",
-                signal=signal,
-                gate=gate,
             )
             return
         self.research.gates.record_decision(
@@ -256,12 +260,13 @@ class ResearchHandlers:
                 plan_hash=state.plan_hash,
             )
         )
-        self.research.events.emit_event(
-            "planned",
+        self.research.events.emit(
+            Planned(
+                sections=len(context.outline),
+                plan_hash=context.state.plan_hash,
+                by=edit.by[:NAME_CHARS] or "a reviewer",
+            ),
             f"the plan now has {plural(len(context.outline), 'section')}",
-            sections=len(context.outline),
-            plan_hash=context.state.plan_hash,
-            by=edit.by[:NAME_CHARS] or "a reviewer",
         )
         self.research.events.show_details()
         return self.plan()
@@ -280,13 +285,14 @@ class ResearchHandlers:
         self.research.context.budget.extend(more.tokens, more.cost_microusd, more.seconds, more.iterations)
         loop.max_iterations += more.iterations
         loop.refused = None
-        self.research.events.emit_event(
-            "budget",
+        self.research.events.emit(
+            BudgetChanged(
+                tokens=more.tokens,
+                cost_usd=more.cost_microusd / 1e6,
+                seconds=more.seconds,
+                iterations=more.iterations,
+            ),
             described(more),
-            tokens=more.tokens,
-            cost_usd=more.cost_microusd / 1e6,
-            seconds=more.seconds,
-            iterations=more.iterations,
         )
         if self.sections is not None:
             await self.sections.share_extension(more)

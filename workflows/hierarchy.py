@@ -11,6 +11,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import StopReason
     from activities.contracts.step import Role
+    from workflows.event_types import BestAttempt
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -80,5 +81,5 @@ class SubTeamResearch(ResearchHandlers):
             state.relevant = list(state.best.relevant)
             kept, last = state.best.iteration, state.loop.iteration
             message = f"attempt {kept} of {last} is kept: it has the best score"
-            self.research.events.emit_event("best_attempt", message, attempt=kept)
+            self.research.events.emit(BestAttempt(attempt=kept), message)
         return await self.research.conclude_single_section(stop)

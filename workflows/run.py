@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import ReportPlan, ReportPlanSection
     from activities.contracts.publish import PlannedSection
     from activities.contracts.stop_reasons import STOPS, StopReason
+    from workflows.event_types import NoData
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits, RunContext
@@ -159,7 +160,7 @@ class RunParts:
         self.state.control.cancelled = True
         self.gates.end_pause()
         self.gates.close()
-        self.events.emit_event(
-            "cancelled", "the run was cancelled: the report is made of what was found so far"
+        self.events.emit(
+            NoData(type="cancelled"), "the run was cancelled: the report is made of what was found so far"
         )
         return await self._conclude("cancelled", conclude)

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
     from activities.contracts.step import Member, Role
     from activities.profiles.specialists import GENERAL, specialists_of
+    from workflows.event_types import Managed, Replanning, TurnBegins
     from workflows.types import Outcome, ResearchRequest
 
 from workflows.context import ModeTraits
@@ -66,7 +67,7 @@ class Team:
         state.team, turn = apply_ledger(ledger, state.team, state.loop)
         if turn.member is None:
             message = "the plan is made again, and the facts are kept"
-            self.run.events.emit_event("replanning", message, resets=state.team.resets)
+            self.run.events.emit(Replanning(resets=state.team.resets), message)
             return
         await self.run.gates.checkpoint()
         if self.run.context.must_end:
@@ -106,11 +107,9 @@ class Team:
         )
         state.steering_read = state.control.steered
         ledger = await run.models.execute(MANAGE, step)
-        run.events.emit_event(
-            "managed",
+        run.events.emit(
+            Managed(next_speaker=ledger.next_speaker, instruction=ledger.instruction),
             f"{ledger.next_speaker or 'no member'}: {ledger.instruction}",
-            next_speaker=ledger.next_speaker,
-            instruction=ledger.instruction,
         )
         return ledger
 
@@ -126,12 +125,9 @@ class Team:
         }
 
     def _announce(self, turn: Turn, member: Member) -> None:
-        self.run.events.emit_event(
-            "turn",
+        self.run.events.emit(
+            TurnBegins(member=member, instruction=turn.instruction, overruled=turn.overruled),
             f"{member}: {turn.instruction}",
-            member=member,
-            instruction=turn.instruction,
-            overruled=turn.overruled,
         )
 
     async def _execute_turn(self, member: Member, instruction: str) -> tuple[str, bool]:
@@ -191,7 +187,7 @@ class Team:
         if team.last is None or team.last.member != "reporter":
             text = stop.replace("_", " ")
             turn = TeamTurn(round=self.run.state.loop.iteration, member="reporter", result=text)
-            self.run.events.emit_event("turn", f"reporter: {text}", member="reporter")
+            self.run.events.emit(TurnBegins(member="reporter"), f"reporter: {text}")
             self.run.state.team = team.with_turn(turn)
 
 

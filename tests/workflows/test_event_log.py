@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import get_args
 
 from temporalio import activity
 from temporalio.client import Client
@@ -21,10 +20,8 @@ from tests.workflows.conftest import PATIENCE, Run, Stage, a_request, a_worker
 from tests.workflows.fakes import Fakes
 from tests.workflows.script import down
 from workflows.event_types import (
-    DATA,
     AgentEvent,
     Complete,
-    EventType,
     JudgeComplete,
     SearchComplete,
     SectionComplete,
@@ -67,10 +64,6 @@ async def log_after(stage: Stage, run: Run, folder: Path, after: int = 0) -> lis
         while True:
             with suppress(NoAnswer):
                 return await read_events(stage.client, settings_of(stage, folder), run.handle.id, after)
-
-
-def test_every_type_has_data() -> None:
-    assert set(DATA) == set(get_args(EventType))
 
 
 async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from activities.plural import plural
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import StopReason
     from activities.contracts.step import Role
+    from workflows.event_types import Stopping, TurnBegins
     from workflows.graph.definition import (
         Action,
         AgentNode,
@@ -118,7 +119,7 @@ class GraphResearch(ResearchHandlers):
             self.research.loop.update()
             stop = self._stop()
             if stop is not None and stop.stop is not None:
-                self.research.events.emit_event("stopping", stop.reason, stop_reason=stop.stop)
+                self.research.events.emit(Stopping(stop_reason=stop.stop), stop.reason)
                 return stop.stop
             if self.research.context.history_is_long() and self._walk.visited:
                 await self.research.context.continue_as_new()
@@ -237,7 +238,7 @@ class GraphResearch(ResearchHandlers):
         return definition.following(name)
 
     def _announce(self, name: str) -> None:
-        self.research.events.emit_event("turn", name, member=name)
+        self.research.events.emit(TurnBegins(member=name), name)
 
     def _decide(self, name: str) -> str:
         """The target of the first conditional edge whose conditions hold, else of the sequential one."""
@@ -309,18 +310,14 @@ class GraphResearch(ResearchHandlers):
 
     async def _select_tools(self, tools: tuple[str, ...]) -> str:
         """Choose searches, in `tools` only where the node has them."""
-        context, state, loop = self.research.context, self.research.state, self.research.state.loop
+        state, loop = self.research.state, self.research.state.loop
         if loop.last == "select_tools":
             if tools:
                 state.tasks = [task for task in state.tasks if task.agent in tools]
                 loop.tasks = len(state.tasks)
             if loop.tasks or not tools:
                 return f"{plural(loop.tasks, 'search')}, known before"
-        context.tools = tools
-        try:
-            await self.research.steps.select_tools()
-        finally:
-            context.tools = ()
+        await self.research.steps.select_tools(only=tools)
         return f"{plural(loop.tasks, 'search')} selected"
 
     def _hypothesizes(self) -> bool:

@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Allowance, EvidenceRef, Price
     from activities.contracts.iterations import IterationRecord
     from activities.contracts.stop_reasons import STOPS, StopReason
+    from workflows.event_types import Complete, Failed, Items
     from workflows.sections.types import Grant, LeaseRequest, SectionFindings, SharedEvidence
     from workflows.types import Outcome, SectionProgress
 
@@ -147,7 +148,7 @@ class ParentLink:
         await self._reported()
         self._closed = True
         self.events.set_phase("done", stop.replace("_", " "))
-        self.events.emit_event("complete", state.control.message, stop_reason=stop)
+        self.events.emit(Complete(stop_reason=stop), state.control.message)
         findings = self._findings(stop, citable)
         return Outcome(
             run_id=self.context.run_id,
@@ -224,7 +225,7 @@ class ParentLink:
         state.memory.shared_items += len(new)
         if new:
             message = f"{plural(len(new), 'work')} that other sections found"
-            self.events.emit_event("evidence_shared", message, items=len(new))
+            self.events.emit(Items(type="evidence_shared", items=len(new)), message)
 
     def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:
         """The iterations that the parent does not know yet; `ended`: with the last one."""
@@ -242,7 +243,7 @@ class ParentLink:
             await send_signal(workflow.get_external_workflow_handle(job.parent_id), signal, payload)
         except FailureError as error:
             message = f"the parent run could not be reached: {error}"
-            self.events.emit_event("error", message, kind="parent_gone")
+            self.events.emit(Failed(kind="parent_gone"), message)
             return False
         return True
 

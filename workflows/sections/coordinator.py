@@ -22,6 +22,7 @@ from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
+    from workflows.event_types import Failed, SectionStarted
     from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
     from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
 
@@ -109,12 +110,9 @@ class SectionCoordinator:
         sections[section.id] = sections[section.id].model_copy(
             update={"status": "running", "workflow_id": name}
         )
-        self.run.events.emit_event(
-            "section_started",
+        self.run.events.emit(
+            SectionStarted(section_id=section.id, title=section.title, key_question=section.key_question),
             section.title,
-            section_id=section.id,
-            title=section.title,
-            key_question=section.key_question,
         )
         # From here on it may ask for budget, and signals are forwarded to it.
         self._running[section.id] = workflow.get_external_workflow_handle(name)
@@ -303,8 +301,8 @@ class SectionCoordinator:
         except FailureError as error:
             if section not in self._running:  # it ended before the signal reached it
                 return
-            self.run.events.emit_event(
-                "error", f"{section} could not be reached: {error}", kind="section_gone", section_id=section
+            self.run.events.emit(
+                Failed(kind="section_gone", section_id=section), f"{section} could not be reached: {error}"
             )
 
 

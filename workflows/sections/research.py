@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
     from activities.contracts.plan import PlanInput
     from activities.contracts.stop_reasons import STOPS, StopReason
+    from workflows.event_types import Planned
     from workflows.types import Outcome, SectionProgress
 
 from workflows.run import RunParts
@@ -71,8 +72,8 @@ class SectionResearch:
                 report_outline=outline,
             )
         )
-        run.events.emit_event(
-            "planned", plural(len(outline), "section"), sections=len(outline), plan_hash=state.plan_hash
+        run.events.emit(
+            Planned(sections=len(outline), plan_hash=state.plan_hash), plural(len(outline), "section")
         )
 
     async def research_all(self) -> StopReason:

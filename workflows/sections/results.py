@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.publish import PlannedSection
     from activities.contracts.stop_reasons import StopReason, worst
     from activities.contracts.write import SectionDraft
+    from workflows.event_types import SectionComplete
     from workflows.sections.types import SectionFindings
     from workflows.types import Outcome
 
@@ -153,17 +154,18 @@ class SectionResults:
         state.pool[section.id] = list(pooled.values())
         state.memory.adopt(findings.history)
         self.events.adopt_events(section.id, findings.events)
-        self.events.emit_event(
-            "section_complete",
+        self.events.emit(
+            SectionComplete(
+                section_id=section.id,
+                title=section.title,
+                status=findings.status,
+                stop_reason=findings.stop_reason,
+                evidence=len(findings.evidence),
+                iterations=findings.iterations,
+                confidence=findings.confidence,
+                tokens=sum(usage.tokens for usage in findings.by_role.values()),
+            ),
             f"{section.title}: {note}",
-            section_id=section.id,
-            title=section.title,
-            status=findings.status,
-            stop_reason=findings.stop_reason,
-            evidence=len(findings.evidence),
-            iterations=findings.iterations,
-            confidence=findings.confidence,
-            tokens=sum(usage.tokens for usage in findings.by_role.values()),
         )
 
 

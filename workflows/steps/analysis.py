@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.analysis_activity import AnalysisActivities
     from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
     from activities.contracts.judge import Table
+    from workflows.event_types import AnalysisComplete, Items
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -46,7 +47,7 @@ class AnalysisSteps:
             expected=request.expected,
         )
         items = len(rows) + len(request.effects)
-        self.events.emit_event("analyzing", f"pooling the effects of {items} studies", items=items)
+        self.events.emit(Items(type="analyzing", items=items), f"pooling the effects of {items} studies")
         try:
             done: Analysed = await workflow.execute_activity_method(
                 AnalysisActivities.analyse_effects, step, **policy.internal_step("pool effects")
@@ -58,13 +59,11 @@ class AnalysisSteps:
         state.analysed = done.model_copy(update={"works": len(table.rows), "not_pooled": ()})
         if done.failed:
             self.events.add_limitation("not_analysed", reason=done.failed)
-        self.events.emit_event(
-            "analysis_complete",
+        self.events.emit(
+            AnalysisComplete(
+                verdict=done.verdict, confidence=done.confidence, pools=done.pools, studies=done.studies
+            ),
             done.failed or f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed",
-            verdict=done.verdict,
-            confidence=done.confidence,
-            pools=done.pools,
-            studies=done.studies,
         )
 
     async def _with_program(self, fixed: Analysed) -> Analysed:

@@ -21,6 +21,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.stop_reasons import STOPS
     from activities.contracts.write import Verdicts, VerifyInput
     from activities.plural import plural
+    from workflows.event_types import HypothesesFormed, Items
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -54,8 +55,8 @@ class LookUpSteps:
             self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
             return
         self.events.set_phase("hypothesising", f"looking up {plural(len(waiting), 'candidate')}")
-        self.events.emit_event(
-            "hypothesizing", f"looking up {plural(len(waiting), 'candidate')}", items=len(waiting)
+        self.events.emit(
+            Items(type="hypothesizing", items=len(waiting)), f"looking up {plural(len(waiting), 'candidate')}"
         )
         running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
         try:
@@ -164,7 +165,7 @@ class CandidateSteps:
         state = self.context.state
         evidence = shown(self.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", "forming hypotheses")
-        self.events.emit_event("hypothesizing", "forming hypotheses", items=len(evidence))
+        self.events.emit(Items(type="hypothesizing", items=len(evidence)), "forming hypotheses")
         step = HypothesisInput(
             **self.context.step_inputs(), evidence=evidence, chosen=tuple(state.control.chosen)
         )
@@ -183,7 +184,7 @@ class CandidateSteps:
         if state.named or state.stop_reason == "rejected_by_reviewer":
             return
         self.events.set_phase("hypothesising", "naming candidates")
-        self.events.emit_event("hypothesizing", "naming candidates", items=len(self.writing.citable()))
+        self.events.emit(Items(type="hypothesizing", items=len(self.writing.citable())), "naming candidates")
         step = HypothesisInput(
             **self.context.step_inputs(),
             evidence=shown(self.writing.citable(), MAX_WRITER_ITEMS),
@@ -226,7 +227,7 @@ class CandidateSteps:
         names = ", ".join(hypothesis.drug for hypothesis in found.hypotheses)
         searches = sum(len(hypothesis.search_suggestions) for hypothesis in found.hypotheses)
         message = f"{len(found.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
-        self.events.emit_event("hypotheses", message, candidates=names, searches=searches)
+        self.events.emit(HypothesesFormed(candidates=names, searches=searches), message)
 
 
 def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:

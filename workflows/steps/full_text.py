@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import EvidenceRef, SourceOption
     from activities.full_text_activity import FullTextActivities, FullTexts, ReadInFull, Way
     from activities.roles.assessment import MIN_ANSWERS
+    from workflows.event_types import Failed
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -56,7 +57,7 @@ class FullTextSteps:
             )
         except ActivityError as error:
             reason = reason_of(error)
-            self.events.emit_event("error", f"full texts: {reason}", kind="step_failed", role="full texts")
+            self.events.emit(Failed(kind="step_failed", role="full texts"), f"full texts: {reason}")
             return tuple(evidence)
         read = {ref.evidence_id: ref for ref in done.evidence}
         state.evidence = [read.get(ref.evidence_id, ref) for ref in state.evidence]

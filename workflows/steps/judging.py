@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.role_activity import ThinkActivities
     from activities.roles.allowances import judge_batches, most_judged
     from activities.roles.assessment import assess
+    from workflows.event_types import Items, JudgeComplete
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -83,7 +84,7 @@ class JudgeSteps:
 
     def _announce(self, items: int) -> None:
         self.events.set_phase("judging", f"judging {plural(items, 'item')}")
-        self.events.emit_event("judging", f"judging {plural(items, 'item')}", items=items)
+        self.events.emit(Items(type="judging", items=items), f"judging {plural(items, 'item')}")
 
     def ranked_evidence(self) -> tuple[EvidenceRef, ...]:
         """The evidence, most promising first: what a judge found relevant, then the newest."""
@@ -132,7 +133,7 @@ class JudgeSteps:
             text = (
                 f"none is judged: {ordered.far} of {plural(len(waiting), 'work')} found far from the question"
             )
-            self.events.emit_event("judging", text, items=0)
+            self.events.emit(Items(type="judging", items=0), text)
             return None
         by_id = {ref.evidence_id: ref for ref in waiting}
         return tuple(by_id[name] for name in ordered.ids if name in by_id)[:most]
@@ -224,16 +225,17 @@ class JudgeSteps:
         else:
             answering = f"{len(relevant)} of {plural(judged.shown, 'work')} answer"
             message = "; ".join(filter(None, (answering, f"confidence {judged.confidence:.2f}", scores)))
-        self.events.emit_event(
-            "judge_complete",
+        self.events.emit(
+            JudgeComplete(
+                confidence=judged.confidence,
+                scores=judged.scores,
+                gaps=len(judged.gaps),
+                sufficient=state.memory.sufficient,
+                recommendation=judged.recommendation,
+                works=judged.shown,
+                relevant=len(relevant),
+            ),
             message,
-            confidence=judged.confidence,
-            scores=judged.scores,
-            gaps=len(judged.gaps),
-            sufficient=state.memory.sufficient,
-            recommendation=judged.recommendation,
-            works=judged.shown,
-            relevant=len(relevant),
         )
 
 

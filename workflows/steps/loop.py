@@ -11,6 +11,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import StopReason
+    from workflows.event_types import Looping, Stopping
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -48,7 +49,7 @@ class ResearchLoop:
                 step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
             if step.stop is not None:
                 self.context.state.memory.closed = self.context.budget.used
-                self.events.emit_event("stopping", step.reason, stop_reason=step.stop)
+                self.events.emit(Stopping(stop_reason=step.stop), step.reason)
                 return step.stop
             if step.step == "observe":
                 await self.begin_iteration()
@@ -86,9 +87,7 @@ class ResearchLoop:
         loop.last, loop.iteration = "start", loop.iteration + 1
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         context.budget.iterations = loop.iteration
-        self.events.emit_event(
-            "looping",
+        self.events.emit(
+            Looping(iteration=loop.iteration, max_iterations=loop.max_iterations),
             f"iteration {loop.iteration} of {loop.max_iterations}",
-            iteration=loop.iteration,
-            max_iterations=loop.max_iterations,
         )

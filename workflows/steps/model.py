@@ -20,6 +20,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
     from activities.contracts.step import Charged, Role
     from activities.roles.allowances import allowance_for, allowance_of, asks_model
+    from workflows.event_types import Failed, Waiting
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -222,7 +223,7 @@ class ModelSteps:
             readings=state.clarified.readings if state.clarified else (),
             section=context.section_id or step.section,
             lineage=context.lineage,
-            prompt=context.prompts.get(kind.role, ""),
+            prompt=step.prompt or context.prompts.get(kind.role, ""),
         )
 
         async def attempt() -> "Charged[O]":
@@ -260,7 +261,7 @@ class ModelSteps:
                 raise
             failed, _ = model_failure(error)
             name = kind.role.replace("_", " ")
-            self.events.emit_event("error", f"{name}: {failed}", kind="step_failed", role=kind.role)
+            self.events.emit(Failed(kind="step_failed", role=kind.role), f"{name}: {failed}")
             self.events.add_limitation("step_failed", step=name, reason=str(failed))
             if kind.default is None:
                 raise failed from error
@@ -270,8 +271,8 @@ class ModelSteps:
     async def _replace_model(self, kind: RoleStep[I, O], step: I, failed: StepFailed) -> O:
         """Record that the model failed, and execute the step without one."""
         name = kind.role.replace("_", " ")
-        self.events.emit_event(
-            "error", f"{name}: {failed}", kind="model_failed", category=failed.category, role=kind.role
+        self.events.emit(
+            Failed(kind="model_failed", category=failed.category, role=kind.role), f"{name}: {failed}"
         )
         self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
         if kind.default is None:
@@ -290,7 +291,7 @@ class ModelSteps:
         before = control.phase
         message = f"the model is down; next attempt in {seconds:g} s"
         self.events.set_phase("waiting_for_model", message)
-        self.events.emit_event("waiting_for_model", message, seconds=seconds)
+        self.events.emit(Waiting(seconds=seconds), message)
         waited = await self.pause_for(seconds, "the model is down")
         self.events.set_phase(before, "calling the model again")
         return waited

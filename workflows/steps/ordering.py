@@ -12,6 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.judge import WeighInput
     from activities.contracts.write import Passage, SectionDraft, WriteInput
     from activities.roles.allowances import MAX_WEIGHED
+    from workflows.event_types import Items
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -65,7 +66,7 @@ class OrderSteps:
         about = f"{round(seconds)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
         message = f"{text}, about {about} more" if round(seconds) else text
         self.events.set_phase("writing", message)
-        self.events.emit_event("synthesizing", message)
+        self.events.emit(Items(type="synthesizing"), message)
 
 
 def in_order(passages: Sequence[Passage], weighed: Mapping[str, float]) -> tuple[Passage, ...]:

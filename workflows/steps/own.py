@@ -7,6 +7,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
+    from workflows.event_types import Failed, Gap
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -32,10 +33,9 @@ class OwnSteps:
 
     async def ask_role(self, name: str, prompt: str = "") -> str:
         """Ask a role; its result in a few words. Without a model it does nothing. Raises OutOfBudget."""
-        self.context.prompts["own_role"] = prompt
         if not self.models.is_paid("own_role"):
             return "no model serves this role"
-        return self._apply(await self.models.execute(ASK_OWN_ROLE, self._input(name)))
+        return self._apply(await self.models.execute(ASK_OWN_ROLE, self._input(name, prompt)))
 
     async def run_code(self, name: str) -> str:
         """Run a step without a model; its result in a few words. The report states its failure."""
@@ -45,16 +45,17 @@ class OwnSteps:
             )
         except ActivityError as error:
             reason = reason_of(error)
-            self.events.emit_event("error", f"{name}: {reason}", kind="step_failed", role=name)
+            self.events.emit(Failed(kind="step_failed", role=name), f"{name}: {reason}")
             self.events.add_limitation("step_failed", step=name, reason=reason)
             return "failed"
         return self._apply(answer)
 
-    def _input(self, name: str) -> OwnStepInput:
+    def _input(self, name: str, prompt: str = "") -> OwnStepInput:
         state, judgements = self.context.state, self.judging.judgements()
         return OwnStepInput(
             **self.context.step_inputs(),
             name=name,
+            prompt=prompt,
             iteration=max(state.loop.iteration, 1),
             gaps=state.loop.gaps,
             evidence=shown(self.judging.ranked_evidence(), MAX_WORKS),
@@ -70,6 +71,6 @@ class OwnSteps:
         if answer.gaps:
             loop.gaps, loop.last = answer.gaps[: self.context.request.limits.max_gaps], "evaluate_gaps"
             for gap in loop.gaps:
-                self.events.emit_event("gap", gap, gap=gap, by="own_role")
+                self.events.emit(Gap(gap=gap, by="own_role"), gap)
         state.team = state.team.with_facts(answer.facts)
         return answer.said or f"{len(answer.gaps)} gaps, {len(answer.facts)} facts"

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.follow_up_activity import FollowUpActivities
     from activities.prepare_activity import PrepareActivities
     from activities.profiles.specialists import specialists_of
+    from workflows.event_types import Asked, ImportedItems, NoData, Read, Started
     from workflows.types import QUESTION_CHARS, ResearchRequest
 
 from workflows.context import RunContext
@@ -53,8 +54,8 @@ class Preparation:
             self.events.set_phase("reading", "reading the question")
             if state.job is None and state.prepared is None:
                 question, mode = request.question, request.mode
-                self.events.emit_event("started", question, question=question, mode=mode)
-            self.events.emit_event("reading", "reading the question")
+                self.events.emit(Started(question=question, mode=mode), question)
+            self.events.emit(NoData(type="reading"), "reading the question")
             if state.prepared is None:
                 state.prepared = await self.prepare(
                     "general" if request.profile == "auto" else request.profile
@@ -67,14 +68,15 @@ class Preparation:
             if request.profile == "auto":
                 state.prepared = await self._with_profile(state.prepared, state.parsed.profile)
             state.chosen_because = state.parsed.rationale
-            self.events.emit_event(
-                "read",
+            self.events.emit(
+                Read(
+                    profile=state.parsed.profile,
+                    entities=len(state.parsed.key_entities),
+                    questions=len(state.parsed.research_questions),
+                    sources=", ".join(request.sources or state.parsed.sources),
+                    question=state.question,
+                ),
                 self._reading(state.parsed),
-                profile=state.parsed.profile,
-                entities=len(state.parsed.key_entities),
-                questions=len(state.parsed.research_questions),
-                sources=", ".join(request.sources or state.parsed.sources),
-                question=state.question,
             )
             self._report_missing_sources()
         if state.job is None:
@@ -122,8 +124,9 @@ class Preparation:
         state.loop.unjudged += len(merged.new_ids)
         items = len(merged.new_ids)
         self.events.add_limitation("follow_up", run_id=earlier.run_id, items=items)
-        self.events.emit_event(
-            "imported", f"{plural(items, 'item')} from {earlier.run_id}", run_id=earlier.run_id, items=items
+        self.events.emit(
+            ImportedItems(run_id=earlier.run_id, items=items),
+            f"{plural(items, 'item')} from {earlier.run_id}",
         )
         return found
 
@@ -198,11 +201,12 @@ class Preparation:
             except OutOfBudget:
                 state.clarified = Clarified()
             if readings := state.clarified.readings:
-                self.events.emit_event(
-                    "clarification_needed",
+                self.events.emit(
+                    Asked(
+                        questions=tuple(one.question for one in readings),
+                        assumed=tuple(one.assumed for one in readings),
+                    ),
                     " ".join(one.text for one in readings),
-                    questions=tuple(one.question for one in readings),
-                    assumed=tuple(one.assumed for one in readings),
                 )
         if state.clarified.readings and not await self.gates.approval_gate(
             "clarification", f"{plural(len(state.clarified.readings), 'question')} before the search"

@@ -26,6 +26,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.report.schema import Published
     from activities.roles.assessment import MIN_ANSWERS
     from activities.verification import verdicts
+    from workflows.event_types import Complete
     from workflows.types import Outcome
 
 from workflows.context import RunContext
@@ -82,17 +83,18 @@ class Publisher:
         self.events.set_phase("done", f"{plural(published.verified_claims, kind)}; {stop.replace('_', ' ')}")
         budget, with_report = self.context.budget, self.context.request.with_report
         used, seconds = budget.used, budget.elapsed(self.context.now())
-        self.events.emit_event(
-            "complete",
+        self.events.emit(
+            Complete(
+                stop_reason=stop,
+                answered=published.answered,
+                confidence=published.report.confidence,
+                claims=published.verified_claims,
+                references=len(published.report.references),
+                tokens=used.tokens,
+                cost_usd=(used.cost_microusd or 0) / 1e6,
+                seconds=round(seconds, 3),
+            ),
             self.context.state.control.message,
-            stop_reason=stop,
-            answered=published.answered,
-            confidence=published.report.confidence,
-            claims=published.verified_claims,
-            references=len(published.report.references),
-            tokens=used.tokens,
-            cost_usd=(used.cost_microusd or 0) / 1e6,
-            seconds=round(seconds, 3),
         )
         return Outcome(
             run_id=self.context.run_id,

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
     from activities.contracts.step import TEST_GAP
     from activities.plural import plural
+    from workflows.event_types import Gap, Reflected, Searching
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -76,13 +77,13 @@ class ResearchSteps:
         loop.tasks, loop.last, loop.research_complete = len(tasks), "select_tools", False
         state.memory.gaps = loop.gaps
         for gap in gaps:
-            self.events.emit_event("gap", gap, gap=gap, by=by)
+            self.events.emit(Gap(gap=gap, by=by), gap)
         return True
 
-    async def _first_tasks(self) -> list[AgentTask]:
+    async def _first_tasks(self, only: Collection[str] = ()) -> list[AgentTask]:
         """The question itself in every source, and what the parser or the planner asks beside it."""
         context, state = self.context, self.context.state
-        sources = self.searches.sources()[:MAX_SOURCES_A_QUERY]
+        sources = self.searches.sources(only)[:MAX_SOURCES_A_QUERY]
         improved = (state.parsed.improved_query,) if state.parsed and not state.job else ()
         reworded = (*improved, *reversed(state.control.steering))
         job = state.job
@@ -186,10 +187,13 @@ class ResearchSteps:
         state.memory.gaps = loop.gaps
         loop.last = "evaluate_gaps"
         for gap in loop.gaps:
-            self.events.emit_event("gap", gap, gap=gap, by="gap_evaluator")
+            self.events.emit(Gap(gap=gap, by="gap_evaluator"), gap)
 
-    async def select_tools(self, per_gap: int | None = None, *, use_model: bool = True) -> None:
-        """Choose searches that may close the gaps, at most `per_gap` for each (None: the request's limit)."""
+    async def select_tools(
+        self, per_gap: int | None = None, *, only: Collection[str] = (), use_model: bool = True
+    ) -> None:
+        """Choose searches that may close the gaps, at most `per_gap` for each (None: the request's limit), in
+        the sources that `only` names, where it names any."""
         self.events.set_phase("selecting_tools", "choosing searches")
         await self._prepare_added_sources()
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
@@ -199,7 +203,7 @@ class ResearchSteps:
             **self.context.step_inputs(),
             iteration=loop.iteration,
             gaps=loop.gaps,
-            sources=self.searches.sources(),
+            sources=self.searches.sources(only),
             tried=rows(state.searches[-2 * OBSERVED_ITEMS :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.recommended),
@@ -212,7 +216,7 @@ class ResearchSteps:
         plan = await execute(SELECT_TOOLS, step)
         known = {source.info.name for source in step.sources}
         chosen = self._not_made(task for task in plan.tasks if task.agent in known)
-        own = await self._first_tasks() if not state.searches and use_model else []
+        own = await self._first_tasks(only) if not state.searches and use_model else []
         state.tasks = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
         loop.tasks, loop.last = len(state.tasks), "select_tools"
 
@@ -235,7 +239,7 @@ class ResearchSteps:
         self.events.set_phase("searching", message)
         state.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.tasks))
-        self.events.emit_event("searching", message, searches=len(state.tasks), sources=sources)
+        self.events.emit(Searching(searches=len(state.tasks), sources=sources), message)
         statuses, new, known = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence}
         for first in range(0, len(state.tasks), size):
             if first and self.context.must_end:
@@ -308,11 +312,9 @@ class ResearchSteps:
         )
         reflection = await self.models.execute(REFLECT, step)
         state.memory.reflection = reflection.reason
-        self.events.emit_event(
-            "reflected",
+        self.events.emit(
+            Reflected(served=reflection.served, searches=len(reflection.better_searches)),
             reflection.reason or "the last searches were reviewed",
-            served=reflection.served,
-            searches=len(reflection.better_searches),
         )
         state.recommended = list(reflection.better_searches) or state.recommended
 

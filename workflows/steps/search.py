@@ -4,7 +4,7 @@ A failed search is a row with its status, never an exception and never "no resul
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
     from activities.publish_activity import CHECK_PUBMED
     from activities.search_activity import activity_name
+    from workflows.event_types import SearchComplete
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -84,19 +85,20 @@ class SearchSteps:
         merged = merge(state.evidence, found, record.section)
         state.evidence = list(merged.refs)
         state.duplicates += merged.duplicates
-        self.events.emit_event(
-            "search_complete",
+        self.events.emit(
+            SearchComplete(
+                source=record.source,
+                query=record.query,
+                status=record.status,
+                hits=record.hits,
+                kept=record.kept,
+                listed=record.listed,
+                new=len(merged.new_ids),
+                seconds=record.seconds,
+                attempts=record.attempts,
+            ),
             f"{record.source}: {record.status}, {record.kept} kept of {record.hits}"
             + (f", {record.listed} listed, not read" if record.listed else ""),
-            source=record.source,
-            query=record.query,
-            status=record.status,
-            hits=record.hits,
-            kept=record.kept,
-            listed=record.listed,
-            new=len(merged.new_ids),
-            seconds=record.seconds,
-            attempts=record.attempts,
         )
         return len(merged.new_ids)
 
@@ -187,8 +189,9 @@ class SearchSteps:
         state.evidence = [ref for ref in state.evidence if ref.evidence_id in kept]
         self.events.add_limitation("items_kept", kept=EVIDENCE_KEPT)
 
-    def sources(self) -> tuple[SourceOption, ...]:
-        """The sources to search: the user's choice, else the profile's preference among the enabled ones.
+    def sources(self, only: Collection[str] = ()) -> tuple[SourceOption, ...]:
+        """The sources to search: the user's choice, else the profile's preference among those enabled; where
+        `only` names some, no other.
 
         The bundled sample library is used only on request or when nothing else can be searched. What earlier
         runs collected is searched beside a source, never in place of one.
@@ -217,7 +220,6 @@ class SearchSteps:
             wanted = own or wanted
         elif specialist:
             wanted = [name for name in wanted if name in specialist.sources] or wanted
-        only = self.context.tools
         return tuple(enabled[name] for name in dict.fromkeys(wanted) if not only or name in only)
 
 

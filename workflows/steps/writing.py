@@ -34,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.report.claims import draft_claims
     from activities.roles.assessment import MIN_ANSWERS
     from activities.verification import gate, verdicts
+    from workflows.event_types import Items, RefusedWordings
 
 from workflows.context import RunContext
 from workflows.events import EventLog
@@ -115,11 +116,9 @@ class WritingSteps:
         """Draft a section, and ask the second reader about what code cannot decide."""
         items = len(step.evidence)
         section = step.section_id if step.section else ""
-        self.events.emit_event(
-            "synthesizing",
+        self.events.emit(
+            Items(type="synthesizing", items=items, section_id=section),
             f"writing {step.title} from {plural(items, 'item')}",
-            items=items,
-            section_id=section,
         )
         self.events.open_draft(step.section_id)
         draft = await self.models.execute(WRITE, step, use_model=use_model)
@@ -155,8 +154,8 @@ class WritingSteps:
         if not check.sentences or not self.models.is_paid("verifier"):
             return Verdicts()
         count = len(check.sentences)
-        self.events.emit_event(
-            "verifying", f"verifying {plural(count, 'sentence')}", items=count, section_id=section
+        self.events.emit(
+            Items(type="verifying", items=count, section_id=section), f"verifying {plural(count, 'sentence')}"
         )
         return await self.models.execute(VERIFY, check)
 
@@ -228,12 +227,13 @@ class WritingSteps:
         """Say so where a notable part of a draft does not stand."""
         share = verdicts.loss(draft)
         if share > verdicts.NOTABLE_LOSS:
-            self.events.emit_event(
-                "refused",
+            self.events.emit(
+                RefusedWordings(
+                    section_id=section_id,
+                    refused=sum(one.state != "stands" for one in draft.claims),
+                    share=round(share, 3),
+                ),
                 f"{share:.0%} of the draft does not stand; the quotes stand in its place",
-                section_id=section_id,
-                refused=sum(one.state != "stands" for one in draft.claims),
-                share=round(share, 3),
             )
 
     # the table of works
@@ -271,7 +271,7 @@ class WritingSteps:
         """Read the effects of works on the outcomes of the question."""
         state = self.context.state
         message = f"reading the effects of {plural(len(works), 'work')}"
-        self.events.emit_event("extracting", message, items=len(works))
+        self.events.emit(Items(type="extracting", items=len(works)), message)
         step = AppraiseInput(**self.context.step_inputs(), evidence=shown(works, MAX_APPRAISED))
         state.appraisal = await self.models.execute(APPRAISE, step)
         state.refused += state.appraisal.refused
@@ -300,7 +300,7 @@ class WritingSteps:
         if not works:
             return
         message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
-        self.events.emit_event("extracting", message, items=len(works))
+        self.events.emit(Items(type="extracting", items=len(works)), message)
         parts = [
             works[first : first + WORKS_A_TABLE_CALL] for first in range(0, len(works), WORKS_A_TABLE_CALL)
         ]
@@ -345,7 +345,9 @@ class WritingSteps:
             self.events.add_limitation("sections_not_compared")
             return
         self.events.set_phase("editing", f"editing {plural(len(claims), 'section')}")
-        self.events.emit_event("editing", f"editing {plural(len(claims), 'section')}", items=len(claims))
+        self.events.emit(
+            Items(type="editing", items=len(claims)), f"editing {plural(len(claims), 'section')}"
+        )
         state.edited = self._edited_without_left_out(await self.models.execute(EDIT, step))
 
     def _for_the_report(self) -> str:
