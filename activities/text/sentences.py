@@ -120,7 +120,7 @@ def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
         and not plain.endswith(("?", ":", "..."))
         and plain[0] not in ",;)]}"
         and not (_ORDER if own else _JUNK).search(plain)
-        and sum(c.isalpha() for c in plain) > (MIN_LETTERS_SAID if said else MIN_LETTERS) * len(plain)
+        and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if said else MIN_LETTERS) * len(plain)
         and plain.upper() != plain
         and plain.count("(") <= plain.count(")")  # cut within a bracket
     )

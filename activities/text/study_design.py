@@ -50,9 +50,12 @@ _OWN = (
     r"\b(?:we (?:\w+ )?(?:performed|conducted|undertook|carried out|did|report)"
     r"|(?:this|the (?:present|current)|our) (?:study )?(?:was|is)"
     r"|(?:study design|design|type of study)\s*:)"
-    r"\s+(?:an?\s+|the\s+)?(?:[\w-]+,?\s+){0,5}?"
 )
-_SENTENCES = [(design, re.compile(rf"{_OWN}(?:{name})\b", re.IGNORECASE)) for design, name in _NAMES]
+_OF_ITSELF = re.compile(_OWN, re.IGNORECASE)
+_BETWEEN = r"\s+(?:an?\s+|the\s+)?(?:[\w-]+,?\s+){0,5}?"
+_SENTENCES = [
+    (design, re.compile(rf"{_OWN}{_BETWEEN}(?:{name})\b", re.IGNORECASE)) for design, name in _NAMES
+]
 _UNLIKE = re.compile(
     r"\bprotocol\b|\b(?:letter|reply|comment|response) to\b|\bnot randomi[sz]ed\b|\bsub-?study\b"
     r"|\bfollow-?up of\b"
@@ -88,10 +91,11 @@ def own_design(title: str, text: str, *, named_only: bool = False) -> Stated | N
                 return Stated(design, _short(match))
     if named_only or _UNLIKE.search(title):
         return None
-    for design, pattern in _SENTENCES:
-        if match := pattern.search(text[:MAX_READ]):
+    text = text[:MAX_READ]
+    for design, pattern in _SENTENCES if _OF_ITSELF.search(text) else ():
+        if match := pattern.search(text):
             return Stated(design, _short(match))
-    for sentence in _SENTENCE.split(text[:MAX_READ]):
+    for sentence in _SENTENCE.split(text):
         match = _BY_CHANCE.search(sentence)
         if match and any(_PEOPLE.intersection(thesaurus.files(word)[:1]) for word in _WORD.findall(sentence)):
             return Stated("randomized trial", _short(match))

@@ -102,18 +102,22 @@ def _terms(text: str) -> tuple[str, ...]:
 
 
 def _read_terms(text: str) -> list[str]:
-    found: list[str] = []
-    for match in _WORD.finditer(fold(text)):
-        word = match.group().removesuffix("'s")
-        parts = re.split(r"[-/]", word)
-        if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):
-            parts = ["".join(parts)]
-        for part in parts:
-            bare = part.replace("'", "").replace(".", "")
-            if bare in _FUNCTION or (len(bare) < 2 and bare not in _SINGLES) or bare.isdigit():
-                continue
-            found.append(stem(bare))
-    return found
+    return [term for word in _WORD.findall(fold(text)) for term in _of_word(word)]
+
+
+@lru_cache(maxsize=65_536)
+def _of_word(word: str) -> tuple[str, ...]:
+    """The terms of a folded word: most words of a text are met again."""
+    word = word.removesuffix("'s")
+    parts = re.split(r"[-/]", word)
+    if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):
+        parts = ["".join(parts)]
+    bare = (part.replace("'", "").replace(".", "") for part in parts)
+    return tuple(
+        stem(part)
+        for part in bare
+        if part not in _FUNCTION and (len(part) > 1 or part in _SINGLES) and not part.isdigit()
+    )
 
 
 def pairs(found: Sequence[str]) -> list[str]:

@@ -318,11 +318,14 @@ def finding(text: str, support: Sequence[Support], document: Evidence) -> Decisi
 def design(text: str, document: Evidence) -> Decision:
     """A kind of study: in words of the work or of its record, or the design that the work names of itself in
     another spelling."""
+    words, named = set(terms(text)), own_design(text, "", named_only=True)
+    if not words:
+        return refused("not_in_work")
+    own = own_design(document.title, document.text) if named is not None else None
+    if named is not None and own is not None and named.design == own.design:
+        return STANDS
     corpus = f"{document.title}\n{document.text}\n{TYPE_NAMES[document.evidence_type]}"
-    named, own = own_design(text, "", named_only=True), own_design(document.title, document.text)
-    alike = named is not None and own is not None and named.design == own.design
-    fits = (alike or set(terms(text)) <= set(terms(corpus))) and bool(terms(text))
-    return STANDS if fits else refused("not_in_work")
+    return STANDS if words <= set(terms(corpus)) else refused("not_in_work")
 
 
 def field(text: str, corpus: str) -> Decision:
