@@ -27,6 +27,8 @@ STANDING_SECONDS = 900.0
 """Seconds for which an answer about a work's standing may be used: a retraction must not be missed."""
 MAX_CACHE_BYTES = 512 * 1024 * 1024
 MAX_ENTRY_BYTES = 8 * 1024 * 1024
+TIDY_SHARE = 1 / 16
+"""Of `MAX_CACHE_BYTES`, after which it is looked whether anything is too old or too much."""
 
 SECRET_PARAMS = frozenset({"api_key", "apikey", "key", "token", "access_token"})
 _IRRELEVANT_PARAMS = SECRET_PARAMS | {"tool", "email", "mailto"}
@@ -35,6 +37,7 @@ PRAGMA synchronous = OFF;
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, stored REAL, status INTEGER, kind TEXT, body BLOB);
 CREATE INDEX IF NOT EXISTS answers_by_age ON answers (stored);
 """
+_REMOVE_OLD = "DELETE FROM answers WHERE stored < ?"
 _REMOVE_OLDER_HALF = """
 DELETE FROM answers WHERE key IN (
     SELECT key FROM answers ORDER BY stored LIMIT (SELECT count(*) / 2 FROM answers)
@@ -52,35 +55,45 @@ class HttpCache:
         self._database: sqlite3.Connection | None = None
         self._lock = threading.Lock()
         self._broken = False
+        self._untidied = float("inf")
+        """Bytes that were stored since old answers were removed."""
         self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def turn(self, request: httpx.Request) -> asyncio.Lock:
+    def turn(self, request: httpx.Request | str) -> asyncio.Lock:
         """Held while a request is looked up and sent: of several that ask the same at the same time one
         sends, and the others read its answer."""
         return self._under_way.setdefault(key_of(request), asyncio.Lock())
 
-    async def get(self, request: httpx.Request, max_age: float | None = None) -> httpx.Response | None:
-        """A stored answer no older than `max_age` seconds, else None."""
+    async def get(self, request: httpx.Request | str, max_age: float | None = None) -> httpx.Response | None:
+        """A stored answer no older than `max_age` seconds, else None. In place of a request there may be the
+        key of something else that is kept."""
         oldest = time.time() - min(self._seconds, self._seconds if max_age is None else max_age)
         asked = "SELECT status, kind, body FROM answers WHERE key = ? AND stored >= ?"
         for status, kind, body in await self._run((asked, (key_of(request), oldest))):
+            asker = request if isinstance(request, httpx.Request) else None
             headers = {"content-type": kind}
             return httpx.Response(
-                status, headers=headers, content=body, request=request, extensions={"from_cache": True}
+                status, headers=headers, content=body, request=asker, extensions={"from_cache": True}
             )
         return None
 
-    async def put(self, request: httpx.Request, response: httpx.Response) -> None:
-        """Store an answer in place of an older one, and remove what is too old or too much."""
+    async def put(self, request: httpx.Request | str, response: httpx.Response) -> None:
+        """Store an answer in place of an older one, and now and then remove what is too old or too much."""
         if len(response.content) > MAX_ENTRY_BYTES:
             return
         now, kind = time.time(), response.headers.get("content-type", "")
         row = (key_of(request), now, response.status_code, kind, response.content)
-        await self._run(
-            ("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row),
-            ("DELETE FROM answers WHERE stored < ?", (now - self._seconds,)),
-            (_REMOVE_OLDER_HALF, (MAX_CACHE_BYTES,)),
-        )
+        statements: list[tuple[str, Sequence[object]]] = [
+            ("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+        ]
+        self._untidied += len(response.content)
+        if self._untidied > MAX_CACHE_BYTES * TIDY_SHARE:
+            self._untidied = 0
+            statements += [
+                (_REMOVE_OLD, (now - self._seconds,)),
+                (_REMOVE_OLDER_HALF, (MAX_CACHE_BYTES,)),
+            ]
+        await self._run(*statements)
 
     async def forget(self, request: httpx.Request) -> None:
         """Remove what is stored for a request."""
@@ -122,8 +135,10 @@ class HttpCache:
         return self._database
 
 
-def key_of(request: httpx.Request) -> str:
+def key_of(request: httpx.Request | str) -> str:
     """What makes two requests the same one to the cache: address, `Accept` and body, without secrets."""
+    if isinstance(request, str):
+        return request
     identity = f"{request.method} {_public_url(request.url, _IRRELEVANT_PARAMS)}"
     if request.content:
         identity += f" {hashlib.sha256(request.content).hexdigest()}"

@@ -6,6 +6,7 @@ and PDF. No cookies, no credentials, no proxy: a proxy would resolve the name be
 """
 
 import asyncio
+import hashlib
 import ssl
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -101,29 +102,26 @@ class SafePages:
         """
         if self._cache is None:
             return await self._read(*await self._request(url))
-        key, arrived = (_key(url, of) for of in ("page", "body"))
+        key = hashlib.sha256(f"page {url}".encode()).hexdigest()
         async with self._cache.turn(key):
-            if (stored := await self._cache.get(key, youngest(None))) is not None:
-                return _PAGE.validate_json(stored.content)
-            body = await self._body_of(url, self._cache, arrived)
-            page = await self._read(*body)
-            kept = httpx.Response(
-                200, headers={"content-type": "application/json"}, content=_PAGE.dump_json(page)
-            )
-            await self._cache.put(key, kept)
-            await self._cache.forget(arrived)
+            kept = await self._cache.get(key, youngest(None))
+            kind, _, found = kept.headers["content-type"].partition(" ") if kept else ("", "", "")
+            if kept and not found:
+                return _PAGE.validate_json(kept.content)
+            if kept:
+                body = kept.content
+            else:
+                # kept as it arrives: a page waits for the process that reads its text, and the death of a
+                # worker meanwhile must not cost another request
+                found, kind, body = await self._request(url)
+                await self._keep(key, f"{kind} {httpx.URL(found)}", body)
+            page = await self._read(found, kind, body)
+            await self._keep(key, "application/json", _PAGE.dump_json(page))
             return page
 
-    async def _body_of(self, url: str, cache: HttpCache, arrived: httpx.Request) -> tuple[str, str, bytes]:
-        """What was requested, kept as it arrives: a page waits for the process that reads its text, and the
-        death of a worker meanwhile must not cost another request."""
-        if (stored := await cache.get(arrived, youngest(None))) is not None:
-            kind, _, found = stored.headers["content-type"].partition(" ")
-            return found, kind, stored.content
-        found, kind, body = await self._request(url)
-        headers = {"content-type": f"{kind} {httpx.URL(found)}"}
-        await cache.put(arrived, httpx.Response(200, headers=headers, content=body))
-        return found, kind, body
+    async def _keep(self, key: str, kind: str, content: bytes) -> None:
+        assert self._cache is not None
+        await self._cache.put(key, httpx.Response(200, headers={"content-type": kind}, content=content))
 
     async def _request(self, url: str) -> tuple[str, str, bytes]:
         try:
@@ -246,9 +244,3 @@ def _tls() -> ssl.SSLContext:
 
 def _without_body(head: httpx.Response) -> dict[str, str]:
     return {name: value for name, value in head.headers.items() if name == "retry-after"}
-
-
-def _key(url: str, of: str) -> httpx.Request:
-    """By which a page is kept. The whole address is part of it: parameters that tell no two requests of an
-    API apart may tell two pages apart."""
-    return httpx.Request("GET", f"https://{of}.invalid/", headers={"accept": url.encode().hex()})
