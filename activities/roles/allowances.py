@@ -37,7 +37,7 @@ ALLOWANCES: dict[Role, Allowance] = {
     "observer": Allowance(input_tokens=3_000, output_tokens=600),
     "gap_evaluator": Allowance(input_tokens=3_000, output_tokens=600),
     "tool_selector": Allowance(input_tokens=3_000, output_tokens=800),
-    "judge": Allowance(input_tokens=12_000, output_tokens=2_200),
+    "judge": Allowance(input_tokens=15_000, output_tokens=2_200),
     "reflector": Allowance(input_tokens=2_500, output_tokens=600),
     "hypothesis_generator": Allowance(input_tokens=8_000, output_tokens=1_500),
     "writer": Allowance(input_tokens=12_000, output_tokens=3_000),

@@ -40,7 +40,9 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     scores: dict[str, float] = defaultdict(float)
     relevance: dict[str, float] = defaultdict(float)
     names = sorted(held)
-    for near, relevances in nearness(texts, [held[name] for name in names]):
+    # where all fit and nothing has answered yet, a work that is near by its title is shown whatever it says
+    near_enough = NEAR if len(names) <= step.most and not step.answered else np.inf
+    for near, relevances in nearness(texts, [held[name] for name in names], near_enough):
         for place, at in enumerate(np.argsort(-near, kind="stable").tolist()):
             scores[names[at]] += 1.0 / (RANK_CONSTANT + place + 1)
             relevance[names[at]] = max(relevance[names[at]], float(relevances[at]))

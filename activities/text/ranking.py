@@ -16,7 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import bm25s
@@ -104,14 +104,17 @@ def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, fl
     return [(int(item.document.evidence_id), item.relevance) for item in best_first(rank(question, rows))]
 
 
-def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[tuple[Scores, Scores]]:
+def nearness(
+    texts: Sequence[str], documents: Sequence[Evidence], near_enough: float = np.inf
+) -> list[tuple[Scores, Scores]]:
     """For each of several texts the scores of all documents and their relevance (see `Item`). The words of
-    the documents are counted once, and the encoder reads the same sentences for all texts."""
+    the documents are counted once, and the encoder reads the same sentences for all texts; none of a document
+    whose title has the relevance `near_enough` to one of them."""
     if not documents:
         return [(np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _corpus(tuple(map(_Key, documents)))
     by_whole = [corpus.by_whole(text) for text in texts]
-    likeness = corpus.likeness(texts, by_whole, [corpus.by_sentence(text) for text in texts])
+    likeness = corpus.likeness(texts, by_whole, near_enough)
     return [
         corpus.near(text, whole, near) for text, whole, near in zip(texts, by_whole, likeness, strict=True)
     ]
@@ -209,8 +212,12 @@ class _Corpus:
         self.bounds = np.cumsum([0, *map(len, self.rows)])
         said = [[_words_of(sentence) for sentence in row] for row in self.rows]
         self._wholes = [_words(document, row) for document, row in zip(documents, said, strict=True)]
-        self._of_sentences = Index(list(chain.from_iterable(said)))
         self._of_wholes = Index(self._wholes)
+        self._said = said
+
+    @cached_property
+    def _of_sentences(self) -> Index:
+        return Index(list(chain.from_iterable(self._said)))
 
     def by_whole(self, text: str) -> Scores:
         """The documents by words."""
@@ -222,29 +229,38 @@ class _Corpus:
         return index.scores(words(text)) + OTHER_NAMES * index.scores(other_words(text))
 
     def likeness(
-        self, texts: Sequence[str], by_whole: Sequence[Scores], by_sentence: Sequence[Scores]
+        self, texts: Sequence[str], by_whole: Sequence[Scores], near_enough: float = np.inf
     ) -> list[list[Scores]]:
         """For each text and document the cosine of each of its sentences, NaN where it was not computed, and
-        last that of its title."""
+        last that of its title. Of a document whose title is `near_enough` to a text no sentence is read."""
         found = [[np.full(len(row) + 1, np.nan) for row in self.rows] for _ in texts]
         model = embedder()
         if model is None:
             return found
         known = model.known([sentence.quote for row in self.rows for sentence in row])
         likeliest = by_whole[0] if len(texts) == 1 else fuse(by_whole)
-        chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS]
+        chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist()
+        titles = [self._documents[n].title for n in chosen]
+        further = set(chosen)
+        if near_enough < 1:
+            vectors = model.encode([*texts, *titles])
+            nearest = (vectors[: len(texts)] @ vectors[len(texts) :].T).max(axis=0)
+            near = (nearest >= near_enough) & np.array([bool(title) for title in titles])
+            further -= {n for n, is_near in zip(chosen, near, strict=True) if is_near}
+        by_sentence = [self.by_sentence(text) for text in texts] if further else []
         count = MIN_ENCODED_SENTENCES
         if len(texts) == 1:
             count = max(count, MAX_ENCODED_SENTENCES // len(chosen))
         places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for n, title in zip(chosen, titles, strict=True):
+            if title:
+                places[title].append((n, -1))
         for n, row in enumerate(self.rows):
             wanted = {place for place, sentence in enumerate(row) if sentence.quote in known}
-            if n in chosen:
+            if n in further:
                 own = slice(self.bounds[n], self.bounds[n + 1])
                 nearest = fuse([*(scores[own] for scores in by_sentence), _by_part(row)])
                 wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
-                if self._documents[n].title:
-                    places[self._documents[n].title].append((n, -1))
             for place in wanted:
                 places[row[place].quote].append((n, place))
         vectors = model.encode([*texts, *places])
@@ -277,7 +293,7 @@ def _rank(question: str, keys: tuple[_Key, ...], given: tuple[float, ...] | None
     corpus = _corpus(keys)
     by_sentence = corpus.by_sentence(question)
     by_whole = corpus.by_whole(question) if given is None else np.array(given, np.float64)
-    (likeness,) = corpus.likeness([question], [by_whole], [by_sentence])
+    (likeness,) = corpus.likeness([question], [by_whole])
     scores, near = corpus.near(question, by_whole, likeness)
     return tuple(
         Item(

@@ -69,6 +69,22 @@ def test_texts_of_others_are_ordered_and_what_is_far_is_told() -> None:
     assert ranking.order(QUESTION, []) == []
 
 
+def test_what_is_near_by_its_title_is_not_read_further_where_that_is_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    near = document(1, "Sourdough was kept for twenty hours in a cool room.", "Metformin and dementia")
+    far = document(2, "Metformin was associated with a lower risk of dementia in adults.", "Hedges")
+    untitled = document(3, "Dementia was seen less often in adults who took metformin.", "")
+    model = ranking.embedder()
+    assert model is not None
+    read: list[str] = []
+    encode = model.encode
+    monkeypatch.setattr(model, "encode", lambda texts: read.extend(texts) or encode(texts))
+    ((_, relevance),) = ranking.nearness([QUESTION], [near, far, untitled], 0.4)
+    assert relevance.min() >= RELEVANT
+    assert set(read) == {QUESTION, near.title, far.title, untitled.title, far.text, untitled.text}
+
+
 def test_a_document_without_a_sentence_has_none() -> None:
     (item,) = rank(QUESTION, [document(9, "", "Metformin")])
     assert item.ranked == ()
