@@ -103,10 +103,9 @@ class RunParts:
         if use_model and section.id not in self.state.drafts:
             await self.full_texts.read(self.writing.citable())
         await run_all((self._draft(section, stop, use_model), *self.writing.table_steps(use_model)))
-        drafts = (self.state.drafts[section.id],)
-        sections = await self.writing.finish(drafts, use_model)
+        await self.writing.finish([section.id], use_model)
         await self.analysis.analyse(use_model)
-        judged = self.state.loop.judged
+        sections, judged = (self.state.drafts[section.id],), self.state.loop.judged
         return await self.publisher.release(sections, stop, judged.confidence if judged else None)
 
     async def analyse_now(self) -> str:

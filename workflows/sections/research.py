@@ -134,12 +134,12 @@ class SectionResearch:
         use_model = STOPS[stop].pays
         self.results.rank_relevant()
         await self.run.candidates.settle(use_model)
-        await run_all((self.drafting.draft_all(use_model), *self.run.writing.table_steps(use_model)))
+        await self.drafting.draft_all(use_model)
         await self.run.events.store_older_events()
-        drafts = self.run.state.drafts
-        sections = tuple(drafts[section.id] for section in self.run.context.outline)
         if self.run.state.edited is None:
             await self.drafting.boundary(use_model)
-        sections = await self.run.writing.finish(sections, use_model)
+        writing, names = self.run.writing, [section.id for section in self.run.context.outline]
+        await run_all((writing.finish(names, use_model), *writing.table_steps(use_model)))
         await self.run.analysis.analyse(use_model)
+        sections = tuple(self.run.state.drafts[name] for name in names)
         return await self.run.publisher.release(sections, stop, self.run.state.section_confidence)

@@ -28,6 +28,7 @@ from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, reason_of
 from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import CLARIFY, PARSE
+from workflows.steps.writing import run_all
 
 
 def settled_mode(request: ResearchRequest) -> Mode | None:
@@ -63,8 +64,13 @@ class Preparation:
             self.models.reserve_for_writing()
             self._check_mode()
             earlier = await self._import_evidence() if state.job is None else None
-            await self._clarify(earlier)
-            state.parsed = await self._parse(earlier)
+            if request.clarify == "assume":
+                # nobody is waited for, and what is assumed is known before a search is planned
+                await run_all((self._clarify(earlier), self._parse(earlier)))
+            else:
+                await self._clarify(earlier)
+                await self._parse(earlier)
+            assert state.parsed is not None
             if request.profile == "auto":
                 state.prepared = await self._with_profile(state.prepared, state.parsed.profile)
             state.chosen_because = state.parsed.rationale
@@ -154,7 +160,7 @@ class Preparation:
         chosen = self.context.request.judge_threshold
         return profile if chosen is None else profile.model_copy(update={"confidence_threshold": chosen})
 
-    async def _parse(self, earlier: Imported | None) -> ParsedQuery:
+    async def _parse(self, earlier: Imported | None) -> None:
         """Parse the question: what is asked, which mode and profile fit, and why. One that follows up
         `earlier` is researched as it stands alone."""
         request, prepared = self.context.request, self.context.prepared
@@ -181,7 +187,7 @@ class Preparation:
             parsed = await self.models.execute(PARSE, step, use_model=False)
         if step.earlier_question and parsed.improved_query not in ("", question):
             self.context.state.question = parsed.improved_query[:QUESTION_CHARS]
-        return parsed
+        self.context.state.parsed = parsed
 
     async def _clarify(self, earlier: Imported | None) -> None:
         """Have a model ask back what the question leaves open, and wait for its person where one answers.

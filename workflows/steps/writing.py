@@ -164,19 +164,17 @@ class WritingSteps:
         missing = any(sentence.kind == "missing" for sentence in sentences)
         return rows(self.context.state.searches) if missing else ()
 
-    async def finish(self, sections: Sequence[PlannedSection], use_model: bool) -> tuple[PlannedSection, ...]:
-        """Edit the sections, write once more what was refused of them at the same time, and have the second
-        reader read what is open after both. The sections as they are then."""
+    async def finish(self, names: Sequence[str], use_model: bool) -> None:
+        """Edit the drafts of sections, write once more what was refused of them at the same time, and have
+        the second reader read what is open after both."""
         drafts = self.context.state.drafts
-        names = [planned.section.id for planned in sections]
         if use_model:
-            await run_all((self.edit(sections), self._reword(names)))
+            await run_all((self.edit([drafts[name] for name in names]), self._reword(names)))
             await self._read_open(names)
         for name in names:
             draft = drafts[name].draft
             self.events.stream_draft(name, verdicts.printed(draft))
             self._state_loss(name, draft)
-        return tuple(drafts[name] for name in names)
 
     async def _reword(self, names: Sequence[str]) -> None:
         """Have what was refused written once more, all of it in one call."""
