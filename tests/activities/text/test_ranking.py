@@ -1,11 +1,15 @@
 """Documents and sentences are ranked by words, names and meaning."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.text import ranking
+from activities.text.embeddings import embedder
+from activities.text.minilm import Vectors
 from activities.text.ranking import RELEVANT, Index, best_first, fuse, rank, relevant
 from tests.activities.extractive.abstracts import document, library
 
@@ -75,11 +79,16 @@ def test_what_is_near_by_its_title_is_not_read_further_where_that_is_enough(
     near = document(1, "Sourdough was kept for twenty hours in a cool room.", "Metformin and dementia")
     far = document(2, "Metformin was associated with a lower risk of dementia in adults.", "Hedges")
     untitled = document(3, "Dementia was seen less often in adults who took metformin.", "")
-    model = ranking.embedder()
+    model = embedder()
     assert model is not None
     read: list[str] = []
     encode = model.encode
-    monkeypatch.setattr(model, "encode", lambda texts: read.extend(texts) or encode(texts))
+
+    def noting(texts: Sequence[str]) -> Vectors:
+        read.extend(texts)
+        return encode(texts)
+
+    monkeypatch.setattr(model, "encode", noting)
     ((_, relevance),) = ranking.nearness([QUESTION], [near, far, untitled], 0.4)
     assert relevance.min() >= RELEVANT
     assert set(read) == {QUESTION, near.title, far.title, untitled.title, far.text, untitled.text}
