@@ -1,15 +1,21 @@
 """How works are shown to a model: every sentence that can be quoted has a label."""
 
+import re
+
 import pytest
 
-from activities.contracts.evidence import Evidence, EvidenceRef, ModelChoice, Support
+from activities.contracts.evidence import Claim, Evidence, EvidenceRef, ModelChoice, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
 from activities.contracts.write import WriteInput
 from activities.models.tokens import PER_MESSAGE, estimate, room
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import allowance_for, allowance_of
+from activities.roles.registry import SPECS
+from activities.roles.role import Prompt
 from activities.roles.works import show
+from activities.text.sentences import sentences
+from activities.text.tokens import terms
 from activities.verification import gate
 
 TEXT = (
@@ -128,3 +134,55 @@ def test_a_writer_and_its_second_reader_have_room_for_all_works_that_answer() ->
     assert room_of("verifier", 2, 128_000) > needed
     assert room_of("writer", 2, 16_000) < 16_000
     assert allowance_for("judge", choice, step) == allowance_of("judge", choice)
+
+
+QUESTIONS = (
+    "Does zinc shorten colds?",
+    "Does zinc do harm to the stomach?",
+    "What does zinc cost a family?",
+    "Which dose of zinc do children take?",
+)
+SAID = (
+    "Zinc shortened colds by two days in the trial. The stomach was upset in nine people, which is a harm. "
+    "A family paid forty euros, which is what it cost. Children should take a dose of ten milligrams. "
+    "Colds were shortened most where they had just begun."
+)
+
+
+def claims_by_what_is_shown(prompt: Prompt) -> set[str]:
+    """A writer that knows nothing but its prompt: it writes the sentences that are nearer to its own question
+    than to another one that is named there, and none that another section has."""
+    (own,) = re.findall(r"^Question: (.+)$", prompt.user, re.MULTILINE)
+    lists = dict(
+        re.findall(
+            r"^([A-Z][^\n:]+):\n<<<list-\w+\n(.*?)\nlist-\w+>>>", prompt.user, re.MULTILINE | re.DOTALL
+        )
+    )
+    others = lists.get("Questions that other sections answer", "").replace("- ", "").splitlines()
+    written = lists.get("Written in other sections", "")
+
+    def shared(question: str, sentence: str) -> int:
+        return len(set(terms(question)) & set(terms(sentence)))
+
+    said = [one.quote for one in prompt.sentences.values() if one.quote not in written]
+    return {one for one in said if shared(own, one) >= max((shared(q, one) for q in others), default=0)}
+
+
+def test_sections_over_the_same_works_do_not_make_the_same_claims() -> None:
+    """Those written at once are told each other's questions, and each what is written before it."""
+    work = Evidence(evidence_id="pmid:1", source="", title="Zinc", text=SAID)
+    support = tuple(Support(evidence_id="pmid:1", quote=one.quote) for one in sentences(work))
+    judged = (WorkJudgement(evidence_id="pmid:1", answers=3, support=support),)
+    step = WriteInput(run_id="r", question="", profile=load_profile("general"), judgements=judged)
+
+    def claims(question: str, **told: object) -> set[str]:
+        asked = step.model_copy(update={"question": question, **told})
+        return claims_by_what_is_shown(SPECS["writer"].render(asked, [work], 6_000))
+
+    alone = [claims(question) for question in QUESTIONS]
+    assert all(one == {s.quote for s in support} for one in alone)
+    at_once = [claims(q, other_sections=tuple(o for o in QUESTIONS if o != q)) for q in QUESTIONS]
+    assert all(at_once)
+    assert sum(map(len, at_once)) == len(set().union(*at_once)) == len(support)
+    before = tuple(Claim(id=f"s1.{n}", text=text) for n, text in enumerate(sorted(at_once[0])))
+    assert not claims(QUESTIONS[1], written=before) & at_once[0]
