@@ -80,7 +80,7 @@ class Revision:
 
     async def _tell(self, plan: RevisionPlan, step: WriteInput) -> RevisionFindings:
         """Answer from the works of the run, in one call, and have open sentences read in another."""
-        works = await self._works(step, plan.known)
+        works = await self._works(step, plan.known, plan.question)
         draft, read = await self._written(step, works)
         by_model = self._asks("writer")
         return RevisionFindings(
@@ -111,7 +111,7 @@ class Revision:
                 background=self.asked.text,
             )
             left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
-            works = new or await self._works(step, left)
+            works = new or await self._works(step, left, plan.question)
             step = step.model_copy(update={"evidence": shown(works, MAX_WRITER_ITEMS)})
             draft = named("new", await self._think(WRITE, step))
         sentences = verdicts.to_read(draft.sentences)
@@ -152,13 +152,17 @@ class Revision:
         )
         return draft, await self._read(check)
 
-    async def _works(self, step: WriteInput, known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
-        """The works of the run that are nearest to a question; code says which."""
+    async def _works(
+        self, step: WriteInput, known: Sequence[EvidenceRef], of_report: str
+    ) -> tuple[EvidenceRef, ...]:
+        """The works of the run that are nearest to a question, or to that of its report, which `it` may be;
+        code says which."""
         ordered = await workflow.execute_activity_method(
             ThinkActivities.order_evidence,
             OrderInput(
                 run_id=step.run_id,
                 question=step.question,
+                run_question=of_report,
                 profile=step.profile,
                 evidence=tuple(known),
                 most=MAX_WRITER_ITEMS,
