@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from activities.plural import clock, counted
 from workflows.types import BudgetStatus, Progress
 
 SECTION_HEAD = ("section", "status", "phase", "round", "items", "model calls", "tokens")
@@ -31,7 +32,7 @@ def progress_rows(seen: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
     if seen.max_iterations and not seen.sections:
         text = f"{seen.iteration} of {seen.max_iterations}"
         yield Row("rounds", text, seen.iteration, seen.max_iterations)
-    items, searches = _counted(seen.evidence, "item"), _counted(seen.searches_total, "search", "searches")
+    items, searches = counted(seen.evidence, "item"), counted(seen.searches_total, "search", "searches")
     yield Row("found", f"{items} in {searches}")
     yield from budget_rows(seen.budget, extra_seconds)
     if seen.scores:
@@ -74,17 +75,6 @@ def budget_rows(budget: BudgetStatus, extra_seconds: float = 0.0) -> Iterator[Ro
         shown = "not known" if spent is None or not budget.cost_known else f"${spent / 1e6:.4f}"
         dearest = None if limits.max_cost_microusd is None else f"${limits.max_cost_microusd / 1e6:.2f}"
         yield Row("cost", _of(shown, dearest), spent or 0, limits.max_cost_microusd)
-
-
-def clock(seconds: float) -> str:
-    """`75` -> `1:15`; hours where there are any."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _of(used: str, limit: str | None) -> str:

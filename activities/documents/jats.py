@@ -186,12 +186,8 @@ def _year(meta: etree._Element) -> int | None:
         meta.iterfind("pub-date"),
         key=lambda date: "pmc" in date.get("pub-type", date.get("date-type", "")),
     )
-    years = [
-        (index, int(year))
-        for index, date in enumerate(dates)
-        if (year := (date.findtext("year") or "").strip()).isdigit()
-    ]
-    return years[0][1] if years else None
+    years = ((date.findtext("year") or "").strip() for date in dates)
+    return next((int(year) for year in years if year.isdigit()), None)
 
 
 def _notices(meta: etree._Element, reported_by: str) -> tuple[StandingNotice, ...]:

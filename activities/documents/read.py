@@ -323,17 +323,10 @@ def from_pages(
 
 
 def _inline(token: "Token") -> str:
-    parts = []
-    for child in token.children or ():
-        if child.type in ("text", "code_inline"):
-            parts.append(child.content)
-        elif child.type == "softbreak":
-            parts.append(" ")
-        elif child.type == "hardbreak":
-            parts.append("\n")
-        elif child.type == "image":
-            parts.append(child.content)
-    return "".join(parts).strip()
+    breaks = {"softbreak": " ", "hardbreak": "\n"}
+    shown = ("text", "code_inline", "image")
+    children = token.children or ()
+    return "".join(one.content if one.type in shown else breaks.get(one.type, "") for one in children).strip()
 
 
 def _front_matter(source: str) -> tuple[dict[str, str], str]:

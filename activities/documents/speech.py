@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from activities.documents.read import Lacking, Text, Unreadable, behind_extra, tidy_line
+from activities.plural import clock
 
 SPEECH_SECONDS = 840.0
 """After which nothing further is transcribed; what was heard is kept."""
@@ -52,13 +53,6 @@ def read_recording(data: bytes, model: str) -> Text:
     cut = f"only the first {clock(heard)} of {clock(length)} were transcribed" if late else ""
     meta = {"text_from": "transcript", "language": str(info.language), "length": clock(length)}
     return Text(text, meta=meta, cut=cut, pages=tuple(starts), times=tuple(times))
-
-
-def clock(seconds: float) -> str:
-    """`1:02:03` or `2:03`."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from activities.contracts.stop_reasons import STOPS
-from activities.report.formats.text import counted
+from activities.plural import counted
 from activities.report.formats.words import sureness
 from activities.report.schema import Report
 from client.listing import shortest_name

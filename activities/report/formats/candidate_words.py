@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from activities.candidates.status import STOPPED_TRIALS
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
+from activities.plural import counted
 from activities.report.formats.blocks import Block, Cell, Fields, Group, Heading, Parts, Run, Table
 from activities.report.formats.quotes import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title
-from activities.report.formats.text import clean, counted, listed, safe_url
+from activities.report.formats.text import clean, listed, safe_url
 from activities.report.schema import Report
 
 HEAD = (

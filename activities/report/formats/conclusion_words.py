@@ -15,9 +15,10 @@ from activities.contracts.appraisal import (
     ConclusionDirection,
 )
 from activities.contracts.effects import MEASURE_NAMES
+from activities.plural import counted
 from activities.report.formats.blocks import Block, Bullets, Cell, Heading, Run, Table, Text
 from activities.report.formats.quotes import Quotes
-from activities.report.formats.text import clean, counted
+from activities.report.formats.text import clean
 from activities.report.schema import Report
 
 TITLE = "Conclusions"

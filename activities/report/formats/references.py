@@ -6,6 +6,7 @@ from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Standing
 from activities.contracts.profile import Words
+from activities.plural import clock
 from activities.report.formats import blocks as page
 from activities.report.formats.text import authors_line, clean, ended, identifier_links, safe_url
 from activities.report.schema import Reference, Report
@@ -84,13 +85,6 @@ def local_url(reference: Reference) -> str | None:
     if reference.source != "library" or not url.startswith("file:///"):
         return None
     return quote(url, safe=":/%-._~") if url.isprintable() else None
-
-
-def clock(seconds: float) -> str:
-    """`1:02:03` or `2:03`."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def place_in(reference: Reference, page: int) -> str:

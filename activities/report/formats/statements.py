@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from activities.contracts.evidence import Statement
 from activities.contracts.stop_reasons import STOPS
-from activities.report.formats.text import clean, counted, listed
+from activities.plural import counted
+from activities.report.formats.text import clean, listed
 from activities.verification.quote_check import REFUSALS
 
 TEXT = "text"
@@ -49,7 +50,7 @@ def source_title(name: str) -> str:
 
 def plain(text: str) -> Statement:
     """A sentence that no code has to understand."""
-    return Statement(code=TEXT, values={"text": text})
+    return Statement.of(TEXT, text=text)
 
 
 def as_statement(said: Statement | str) -> Statement:

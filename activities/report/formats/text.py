@@ -96,11 +96,6 @@ def cited(text: str, mark: str) -> str:
     return f"{stem.removesuffix(end) if end else stem} {mark}{end or '.'}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 claim`, `2 claims`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def listed(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = tuple(names) or ("",)

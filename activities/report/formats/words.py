@@ -10,8 +10,9 @@ from activities.contracts.judge import Direction
 from activities.contracts.publish import Decision, Dispute, IterationUse
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import RefusedKind
+from activities.plural import counted
 from activities.report.formats.statements import sentence, sentences
-from activities.report.formats.text import clean, counted, listed
+from activities.report.formats.text import clean, listed
 from activities.report.schema import Dropped, Reference, Report, ReportSection, UnusedReason
 from activities.report.works import MIN_ANSWERS, grade_of
 from activities.text.question_form import asks_yes_or_no
@@ -86,7 +87,7 @@ def limitations(report: Report) -> tuple[str, ...]:
     unreached = [s for s in shown if s.code == "source_not_searched" and _UNREACHED.match(s.text("reason"))]
     if len(unreached) > 1:
         names = tuple(s.text("source") for s in unreached)
-        together = Statement(code="sources_not_reached", values={"sources": names})
+        together = Statement.of("sources_not_reached", sources=names)
         shown = [together if s is unreached[0] else s for s in shown if s not in unreached[1:]]
     return sentences(shown) or tuple(clean(text) for text in report.limitations)
 
