@@ -27,6 +27,7 @@ Seconds = Annotated[float, BeforeValidator(seconds)]
 
 
 research = partial(Key, at="research", flag=True)
+choice = partial(research, by_request=True, by_folder=True)
 budget = partial(Key, at="budget", flag=True)
 
 
@@ -92,19 +93,13 @@ class QuestionSettings(BaseSettings):
 
     mode: Annotated[
         Mode,
-        research(
-            "A way of working that `determinator modes` lists; auto: what fits the question.",
-            by_request=True,
-            by_folder=True,
-        ),
+        choice("A way of working that `determinator modes` lists; auto: what fits the question."),
     ] = "auto"
     profile: Annotated[
         str,
-        research(
+        choice(
             "What counts as a good answer: auto, drug_repurposing, biomedical, general, or one of your own.",
             also=("profiles.default",),
-            by_request=True,
-            by_folder=True,
         ),
     ] = "auto"
     default_sources: Annotated[
@@ -123,20 +118,14 @@ class QuestionSettings(BaseSettings):
     ] = False
     columns: Annotated[
         list[str],
-        research(
+        choice(
             "Columns of the table of works, which a model fills; default: the profile's.",
             example='["population", "dose", "outcome"]',
-            by_request=True,
-            by_folder=True,
         ),
     ] = Field(default_factory=list)
     length: Annotated[
         Length,
-        research(
-            "How much of the report is printed: brief, standard or full. What was found is kept whole.",
-            by_request=True,
-            by_folder=True,
-        ),
+        choice("How much of the report is printed: brief, standard or full. What was found is kept whole."),
     ] = "standard"
     max_iterations: Annotated[
         int | None,
@@ -150,12 +139,10 @@ class QuestionSettings(BaseSettings):
     judge_threshold: Annotated[
         float | None,
         Field(ge=0, le=1),
-        research(
+        choice(
             "Confidence from which the evidence may suffice; default: the profile's.",
             also=("research.limits.judge_threshold",),
             example="0.8",
-            by_request=True,
-            by_folder=True,
         ),
     ] = None
     max_sections: Annotated[
@@ -202,22 +189,15 @@ class QuestionSettings(BaseSettings):
     ] = 30.0
     clarify: Annotated[
         Clarify | None,
-        research(
+        choice(
             "Whether a model may ask back before it searches: ask, assume its own answers, or off; default: "
             "ask at a terminal and on the page, else assume.",
             example='"assume"',
-            by_request=True,
-            by_folder=True,
         ),
     ] = None
     approve: Annotated[
         list[ApprovalGate],
-        research(
-            "Gates that wait for your approval: plan,candidates,report.",
-            example='["plan"]',
-            by_request=True,
-            by_folder=True,
-        ),
+        choice("Gates that wait for your approval: plan,candidates,report.", example='["plan"]'),
     ] = Field(default_factory=list)
     approval_timeout: Annotated[
         Seconds | None,
