@@ -113,13 +113,10 @@ class DeclaredSource:
     def _complete(self, record: Evidence, query: str) -> Evidence:
         """Fill in the id, the source and the provenance where the function left them out."""
         provenance = record.provenance or (Provenance(source=self.info.name, query=query),)
-        return record.model_copy(
-            update={
-                "source": record.source or self.info.name,
-                "evidence_id": record.evidence_id
-                or evidence_id(record.identifiers, record.title + record.text),
-                "provenance": provenance,
-            }
+        return record.replace(
+            source=record.source or self.info.name,
+            evidence_id=record.evidence_id or evidence_id(record.identifiers, record.title + record.text),
+            provenance=provenance,
         )
 
 

@@ -179,5 +179,5 @@ class EvidenceSource:
             self._index = index_of(self._settings)
         found = await self._index.search(query.text, query.limit, query.filters)
         origin = Provenance(source="evidence", query=query.text)
-        records = tuple(item.work.model_copy(update={"provenance": (origin,)}) for item in found)
+        records = tuple(item.work.replace(provenance=(origin,)) for item in found)
         return Exchange(records=records, hits=len(records), sent=query.text)

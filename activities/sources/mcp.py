@@ -11,8 +11,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from pydantic import JsonValue
 
@@ -64,21 +64,13 @@ class McpToolSource:
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """One search. Raises SourceError."""
         try:
-            async with self._turn(), asyncio.timeout(self._chosen.timeout):
+            turn = self._limiter.passage() if self._limiter else nullcontext()
+            async with turn, asyncio.timeout(self._chosen.timeout):
                 found = await self._items(query)
         except TimeoutError as error:
             raise TooSlow(f"{self.info.name} did not answer within {self._chosen.timeout:g} s") from error
         batch = read_records(self.info.name, query, found[: query.limit], self._evidence)
         return batch.exchange(len(found), query.text)
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Wait for a turn where a rate is set."""
-        if self._limiter is None:
-            yield
-            return
-        async with self._limiter.passage():
-            yield
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
         """The items of a search, from a process of its own, which ends with it. Raises SourceError."""

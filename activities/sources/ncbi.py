@@ -49,9 +49,7 @@ class Found(Wire):
 
     error: str = ""
     problem: str = at("/esearchresult/ERROR")
-    ids: tuple[Annotated[str, Field(pattern=r"^[0-9]{1,12}$")], ...] | None = at(
-        "/esearchresult/idlist", None
-    )
+    ids: tuple[Number, ...] | None = at("/esearchresult/idlist", None)
     matches: Annotated[int, Field(ge=0, lt=10**12)] | None = at("/esearchresult/count", None)
     no_phrase: tuple[str, ...] = at("/esearchresult/errorlist/phrasesnotfound", ())
     no_field: tuple[str, ...] = at("/esearchresult/errorlist/fieldsnotfound", ())

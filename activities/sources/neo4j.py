@@ -23,6 +23,7 @@ from activities.sources.base import Exchange
 from activities.sources.graph_schema import GraphSchema, Statement, load_schema
 from activities.sources.http.client import Http
 from activities.sources.names import info_of
+from activities.sources.records import facts
 
 if TYPE_CHECKING:
     from neo4j import AsyncDriver, AsyncSession
@@ -76,11 +77,8 @@ class Neo4jSource:
             )
         title = self._schema.title if self._schema else "Knowledge graph"
         here = urlsplit(self.address).hostname in _LOOPBACK
-        self.info = info_of("neo4j").model_copy(
-            update={
-                "title": f"{title} (graph database)",
-                "domains": ("biomedical", "local") if here else ("biomedical",),
-            }
+        self.info = info_of("neo4j").replace(
+            title=f"{title} (graph database)", domains=("biomedical", "local") if here else ("biomedical",)
         )
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
@@ -165,15 +163,6 @@ class Neo4jSource:
         dates = _of_all(self._schema.dates, path)
         years = [int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", dates)]
         ids = Identifiers()
-        facts = {
-            "graph": self._schema.title,
-            "path": " - ".join(statement.path.kinds),
-            "relations": ", ".join(path.types),
-            "target": path.names[1] if statement.path.kinds[:2] == ("drug", "gene") else "",
-            "identifiers": ", ".join(filter(None, path.ids)),
-            "provenance": origins,
-            "dates": dates,
-        }
         return Evidence(
             evidence_id=evidence_id(ids, text),
             source="neo4j",
@@ -185,7 +174,15 @@ class Neo4jSource:
             evidence_type="knowledge_graph",
             standing="none",
             full_text=True,
-            facts={name: value for name, value in facts.items() if value},
+            facts=facts(
+                graph=self._schema.title,
+                path=" - ".join(statement.path.kinds),
+                relations=", ".join(path.types),
+                target=path.names[1] if statement.path.kinds[:2] == ("drug", "gene") else "",
+                identifiers=", ".join(filter(None, path.ids)),
+                provenance=origins,
+                dates=dates,
+            ),
             provenance=(Provenance(source="neo4j", query=query),),
         )
 

@@ -31,8 +31,8 @@ class Pmc:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pmc", "pmc", settings, http)
         self.address = self._eutils.address
-        self.info = info_of("pmc").model_copy(
-            update={"rate": f"{rate:.0f} requests a second, together with PubMed", "rate_per_second": rate}
+        self.info = info_of("pmc").replace(
+            rate=f"{rate:.0f} requests a second, together with PubMed", rate_per_second=rate
         )
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
@@ -60,7 +60,7 @@ class Pmc:
         for one in chosen:
             record = by_number.get(one.address)
             asked = tuple(Provenance(source="pmc", query=query) for query in one.queries)
-            texts[one.name] = record.model_copy(update={"provenance": asked}) if record else None
+            texts[one.name] = record.replace(provenance=asked) if record else None
         return texts
 
     async def fetch(self, ids: Sequence[str], query: str = "") -> Exchange:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from activities.contracts.evidence import EvidenceType, Standing, StandingNotice
 from activities.contracts.identifiers import normal_doi, normal_pmid
-from activities.retractions.rules import Kind
+from activities.retractions.rules import Kind, standing_of
 from activities.sources.records import type_from_words
 
 _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
@@ -89,8 +89,12 @@ _NOTICE_TYPES = {
     "publishederratum": "correction notice",
     "correction": "correction notice",
 }
-_RETRACTED_TYPES = frozenset({"retractedpublication", "retractedarticle"})
-_WITHDRAWN_TYPES = frozenset({"preprintwithdrawal", "preprintremoval", "withdrawnpublication"})
+_RETRACTED_TYPES = frozenset(
+    {
+        *("retractedpublication", "retractedarticle"),
+        *("preprintwithdrawal", "preprintremoval", "withdrawnpublication"),
+    }
+)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s+(\d{1,2})\b)?)?")
 
@@ -135,13 +139,7 @@ def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> Sta
 
 def standing(types: Collection[str], notices: Sequence[StandingNotice]) -> Standing:
     """The most serious standing among the types and notices; `none` without any."""
-    known = {_plain(name) for name in types}
-    kinds = {found.kind for found in notices}
-    if known & (_RETRACTED_TYPES | _WITHDRAWN_TYPES) or kinds & {"retraction", "withdrawal"}:
-        return "retracted"
-    if "concern" in kinds:
-        return "concern"
-    return "corrected" if "correction" in kinds else "none"
+    return "retracted" if _RETRACTED_TYPES & set(map(_plain, types)) else standing_of(notices)
 
 
 def notice_itself(types: Collection[str]) -> str | None:

@@ -47,9 +47,7 @@ class PubMed:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pubmed", "pubmed", settings, http)
         self.address = self._eutils.address
-        self.info = info_of("pubmed").model_copy(
-            update={"rate": f"{rate:.0f} requests a second", "rate_per_second": rate}
-        )
+        self.info = info_of("pubmed").replace(rate=f"{rate:.0f} requests a second", rate_per_second=rate)
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """esearch (or elink) without a cursor, efetch of the cursor's ids with one. Raises SourceError."""

@@ -185,7 +185,7 @@ def read_records(source: str, query: Query, items: Iterable[Item], read: Callabl
             reasons["unreadable"] += 1
             log.warning("record_unreadable", source=source, error=f"{type(error).__name__}: {error}"[:300])
         else:
-            kept.append(record.model_copy(update={"provenance": (found,)}))
+            kept.append(record.replace(provenance=(found,)))
     if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not kept:
         raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())

@@ -38,7 +38,7 @@ def read_marks(record: Evidence, types: Sequence[str] = ()) -> Evidence | None:
     )
     notices = (*record.notices, mark)
     standing = worst(record.standing, standing_of(notices))
-    return record.model_copy(update={"notices": notices, "standing": standing})
+    return record.replace(notices=notices, standing=standing)
 
 
 def _marked_in(record: Evidence, types: Sequence[str]) -> str:

@@ -193,7 +193,7 @@ def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | Non
         where = (PurePosixPath(name).parent / file.relative_to(path.parent.resolve()).as_posix()).as_posix()
         facts = {**described.facts, "file": where, **({"cut": text.cut} if text.cut else {})}
         url = described.url or file.as_uri()
-        return described.model_copy(update={"facts": facts, "pages": text.pages, "url": url})
+        return described.replace(facts=facts, pages=text.pages, url=url)
     return None
 
 

@@ -98,7 +98,7 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     )
     marked = read_marks(evidence, types)
     if marked is None:
-        return evidence.model_copy(update={"facts": {**evidence.facts, "notice": notice_of(evidence, types)}})
+        return evidence.replace(facts={**evidence.facts, "notice": notice_of(evidence, types)})
     return marked
 
 

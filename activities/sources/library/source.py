@@ -91,7 +91,7 @@ class LibrarySource:
         if not index.count:
             details.append(f"{folder} holds no documents that can be read")
         return Exchange(
-            records=tuple(document.model_copy(update={"provenance": origin}) for document in kept),
+            records=tuple(document.replace(provenance=origin) for document in kept),
             hits=max(hits, len(kept)),
             set_aside=len(index.set_aside),
             sent=query.text,
