@@ -67,7 +67,7 @@ class AnalysisActivities:
 
         analysis = Analysis.model_validate_json(await self._store.get_bytes(step.blob))
         done = await asyncio.to_thread(run_generated, step.program, effects_in(analysis))
-        return await self._stored(with_generated(analysis, done.model_copy(update={"model": step.model})))
+        return await self._stored(with_generated(analysis, done.replace(model=step.model)))
 
     async def _stored(self, analysis: Analysis, works: int = 0) -> Analysed:
         """The pointer to an analysis, which is stored."""
@@ -97,7 +97,7 @@ def _analysis(step: AnalyseInput, texts: dict[str, str], names: dict[str, str]) 
 def _for_program(analysis: Analysis) -> tuple[NotPooled, ...]:
     """Effects with sound numbers that were not pooled, without their quotes; none where fewer than two."""
     found = [
-        NotPooled(effect=one.effect.model_copy(update={"quote": ""}), reason=one.reason)
+        NotPooled(effect=one.effect.replace(quote=""), reason=one.reason)
         for one in analysis.not_pooled
         if one.reason in USABLE and (one.effect.estimate is not None or one.effect.arms is not None)
     ]

@@ -184,9 +184,7 @@ def opposite(effect: Effect | None) -> Effect | None:
         if effect.measure in RATIOS and min(estimate, low, high) <= 0:
             return None
         turned = (1 / estimate, 1 / high, 1 / low) if effect.measure in RATIOS else (-estimate, -high, -low)
-    return effect.model_copy(
-        update={"arms": arms, "estimate": turned[0], "low": turned[1], "high": turned[2]}
-    )
+    return effect.replace(arms=arms, estimate=turned[0], low=turned[1], high=turned[2])
 
 
 def unpooled(conclusion: Conclusion) -> bool:

@@ -16,13 +16,13 @@ NOT_COMPUTED = "it returns the same numbers for other effects"
 
 def run_generated(program: Program, effects: Sequence[Effect]) -> GeneratedAnalysis:
     """What the program returns. Raises NotInstalled without bubblewrap."""
-    bare = [effect.model_copy(update={"quote": ""}) for effect in effects]
-    done = run_program(program.code, bare).model_copy(update={"method": program.method})
+    bare = [effect.replace(quote="") for effect in effects]
+    done = run_program(program.code, bare).replace(method=program.method)
     if done.failed or done.estimate is None:
         return done
     other = run_program(program.code, [shifted(effect) for effect in bare])
     same = not other.failed and numbers(other) == numbers(done)
-    return done.model_copy(update={"failed": NOT_COMPUTED}) if same else done
+    return done.replace(failed=NOT_COMPUTED) if same else done
 
 
 def numbers(done: GeneratedAnalysis) -> tuple[float | None, float | None, float | None]:
@@ -39,12 +39,10 @@ def shifted(effect: Effect) -> Effect:
         return value * SHIFT if effect.measure in RATIOS else value + SHIFT
 
     arms = effect.arms
-    return effect.model_copy(
-        update={
-            "estimate": moved(effect.estimate),
-            "low": moved(effect.low),
-            "high": moved(effect.high),
-            "n": effect.n * 2 if effect.n else None,
-            "arms": arms and Arms(**arms.model_dump() | {"total": arms.total * 2}),
-        }
+    return effect.replace(
+        estimate=moved(effect.estimate),
+        low=moved(effect.low),
+        high=moved(effect.high),
+        n=effect.n * 2 if effect.n else None,
+        arms=arms and Arms(**arms.model_dump() | {"total": arms.total * 2}),
     )

@@ -78,7 +78,7 @@ def analyse_effects(
         limitations=(*_incomplete(unread, not_pooled), *_limitations(pools)),
     )
     if not is_complete(analysis):
-        analysis = analysis.model_copy(update={"verdict": "INCONCLUSIVE", "confidence": None})
+        analysis = analysis.replace(verdict="INCONCLUSIVE", confidence=None)
     return analysis if generated is None else with_generated(analysis, generated)
 
 
@@ -97,14 +97,12 @@ def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis
     else:
         failed = generated.failed or "its numbers are no interval around its estimate"
         limitations = (*limitations, f"The generated program has no result: {failed}.")
-    return analysis.model_copy(
-        update={
-            "verdict": verdict,
-            "confidence": confidence,
-            "generated": generated,
-            "key_findings": findings,
-            "limitations": limitations,
-        }
+    return analysis.replace(
+        verdict=verdict,
+        confidence=confidence,
+        generated=generated,
+        key_findings=findings,
+        limitations=limitations,
     )
 
 

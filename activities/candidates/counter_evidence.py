@@ -30,14 +30,12 @@ def with_verdicts(
     reader denies it, or (`in_favour`: ids of works) its work was judged to answer the question with yes."""
     denied = {one.id for one in verdicts.verdicts if one.problem and one.problem.text("verdict") == "no"}
     kept = [
-        candidate.model_copy(
-            update={
-                "against": tuple(
-                    quote
-                    for place, quote in enumerate(candidate.against)
-                    if _id(number, place) not in denied and quote.evidence_id not in in_favour
-                )
-            }
+        candidate.replace(
+            against=tuple(
+                quote
+                for place, quote in enumerate(candidate.against)
+                if _id(number, place) not in denied and quote.evidence_id not in in_favour
+            )
         )
         for number, candidate in enumerate(candidates)
     ]

@@ -8,7 +8,7 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from activities.candidates import reading
@@ -97,7 +97,7 @@ async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> Answe
     asking = _Asking({name: sources[name] for name in step.sources if name in sources and name in SOURCES})
     name = preferred_name(step)
     diseases = of_kind(step.question, ("disease", "phenotype"))
-    regulator, registered, molecule = await _all(
+    regulator, registered, molecule = await asyncio.gather(
         _regulator(asking, name, frozenset(entity.id for entity in diseases)),
         _registered(asking, name, [(e.name, *e.synonyms[:SYNONYMS]) for e in diseases]),
         _molecule(asking, name),
@@ -117,10 +117,6 @@ async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> Answe
 
 
 Part = dict[CandidateFieldName, list[FieldEntry]]
-
-
-async def _all(*parts: Awaitable[Part]) -> list[Part]:
-    return list(await asyncio.gather(*parts))
 
 
 def preferred_name(step: CandidateLookUp) -> str:
@@ -146,20 +142,10 @@ def _field(key: CandidateFieldName, entries: Iterable[FieldEntry], asking: _Aski
 
 async def _regulator(asking: _Asking, name: str, diseases: frozenset[str]) -> Part:
     """openFDA: labels, applications, reported reactions."""
-    quoted = f'"{name}"'
+    named = f'openfda.generic_name:"{name}" OR openfda.brand_name:"{name}"'
     labels, applied, reported = await asyncio.gather(
-        asking.ask(
-            "openfda",
-            f"openfda.generic_name:{quoted} OR openfda.brand_name:{quoted}",
-            LABELS,
-            endpoint="label",
-        ),
-        asking.ask(
-            "openfda",
-            f"openfda.generic_name:{quoted} OR openfda.brand_name:{quoted}",
-            APPLICATIONS,
-            endpoint="drugsfda",
-        ),
+        asking.ask("openfda", named, LABELS, endpoint="label"),
+        asking.ask("openfda", named, APPLICATIONS, endpoint="drugsfda"),
         asking.ask("openfda", name, 1, endpoint="event"),
     )
     label = reading.best_label(reading.of_drug(labels, name))
@@ -178,17 +164,11 @@ async def _regulator(asking: _Asking, name: str, diseases: frozenset[str]) -> Pa
 async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, ...]]) -> Part:
     """ClinicalTrials.gov: the most relevant trials, and those that were stopped."""
     names = [f'"{other}"' for disease in diseases for other in disease]
-    condition = " OR ".join(dict.fromkeys(names))
+    wanted = {"intervention": f'"{name}"', "condition": " OR ".join(dict.fromkeys(names))}
+    halted = wanted | {"trial_status": ",".join(STOPPED_TRIALS)}
     relevant, stopped = await asyncio.gather(
-        asking.ask("clinicaltrials", "", TRIALS_ASKED, intervention=f'"{name}"', condition=condition),
-        asking.ask(
-            "clinicaltrials",
-            "",
-            TRIALS_ASKED,
-            intervention=f'"{name}"',
-            condition=condition,
-            trial_status=",".join(STOPPED_TRIALS),
-        ),
+        asking.ask("clinicaltrials", "", TRIALS_ASKED, **wanted),
+        asking.ask("clinicaltrials", "", TRIALS_ASKED, **halted),
     )
     return {"trials": reading.trials([*stopped, *relevant], name)}
 

@@ -87,10 +87,17 @@ class Frozen(BaseModel):
             raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
         return super().model_copy(update=update, deep=deep)
 
+    def replace(self, **changes: object) -> Self:
+        """The same by keyword, as `dataclasses.replace`."""
+        return self.model_copy(update=changes)
+
 
 class Compact(Frozen):
     """A model that workflows and steps send each other in every round: it travels without fields that have
     their defaults (`activities.payloads`), since a history keeps all that was sent."""
+
+
+Value = int | float | str | tuple[str, ...]
 
 
 class Statement(Frozen):
@@ -101,7 +108,12 @@ class Statement(Frozen):
     """
 
     code: str
-    values: dict[str, int | float | str | tuple[str, ...]] = Field(default_factory=dict)
+    values: dict[str, Value] = Field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: str, **values: Value) -> Self:
+        """A statement with these values."""
+        return cls(code=code, values=values)
 
     def __hash__(self) -> int:
         return hash((self.code, tuple(sorted(self.values.items(), key=lambda pair: pair[0]))))

@@ -120,12 +120,10 @@ class SectionDraft(Frozen):
             return tuple(new for claim in claims for new in change(claim))
 
         paragraphs = (DraftParagraph(claims=each(paragraph.claims)) for paragraph in self.paragraphs)
-        return self.model_copy(
-            update={
-                "answer": each(self.answer),
-                "paragraphs": tuple(paragraph for paragraph in paragraphs if paragraph.claims),
-                "reservations": each(self.reservations),
-            }
+        return self.replace(
+            answer=each(self.answer),
+            paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
+            reservations=each(self.reservations),
         )
 
 
@@ -136,16 +134,14 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
 
     def give(claims: Sequence[DraftClaim], numbers: Iterator[int], mark: str = "") -> tuple[DraftClaim, ...]:
         return tuple(
-            claim if claim.id else claim.model_copy(update={"id": f"{section_id}.{mark}{number}"})
+            claim if claim.id else claim.replace(id=f"{section_id}.{mark}{number}")
             for claim, number in zip(claims, numbers, strict=False)
         )
 
-    return draft.model_copy(
-        update={
-            "answer": give(draft.answer, answer, "a"),
-            "paragraphs": tuple(DraftParagraph(claims=give(p.claims, rest)) for p in draft.paragraphs),
-            "reservations": give(draft.reservations, reserved, "r"),
-        }
+    return draft.replace(
+        answer=give(draft.answer, answer, "a"),
+        paragraphs=tuple(DraftParagraph(claims=give(p.claims, rest)) for p in draft.paragraphs),
+        reservations=give(draft.reservations, reserved, "r"),
     )
 
 

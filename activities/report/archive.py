@@ -143,7 +143,7 @@ class Archive:
     async def add_version(self, first: Report, later: Report, version: Version) -> bool:
         """Keep a later version under its number; False when a faster refresh has used that number."""
         blob = await self.store.put_bytes(later.model_dump_json(indent=2).encode(), "json")
-        whole = version.model_copy(update={"blob": blob})
+        whole = version.replace(blob=blob)
         return await self.store.create_named(
             _version_name(first, version.number), whole.model_dump_json(indent=2).encode()
         )
@@ -242,7 +242,7 @@ def _as_cited(report: Report, reference: Reference, key: str, item: Evidence) ->
         if any(s.evidence_id == reference.evidence_id for claim in section.claims for s in claim.support)
     )
     item = item.model_copy(update=known)
-    return make_ref(item, key).model_copy(update={"sections": sections}), item
+    return make_ref(item, key).replace(sections=sections), item
 
 
 def _names(evidence_id: str, identifiers: Identifiers) -> list[str]:

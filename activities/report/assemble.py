@@ -138,10 +138,10 @@ def _answer(step: PublishInput, done: CheckedDrafts, edit: CheckedEdit) -> tuple
             own = {claim.id for claim in (*section.answer, *section.claims)}
             if section.answer and not any(own & set(claim.rests_on) for claim in answer):
                 first = section.answer[0]
-                update = {"id": f"a{len(answer) + 1}", "rests_on": (first.id,), "contradicts": ()}
-                answer = (*answer, first.model_copy(update=update))
+                again = first.replace(id=f"a{len(answer) + 1}", rests_on=(first.id,), contradicts=())
+                answer = (*answer, again)
     if not answer and done.claims and any(section.planned.draft.answer for section in done.sections):
-        return (Claim(id="a1", text=sentence(Statement(code="not_settled")), kind="missing"),)
+        return (Claim(id="a1", text=sentence(Statement.of("not_settled")), kind="missing"),)
     return answer
 
 
@@ -229,12 +229,11 @@ def _state(
     retracted = dict.fromkeys((*done.retracted, *checked.candidates.retracted))
     said = list(notes)
     if step.profile == "drug_repurposing" and claims and not checked.candidates.kept:
-        said.append(Statement(code="no_candidate"))
+        said.append(Statement.of("no_candidate"))
     if checked.candidates.kept and not claims:
-        values = {"candidates": len(checked.candidates.kept)}
-        said.append(Statement(code="candidates_stand_alone", values=dict(values)))
+        said.append(Statement.of("candidates_stand_alone", candidates=len(checked.candidates.kept)))
     if any(map(unpooled, checked.conclusions)):
-        said.append(Statement(code="nothing_pooled"))
+        said.append(Statement.of("nothing_pooled"))
     statements = limitations(
         step,
         references=cited,
@@ -286,7 +285,7 @@ def _state(
         generated_at=step.generated_at,
         draft=step.draft,
     )
-    return report.model_copy(update={"executive_summary": summary_text(report)})
+    return report.replace(executive_summary=summary_text(report))
 
 
 def _sections(
@@ -330,7 +329,7 @@ def _confidence_reasons(step: PublishInput, claims: Sequence[Claim]) -> tuple[St
     found = list(step.confidence_reasons)
     disputed = sum(bool(claim.contradicts) for claim in claims)
     if disputed:
-        found.append(Statement(code="confidence_contradictions", values={"claims": disputed}))
+        found.append(Statement.of("confidence_contradictions", claims=disputed))
     return tuple(found)
 
 
@@ -338,7 +337,7 @@ def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
     return Methodology(
         searches=step.searches,
-        counts=step.counts.model_copy(update={"included": len(cited)}),
+        counts=step.counts.replace(included=len(cited)),
         iterations=step.iterations,
         spent_by=step.spent_by,
         tokens=step.usage.tokens,

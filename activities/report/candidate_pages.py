@@ -52,18 +52,16 @@ def page(
     by_name = {field.name: field for field in fields}
     trial = next((entry for entry in by_name["trials"].entries if entry.values.get("nct")), None)
     mechanism = next(iter(by_name["mechanism"].entries), None)
-    return candidate.model_copy(
-        update={
-            "fields": fields,
-            "looked_up": "",
-            "regulatory_status": foremost(entry.code for entry in by_name["regulatory"].entries)
-            or ("" if candidate.regulatory_status in CODES else candidate.regulatory_status),
-            "mechanism": candidate.mechanism or (mechanism.text if mechanism else ""),
-            "current_indications": candidate.current_indications
-            or tuple(entry.text for entry in by_name["indications"].entries[:1]),
-            "trial_status": candidate.trial_status
-            or ", ".join(filter(None, (trial.values.get("phase", ""), trial.code)) if trial else ()),
-        }
+    return candidate.replace(
+        fields=fields,
+        looked_up="",
+        regulatory_status=foremost(entry.code for entry in by_name["regulatory"].entries)
+        or ("" if candidate.regulatory_status in CODES else candidate.regulatory_status),
+        mechanism=candidate.mechanism or (mechanism.text if mechanism else ""),
+        current_indications=candidate.current_indications
+        or tuple(entry.text for entry in by_name["indications"].entries[:1]),
+        trial_status=candidate.trial_status
+        or ", ".join(filter(None, (trial.values.get("phase", ""), trial.code)) if trial else ()),
     )
 
 
@@ -75,22 +73,20 @@ def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[St
     if sound:
         best = max(sound, key=lambda work: (weight(work), -works.index(work)))
         design = TYPE_NAMES[best.evidence_type]
-        reasons.append(
-            Statement(code="quality_best", values={"design": design, "grade": candidate.evidence_quality})
-        )
+        reasons.append(Statement.of("quality_best", design=design, grade=candidate.evidence_quality))
         count = independent(sound, studies(sound))
-        reasons.append(Statement(code="quality_studies", values={"works": len(sound), "studies": count}))
+        reasons.append(Statement.of("quality_studies", works=len(sound), studies=count))
     if works and not any(work.evidence_type in CLINICAL for work in works):
-        reasons.append(Statement(code="quality_no_people"))
+        reasons.append(Statement.of("quality_no_people"))
     if len(works) > len(sound):
-        reasons.append(Statement(code="quality_concern", values={"works": len(works) - len(sound)}))
+        reasons.append(Statement.of("quality_concern", works=len(works) - len(sound)))
     against = len(dict.fromkeys(s.evidence_id for s in candidate.against))
     if against:
-        reasons.append(Statement(code="quality_against", values={"works": against}))
+        reasons.append(Statement.of("quality_against", works=against))
     trials = next((field.entries for field in candidate.fields if field.name == "trials"), ())
     stopped = sum(entry.code in STOPPED_TRIALS for entry in trials)
     if stopped:
-        reasons.append(Statement(code="quality_stopped_trials", values={"trials": stopped}))
+        reasons.append(Statement.of("quality_stopped_trials", trials=stopped))
     return tuple(reasons)
 
 
@@ -121,12 +117,10 @@ def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
         for place, other in enumerate(kept):
             if _is_same(entry, other):
                 longer = max(other, entry, key=lambda e: len(e.text))
-                kept[place] = other.model_copy(
-                    update={
-                        "text": longer.text,
-                        "code": other.code or entry.code,
-                        "quote": longer.quote or other.quote or entry.quote,
-                    }
+                kept[place] = other.replace(
+                    text=longer.text,
+                    code=other.code or entry.code,
+                    quote=longer.quote or other.quote or entry.quote,
                 )
                 break
         else:
@@ -178,7 +172,7 @@ def _own_entries(
     if candidate.pathway and "pathway" in said:
         entries["pathways"].append(_quoted(*said["pathway"], text=candidate.pathway))
     entries["safety"] += [
-        _quoted(documents[s.evidence_id], s.quote, text=s.quote).model_copy(update={"code": "stated"})
+        _quoted(documents[s.evidence_id], s.quote, text=s.quote).replace(code="stated")
         for s in candidate.safety
         if s.evidence_id in documents
     ]
@@ -195,7 +189,7 @@ def _own_entries(
         ]
     for item in items:
         for key, found in _of_record(item, name, question):
-            entries[key] += [entry.model_copy(update={"evidence_id": item.evidence_id}) for entry in found]
+            entries[key] += [entry.replace(evidence_id=item.evidence_id) for entry in found]
     return entries
 
 

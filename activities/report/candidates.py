@@ -17,7 +17,7 @@ from activities.candidates.status import CODES
 from activities.contracts.candidates import Candidate, CandidateFindings
 from activities.contracts.evidence import Evidence, Statement
 from activities.report.candidate_pages import Said, page, quality
-from activities.report.claims import reasons_text
+from activities.report.claims import dropped
 from activities.report.formats.text import clean
 from activities.report.schema import Dropped
 from activities.report.works import grade
@@ -70,34 +70,24 @@ def check_candidates(
         )
         items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
         works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
-        kept = kept.model_copy(update={"evidence_quality": grade(works)})
+        kept = kept.replace(evidence_quality=grade(works))
         kept, removed, said = _with_checked_fields(kept, items)
         if removed:
-            done.statements.append(
-                Statement(code="candidate_fields_unchecked", values={"name": name, "fields": removed})
-            )
+            done.statements.append(Statement.of("candidate_fields_unchecked", name=name, fields=removed))
         kept = page(kept, items, said, findings.get(candidate.name), question, judged=judged)
         reasons = quality(kept, documents) if judged else ()
-        done.kept.append(kept.model_copy(update={"quality_reasons": reasons}))
+        done.kept.append(kept.replace(quality_reasons=reasons))
     return done
 
 
 def _drop(done: CheckedCandidates, name: str, candidate: Candidate, result: Checked) -> None:
     codes = list(dict.fromkeys(result.refused))
     if result.support:
-        codes.append(Statement(code="never_named"))
-    codes = codes or [Statement(code="cites_nothing")]
-    reason = reasons_text(codes)
-    done.dropped.append(
-        Dropped(
-            text=name,
-            reason=reason,
-            kind="hypothesis",
-            evidence_ids=tuple(dict.fromkeys(s.evidence_id for s in candidate.support)),
-            statement=codes[0],
-        )
-    )
-    done.statements.append(Statement(code="candidate_left_out", values={"name": name, "reason": reason}))
+        codes.append(Statement.of("never_named"))
+    codes = codes or [Statement.of("cites_nothing")]
+    ids = (s.evidence_id for s in candidate.support)
+    done.dropped.append(dropped(name, codes, "hypothesis", "", ids))
+    done.statements.append(Statement.of("candidate_left_out", name=name, reason=done.dropped[-1].reason))
 
 
 def _names_any(document: Evidence, names: Sequence[str]) -> bool:
@@ -125,16 +115,13 @@ def _with_checked_fields(
             removed.append(name)
         elif text and found_in:
             said[name] = found_in[0][:2]
-    indications = tuple(
-        text for text in candidate.current_indications if place_of(text, passages, known) is not None
-    )
+    places = [(text, place_of(text, passages, known)) for text in candidate.current_indications]
+    indications = tuple(text for text, place in places if place is not None)
     if indications != candidate.current_indications:
         update["current_indications"] = indications
         removed.append("current_indications")
-    for text in indications:
-        if found_in := place_of(text, passages, known):
-            said[text] = found_in[0][:2]
-    return (candidate.model_copy(update=update) if update else candidate), tuple(removed), said
+    said |= {text: place[0][:2] for text, place in places if place}
+    return candidate.replace(**update), tuple(removed), said
 
 
 def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[str, ...]:

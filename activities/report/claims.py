@@ -114,12 +114,12 @@ class CheckedSection:
         if self.paragraphs:
             return None
         if self.planned.status in ("failed", "cancelled"):
-            return Statement(code="section_not_researched", values={"note": clean(self.planned.note)})
+            return Statement.of("section_not_researched", note=clean(self.planned.note))
         if self.drafted > self.lost:
-            return Statement(code="section_stands_elsewhere")
+            return Statement.of("section_stands_elsewhere")
         if self.lost:
-            return Statement(code="section_claims_refused")
-        return Statement(code="section_without_claims")
+            return Statement.of("section_claims_refused")
+        return Statement.of("section_without_claims")
 
 
 @dataclass(slots=True)
@@ -152,16 +152,7 @@ class CheckedDrafts:
         self, text: str, reasons: Sequence[Statement], kind: RefusedKind, section: str, ids: Iterable[str]
     ) -> None:
         """Record what was refused."""
-        self.dropped.append(
-            Dropped(
-                text=text,
-                reason=reasons_text(reasons),
-                kind=kind,
-                section=section,
-                evidence_ids=tuple(dict.fromkeys(ids)),
-                statement=reasons[0],
-            )
-        )
+        self.dropped.append(dropped(text, reasons, kind, section, ids))
 
 
 def reasons_text(reasons: Iterable[Statement]) -> str:
@@ -169,16 +160,23 @@ def reasons_text(reasons: Iterable[Statement]) -> str:
     return "; ".join(dict.fromkeys(map(sentence, reasons)))
 
 
+def dropped(
+    text: str, reasons: Sequence[Statement], kind: RefusedKind, section: str, ids: Iterable[str]
+) -> Dropped:
+    """What was refused, as the report lists it."""
+    return Dropped(
+        text=text,
+        reason=reasons_text(reasons),
+        kind=kind,
+        section=section,
+        evidence_ids=tuple(dict.fromkeys(ids)),
+        statement=reasons[0],
+    )
+
+
 def of_role(refused: Refused, section: str = "") -> Dropped:
     """What a role's own check refused, as the report lists it."""
-    return Dropped(
-        text=clean(refused.text),
-        reason=reasons_text([refused.reason]),
-        kind=refused.kind,
-        section=section,
-        evidence_ids=refused.evidence_ids,
-        statement=refused.reason,
-    )
+    return dropped(clean(refused.text), [refused.reason], refused.kind, section, refused.evidence_ids)
 
 
 def check_drafts(
@@ -234,14 +232,13 @@ class _Drafts:
         self.done.retracted |= dict.fromkeys(checked.retracted)
         reasons = checked.refused
         if not draft.support and draft.kind not in WITHOUT_QUOTES:
-            reasons = (Statement(code="cites_nothing"),)
+            reasons = (Statement.of("cites_nothing"),)
         if not plain_claim(draft.text):
-            reasons = (Statement(code="claim_empty"),)
+            reasons = (Statement.of("claim_empty"),)
         if draft.state != "stands" or not reasons:
-            return draft.model_copy(update={"support": checked.support})
+            return draft.replace(support=checked.support)
         self.done.quotes_refused += len(checked.refused) if checked.support else 0
-        update = {"support": checked.support, "state": "refused", "problem": reasons[0]}
-        return draft.model_copy(update=update)
+        return draft.replace(support=checked.support, state="refused", problem=reasons[0])
 
     def paragraphs(self, draft: SectionDraft, section_id: str) -> tuple[tuple[Claim, ...], ...]:
         paragraphs: list[tuple[Claim, ...]] = []
@@ -251,7 +248,7 @@ class _Drafts:
                 key = normalise(claim.text).casefold()
                 if known := self.seen.get(key):
                     self.done.repeats[claim.id] = known
-                    repeats = Statement(code="repeats_claim", values={"claim": known})
+                    repeats = Statement.of("repeats_claim", claim=known)
                     ids = (support.evidence_id for support in claim.support)
                     self.done.drop(claim.text, [repeats], "claim", section_id, ids)
                 else:
@@ -279,7 +276,7 @@ class _Drafts:
             name: value if normalise(value) in text else ""
             for name, value in (("before", clean(passage.before)), ("after", clean(passage.after)))
         }
-        return passage.model_copy(update={"quotes": tuple(s.quote for s in checked.support), **around})
+        return passage.replace(quotes=tuple(s.quote for s in checked.support), **around)
 
     def quotes(self, passages: Iterable[Passage], section_id: str) -> tuple[tuple[Claim, ...], ...]:
         """Each passage as a paragraph of claims whose text is their quote."""
@@ -316,9 +313,7 @@ def with_contradictions(
 
     def resolved(claims: Iterable[Claim]) -> tuple[Claim, ...]:
         return tuple(
-            claim.model_copy(
-                update={"contradicts": tuple(sorted(others.get(claim.id, ()), key=place.__getitem__))}
-            )
+            claim.replace(contradicts=tuple(sorted(others.get(claim.id, ()), key=place.__getitem__)))
             for claim in claims
         )
 

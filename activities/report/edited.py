@@ -56,23 +56,21 @@ class _Sentences:
             named = tuple(dict.fromkeys(map(self._standing, sentence.claims)))
             on = [self.claims[name] for name in named if name in self.claims]
             if (problem := self._problem(sentence, named)) is None:
-                claim = as_claim(sentence).model_copy(update={"rests_on": named})
+                claim = as_claim(sentence).replace(rests_on=named)
                 kept.setdefault(claim.text, claim)
                 continue
-            fallen = sentence.model_copy(update={"problem": problem})
+            fallen = sentence.replace(problem=problem)
             self.done.dropped.append(of_role(refused(fallen, "summary")))
             for claim in on if in_place else ():
-                again = claim.model_copy(
-                    update={"id": _next(sentence.id, kept), "rests_on": (claim.id,), "contradicts": ()}
-                )
+                again = claim.replace(id=_next(sentence.id, kept), rests_on=(claim.id,), contradicts=())
                 kept.setdefault(claim.text, again)
         return tuple(kept.values())
 
     def _problem(self, sentence: EditedSentence, named: Sequence[str]) -> Statement | None:
         if sentence.state != "stands":
-            return sentence.problem or Statement(code="not_verified")
+            return sentence.problem or Statement.of("not_verified")
         if not named or any(name not in self.claims for name in named):
-            return Statement(code="rests_on_dropped")
+            return Statement.of("rests_on_dropped")
         return next(iter(self.checker.supports(sentence.support).refused), None)
 
     def _standing(self, name: str) -> str:
@@ -101,7 +99,7 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], done: CheckedDrafts) -
         del standing[name]
         done.repeats[name] = same
         section = next(s for s in done.sections if claim in s.claims)
-        reason = Statement(code="repeats_claim", values={"claim": same})
+        reason = Statement.of("repeats_claim", claim=same)
         done.drop(claim.text, [reason], "claim", section.section_id, (s.evidence_id for s in claim.support))
     done.sections = [_only(section, standing) for section in done.sections]
 

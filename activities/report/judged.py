@@ -67,7 +67,7 @@ def checked_table(
             own = {"evidence_id": row.evidence_id}
             quoted = checker.supports([cell.support.model_copy(update=own)] if cell.support else [])
             if quoted.support and clean(name) in columns:
-                cells[clean(name)] = cell.model_copy(update={"text": clean(cell.text)})
+                cells[clean(name)] = cell.replace(text=clean(cell.text))
             elif quoted.refused:
                 done.drop(clean(cell.text), quoted.refused, "cell", "", [row.evidence_id])
         rows.setdefault(row.evidence_id, TableRow(evidence_id=row.evidence_id, cells=cells))

@@ -39,32 +39,32 @@ def limitations(
     said = [as_statement(one) for one in step.limitations]
     found = [one for one in said if one.code == "sample_only"]
     if step.draft:
-        found.append(Statement(code="draft"))
+        found.append(Statement.of("draft"))
     if unanswered is not None:
-        found.append(Statement(code="unanswered", values={**unanswered.values, "because": unanswered.code}))
+        found.append(Statement.of("unanswered", **unanswered.values, because=unanswered.code))
     named = [section for section in sections if 3 * section.lost > section.drafted > 0]
     found += _drafts_lost(named)
     if STOPS[step.stop_reason].early:
-        found.append(Statement(code="stopped_early", values={"stop_reason": step.stop_reason}))
+        found.append(Statement.of("stopped_early", stop_reason=step.stop_reason))
     found += _sections(step.sections)
     found += search_failures(step.searches)
     found += _retracted(retracted, step.evidence)
     found += notes
     if step.written_by == "model" and "extractive" in step.models:
-        found.append(Statement(code="steps_without_model"))
+        found.append(Statement.of("steps_without_model"))
     found += _references(references) if words.standing else []
     told = {section.section_id for section in named}
     dropped = [item for item in verification.dropped if item.section not in told]
     refused = sum(item.kind == "claim" for item in dropped)
     if refused and unanswered is None:
-        found.append(Statement(code="claims_refused", values={"claims": refused}))
+        found.append(Statement.of("claims_refused", claims=refused))
     replaced = sum(item.kind == "wording" for item in dropped)
     if replaced:
-        found.append(Statement(code="wordings_replaced", values={"claims": replaced}))
+        found.append(Statement.of("wordings_replaced", claims=replaced))
     if quotes_refused:
-        found.append(Statement(code="quotes_refused", values={"quotes": quotes_refused}))
+        found.append(Statement.of("quotes_refused", quotes=quotes_refused))
     if step.usage.cost_microusd is None:
-        found.append(Statement(code="price_unknown"))
+        found.append(Statement.of("price_unknown"))
     found += folded(said)
     found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
     return once(one for one in found if words.standing or one.code not in _OF_RECORDS)
@@ -73,10 +73,7 @@ def limitations(
 def _drafts_lost(sections: Iterable[CheckedSection]) -> list[Statement]:
     """One statement for each of these sections, of which the checks refused more than a third."""
     return [
-        Statement(
-            code="draft_lost",
-            values={"title": section.title, "lost": section.lost, "drafted": section.drafted},
-        )
+        Statement.of("draft_lost", title=section.title, lost=section.lost, drafted=section.drafted)
         for section in sections
     ]
 
@@ -86,8 +83,7 @@ def _retracted(cited: Iterable[Evidence], found: Iterable[EvidenceRef]) -> list[
     titles = {ref.evidence_id: ref.title for ref in found if ref.standing == "retracted"}
     titles |= {item.evidence_id: item.title for item in cited}
     return [
-        Statement(code="retracted_left_out", values={"title": title, "evidence_id": name})
-        for name, title in titles.items()
+        Statement.of("retracted_left_out", title=title, evidence_id=name) for name, title in titles.items()
     ]
 
 
@@ -110,9 +106,7 @@ def folded(statements: Sequence[Statement]) -> list[Statement]:
     if len(steps) < 2:
         return list(statements)
     most = max(steps, key=lambda s: (s.number("missing"), s.number("of")))
-    one = Statement(
-        code="items_not_shown", values={"missing": most.number("missing"), "of": most.number("of")}
-    )
+    one = Statement.of("items_not_shown", missing=most.number("missing"), of=most.number("of"))
     first = statements.index(steps[0])
     return [
         one if place == first else s
@@ -125,28 +119,24 @@ def why_unanswered(step: PublishInput, dropped: int) -> Statement:
     """Why nothing stands. `dropped`: claims and passages that were refused."""
     answered = [s for s in step.searches if s.status in ANSWERED]
     if dropped:
-        return Statement(code="claims_all_refused", values={"claims": dropped})
+        return Statement.of("claims_all_refused", claims=dropped)
     if step.searches and not answered:
-        return Statement(code="searches_all_failed")
+        return Statement.of("searches_all_failed")
     if not step.searches and not step.evidence:
-        return Statement(code="nothing_searched", values={"stop_reason": step.stop_reason})
+        return Statement.of("nothing_searched", stop_reason=step.stop_reason)
     if not step.evidence and not any(s.kept for s in answered):
         failed = len(step.searches) - len(answered)
-        values: dict[str, int | float | str | tuple[str, ...]] = {
-            "failed": failed,
-            "searches": len(step.searches),
-            **_asked(step.searches),
-        }
-        return Statement(code="nothing_found", values=values)
+        asked = _asked(step.searches)
+        return Statement.of("nothing_found", failed=failed, searches=len(step.searches), **asked)
     answering = sum(judged.answers >= MIN_ANSWERS for judged in step.judgements)
     if step.written_by == "model" and answering:
         of = max(step.counts.screened or len(step.evidence), answering)
-        return Statement(code="answers_without_claim", values={"answering": answering, "items": of})
+        return Statement.of("answers_without_claim", answering=answering, items=of)
     if step.written_by == "extractive":  # nothing is screened: every work that was found was looked at
         looked_at = max(step.counts.identified - step.counts.duplicates, len(step.evidence))
-        return Statement(code="nothing_near", values={"items": looked_at, **_asked(step.searches)})
-    values = {"items": step.counts.screened or len(step.evidence), **_asked(step.searches)}
-    return Statement(code="no_item_answers", values=values)
+        return Statement.of("nothing_near", items=looked_at, **_asked(step.searches))
+    screened = step.counts.screened or len(step.evidence)
+    return Statement.of("no_item_answers", items=screened, **_asked(step.searches))
 
 
 def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:
@@ -166,17 +156,14 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
     asked = Counter(s.source for s in searches)
     failed = Counter((s.source, s.status) for s in searches if s.status not in ANSWERED)
     found = [
-        Statement(
-            code="searches_failed",
-            values={"source": source, "status": status, "failed": count, "of": asked[source]},
-        )
+        Statement.of("searches_failed", source=source, status=status, failed=count, of=asked[source])
         for (source, status), count in failed.items()
     ]
     # every search of the library counts the same files again
     own = max((s.set_aside for s in searches if s.source == "library"), default=0)
     set_aside = own + sum(s.set_aside for s in searches if s.source != "library")
     if set_aside:
-        found.append(Statement(code="records_unreadable", values={"records": set_aside}))
+        found.append(Statement.of("records_unreadable", records=set_aside))
     return found
 
 
@@ -193,7 +180,7 @@ def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
     if len(sections) == 1 and sections[0].status == "partial" and not sections[0].note:
         return []
     return [
-        Statement(code="section_incomplete", values={"titles": tuple(titles), "status": status, "note": note})
+        Statement.of("section_incomplete", titles=tuple(titles), status=status, note=note)
         for (status, note), titles in alike.items()
     ]
 
@@ -203,16 +190,16 @@ def _references(references: Sequence[Reference]) -> list[Statement]:
     total = len(references)
     brief = sum(not r.full_text for r in references)
     if brief:
-        found.append(Statement(code="abstract_only", values={"items": brief, "of": total}))
+        found.append(Statement.of("abstract_only", items=brief, of=total))
     preprints = sum(r.evidence_type == "preprint" for r in references)
     if preprints:
-        found.append(Statement(code="preprints", values={"items": preprints}))
+        found.append(Statement.of("preprints", items=preprints))
     found += [
-        Statement(code="concern", values={"number": r.number, "title": r.title, "evidence_id": r.evidence_id})
+        Statement.of("concern", number=r.number, title=r.title, evidence_id=r.evidence_id)
         for r in references
         if r.standing == "concern"
     ]
     unknown = sum(r.standing == "unknown" for r in references)
     if unknown:
-        found.append(Statement(code="standing_unknown", values={"items": unknown, "of": total}))
+        found.append(Statement.of("standing_unknown", items=unknown, of=total))
     return found

@@ -88,16 +88,8 @@ def check_markdown(text: str) -> MarkdownCheck:
     cited = set().union(*marks) if marks else set[int]()
     problems = [
         *_numbering(numbers),
-        *(
-            Statement(code="reference_never_cited", values={"number": n})
-            for n in dict.fromkeys(numbers)
-            if n not in cited
-        ),
-        *(
-            Statement(code="citation_without_reference", values={"number": n})
-            for n in sorted(cited)
-            if n not in listed
-        ),
+        *(Statement.of("reference_never_cited", number=n) for n in dict.fromkeys(numbers) if n not in cited),
+        *(Statement.of("citation_without_reference", number=n) for n in sorted(cited) if n not in listed),
         *_duplicates(entries),
         *_malformed(text),
     ]
@@ -200,10 +192,10 @@ def _cite(mark: str, found: _Text) -> None:
 
 def _numbering(numbers: Sequence[int]) -> Iterator[Statement]:
     repeated = [n for n, count in Counter(numbers).items() if count > 1]
-    yield from (Statement(code="reference_number_repeated", values={"number": n}) for n in repeated)
+    yield from (Statement.of("reference_number_repeated", number=n) for n in repeated)
     if numbers:
         missing = sorted(set(range(1, max(numbers) + 1)) - set(numbers))
-        yield from (Statement(code="reference_number_missing", values={"number": n}) for n in missing)
+        yield from (Statement.of("reference_number_missing", number=n) for n in missing)
 
 
 def _duplicates(entries: Iterable[tuple[int, str]]) -> Iterator[Statement]:
@@ -218,9 +210,8 @@ def _duplicates(entries: Iterable[tuple[int, str]]) -> Iterator[Statement]:
     for name, numbers in under.items():
         if len(numbers) > 1 and tuple(numbers) not in reported:
             reported.add(tuple(numbers))
-            yield Statement(
-                code="address_under_several_numbers",
-                values={"address": name, "numbers": tuple(map(str, numbers))},
+            yield Statement.of(
+                "address_under_several_numbers", address=name, numbers=tuple(map(str, numbers))
             )
 
 
@@ -251,8 +242,7 @@ def _malformed(text: str) -> list[Statement]:
     wrong += [("PMC", m[0]) for m in _PMC.finditer(text) if not normal_pmcid(re.sub(r"[\s:]", "", m[0]))]
     wrong += [("arXiv", m[1]) for m in _ARXIV.finditer(text) if not _ARXIV_FORM.match(m[1])]
     return [
-        Statement(code="identifier_malformed", values={"kind": kind, "value": value})
-        for kind, value in dict.fromkeys(wrong)
+        Statement.of("identifier_malformed", kind=kind, value=value) for kind, value in dict.fromkeys(wrong)
     ]
 
 

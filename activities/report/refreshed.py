@@ -108,8 +108,7 @@ async def renewed(
     left = {claim.id for claim in later.claims()}
     gone = sum(claim.id not in left for claim in report.claims())
     statements = (_opening(report, changed, gone, new, at, number), *later.statements)
-    update = {"statements": statements, "limitations": sentences(statements), "made_from": report.made_from}
-    return later.model_copy(update=update)
+    return later.replace(statements=statements, limitations=sentences(statements), made_from=report.made_from)
 
 
 async def published_again(
@@ -122,14 +121,12 @@ async def published_again(
 ) -> Report:
     """The report of what publishing is given, at `at` (ISO time), with the standing that is `known` by now
     and what authorities say now. Raises StoreError."""
-    refs = tuple(
-        ref.model_copy(update={"standing": known.get(ref.evidence_id, ref.standing)}) for ref in step.evidence
-    )
+    refs = tuple(ref.replace(standing=known.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
 
     async def known_now(_refs: Sequence[EvidenceRef]) -> Mapping[str, StandingVerdict]:
         return verdicts
 
-    step = step.model_copy(update={"evidence": refs, "generated_at": at})
+    step = step.replace(evidence=refs, generated_at=at)
     return await assembled(archive.store, step, known_now, patient=True)
 
 
@@ -157,14 +154,12 @@ def with_claims(changed: Sequence[Change], before: Report, later: Report) -> tup
     """The changes with the claims that cite each work, and whether each is still in the later version."""
     left = {claim.id for claim in later.claims()}
     return tuple(
-        change.model_copy(
-            update={
-                "claims": tuple(
-                    TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
-                    for claim in before.claims()
-                    if any(support.evidence_id == change.evidence_id for support in claim.support)
-                )
-            }
+        change.replace(
+            claims=tuple(
+                TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
+                for claim in before.claims()
+                if any(support.evidence_id == change.evidence_id for support in claim.support)
+            )
         )
         for change in changed
     )
@@ -200,14 +195,12 @@ def _opening(
         + (f" ({notice_line(c.notices[-1])})" if c.notices and c.after not in ("none", "unknown") else "")
         for c in changed
     )
-    return Statement(
-        code="new_version",
-        values={
-            "version": number,
-            "at": at,
-            "first_at": report.generated_at,
-            "changes": works,
-            "claims_lost": gone,
-            "new_works": tuple(clean(work.title) for work in new),
-        },
+    return Statement.of(
+        "new_version",
+        version=number,
+        at=at,
+        first_at=report.generated_at,
+        changes=works,
+        claims_lost=gone,
+        new_works=tuple(clean(work.title) for work in new),
     )

@@ -38,7 +38,7 @@ def changed(
     gone, works = set(revised.removed), set(revised.works)
     on = _onto(revised, verdicts)
     sections = [
-        one.model_copy(update={"draft": _draft(one.draft, on, works)})
+        one.replace(draft=_draft(one.draft, on, works))
         for one in step.sections
         if one.section.id not in revised.sections
     ]
@@ -52,23 +52,19 @@ def changed(
     if revised.write is not None and (written.claims or written.passages):
         sections = _with_text(sections, revised.write.section, revised.write.question, written)
     known = {ref.evidence_id for ref in step.evidence}
-    return step.model_copy(
-        update={
-            "sections": tuple(sections),
-            "edited": edited,
-            "title": revised.title or step.title,
-            "length": revised.length or step.length,
-            "refused": (*step.refused, *revised.refused),
-            "evidence": (*step.evidence, *(ref for ref in new if ref.evidence_id not in known)),
-            "judgements": tuple(j for j in step.judgements if j.evidence_id not in works),
-            "candidates": tuple(_without(one, works) for one in step.candidates),
-            "table": step.table.model_copy(
-                update={"rows": tuple(row for row in step.table.rows if row.evidence_id not in works)}
-            ),
-            "appraisal": step.appraisal.model_copy(
-                update={"effects": tuple(e for e in step.appraisal.effects if e.evidence_id not in works)}
-            ),
-        }
+    return step.replace(
+        sections=tuple(sections),
+        edited=edited,
+        title=revised.title or step.title,
+        length=revised.length or step.length,
+        refused=(*step.refused, *revised.refused),
+        evidence=(*step.evidence, *(ref for ref in new if ref.evidence_id not in known)),
+        judgements=tuple(j for j in step.judgements if j.evidence_id not in works),
+        candidates=tuple(_without(one, works) for one in step.candidates),
+        table=step.table.replace(rows=tuple(row for row in step.table.rows if row.evidence_id not in works)),
+        appraisal=step.appraisal.replace(
+            effects=tuple(e for e in step.appraisal.effects if e.evidence_id not in works)
+        ),
     )
 
 
@@ -93,7 +89,8 @@ def _onto(revised: Revised, verdicts: Verdicts) -> Callable[[C], tuple[C, ...]]:
             return (one,)
         decided = read(new)
         if decided.state == "stands":
-            return (one.model_copy(update=decided.model_dump(include=_CHANGED) | _objects(decided)),)
+            names = (*_CHANGED, "claims") if isinstance(decided, EditedSentence) else _CHANGED
+            return (one.replace(**{name: getattr(decided, name) for name in names}, problem=None),)
         left_out = any(support.evidence_id in works for support in one.support)
         narrowed = isinstance(one, EditedSentence) and set(one.claims) & gone
         return () if left_out or narrowed else (one,)
@@ -101,12 +98,7 @@ def _onto(revised: Revised, verdicts: Verdicts) -> Callable[[C], tuple[C, ...]]:
     return become
 
 
-_CHANGED = {"text", "kind", "state", "stands_by", "reworded", "computed"}
-
-
-def _objects(decided: DraftClaim) -> dict[str, object]:
-    fields: dict[str, object] = {"support": decided.support, "problem": None, "warnings": decided.warnings}
-    return fields | ({"claims": decided.claims} if isinstance(decided, EditedSentence) else {})
+_CHANGED = ("text", "kind", "state", "stands_by", "reworded", "computed", "support", "warnings")
 
 
 def _pairs(edited: Edited, gone: set[str]) -> dict[str, object]:
@@ -144,14 +136,12 @@ def _with_text(
             last = max((_number(c.id) for c in one.draft.sentences), default=0)
             more = _renamed(written, name, last)
             claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
-            draft = one.draft.model_copy(
-                update={
-                    "paragraphs": (*one.draft.paragraphs, *claims),
-                    "reservations": (*one.draft.reservations, *more.reservations),
-                    "passages": (*one.draft.passages, *more.passages),
-                }
+            draft = one.draft.replace(
+                paragraphs=(*one.draft.paragraphs, *claims),
+                reservations=(*one.draft.reservations, *more.reservations),
+                passages=(*one.draft.passages, *more.passages),
             )
-            one = one.model_copy(update={"draft": draft})
+            one = one.replace(draft=draft)
         made.append(one)
     return made
 
@@ -167,7 +157,7 @@ def _renamed(draft: SectionDraft, section: str, last: int) -> SectionDraft:
 
     def rename(one: DraftClaim) -> tuple[DraftClaim, ...]:
         ids[one.id] = f"{section}.{last + len(ids) + 1}"
-        return (one.model_copy(update={"id": ids[one.id]}),)
+        return (one.replace(id=ids[one.id]),)
 
     return draft.changed(rename)
 
@@ -196,7 +186,7 @@ def disputed(
         reader="" if verdict is None else "stands" if verdict.problem is None else "falls",
         problem=verdict.problem if verdict else None,
     )
-    return step.model_copy(update={"disputes": (*step.disputes, dispute)})
+    return step.replace(disputes=(*step.disputes, dispute))
 
 
 def decided(step: PublishInput, asked: Instruction) -> PublishInput:
@@ -207,27 +197,21 @@ def decided(step: PublishInput, asked: Instruction) -> PublishInput:
         "note": asked.text,
     }
     open_ones = [d for d in step.disputes if d.sentence == asked.sentence and not d.decision]
-    step = step.model_copy(
-        update={
-            "disputes": tuple(d.model_copy(update=verdict) if d in open_ones else d for d in step.disputes)
-        }
+    step = step.replace(
+        disputes=tuple(d.model_copy(update=verdict) if d in open_ones else d for d in step.disputes)
     )
     if not asked.upheld or not open_ones:
         return step
-    problem = Statement(
-        code="dispute_upheld", values={"by": open_ones[-1].by, "reason": open_ones[-1].reason}
-    )
+    problem = Statement.of("dispute_upheld", by=open_ones[-1].by, reason=open_ones[-1].reason)
 
     def fall(one: C) -> C:
-        update = {"state": "refused", "problem": problem}
-        return one.model_copy(update=update) if one.id == asked.sentence else one
+        return one.replace(state="refused", problem=problem) if one.id == asked.sentence else one
 
     sections = tuple(
-        planned.model_copy(update={"draft": planned.draft.changed(lambda one: (fall(one),))})
-        for planned in step.sections
+        planned.replace(draft=planned.draft.changed(lambda one: (fall(one),))) for planned in step.sections
     )
     edited = step.edited.changed(fall) if step.edited else None
-    return step.model_copy(update={"sections": sections, "edited": edited})
+    return step.replace(sections=sections, edited=edited)
 
 
 # what is different

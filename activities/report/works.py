@@ -109,16 +109,15 @@ def described(
     items: Iterable[Evidence], judged: Mapping[str, JudgedWork], *, graded: bool
 ) -> tuple[DescribedWork, ...]:
     """What records say of the works, and what follows of them from the checked judgements."""
-    return tuple(_described(item, judged.get(item.evidence_id), graded=graded) for item in items)
-
-
-def _described(item: Evidence, judged: JudgedWork | None, *, graded: bool) -> DescribedWork:
-    return DescribedWork(
-        evidence_id=item.evidence_id,
-        design=_design(item),
-        year=item.year,
-        n=participants(item),
-        strength=strength(item, judged) if graded else None,
+    return tuple(
+        DescribedWork(
+            evidence_id=item.evidence_id,
+            design=_design(item),
+            year=item.year,
+            n=participants(item),
+            strength=strength(item, judged.get(item.evidence_id)) if graded else None,
+        )
+        for item in items
     )
 
 
@@ -186,7 +185,7 @@ def with_strength(
     grades = {works.get(name) for name in names}
     best = next((grade for grade in get_args(Grade) if grade in grades), None)
     items = [documents[name] for name in names]
-    return claim.model_copy(update={"strength": best, "independent_works": independent(items, study)})
+    return claim.replace(strength=best, independent_works=independent(items, study))
 
 
 def unused_works(

@@ -181,7 +181,7 @@ def _csl_name(name: str) -> dict[str, str]:
 
 def _note(reference: Reference) -> str:
     standing = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
-    parts = [f"{reference.evidence_type.replace('_', ' ')}", f"found in {clean(reference.source)}", standing]
+    parts = [reference.evidence_type.replace("_", " "), f"found in {clean(reference.source)}", standing]
     return "; ".join(part for part in parts if part)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal, TypeAlias
 
 from activities.contracts.evidence import Grade
+from activities.report.formats.text import clean
 
 LONG = frozenset(
     {
@@ -218,6 +219,17 @@ class Document:
     run_line: str = ""
     about: dict[str, str] = field(default_factory=dict)
     """For the properties of a file: question, profile, time."""
+
+
+def bullets(texts: Iterable[str]) -> Iterator[Bullets]:
+    """A list of plain texts; nothing for none."""
+    if items := tuple((Run(clean(text)),) for text in texts):
+        yield Bullets(items)
+
+
+def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
+    """A table of plain text."""
+    return Table(head, tuple(tuple(Cell((Run(text),)) for text in row) for row in rows), caption)
 
 
 def quotes_in(value: object) -> Iterator[Quote]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from activities.report.format_table import CHARTS
 from activities.report.formats import comparison, figures
-from activities.report.formats.blocks import Cell, Figure, Run, Table
+from activities.report.formats.blocks import Figure, Table, table
 from activities.report.formats.figures import Bar, Panel
 from activities.report.formats.text import clean
 from activities.report.schema import Report, ReportSection
@@ -50,8 +50,7 @@ class Chart:
     @property
     def table(self) -> Table:
         """The rows as a block, with the title below them."""
-        cells = tuple(tuple(Cell((Run(text),)) for text in row) for row in self.rows)
-        return Table(self.head, cells, self.title)
+        return table(self.head, self.rows, self.title)
 
     def svg(self) -> str:
         """The picture, with title and description."""

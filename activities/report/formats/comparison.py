@@ -83,7 +83,7 @@ def compared(report: Report) -> list[Compared]:
             if work.effect is None or work.effect.arms is None:
                 continue
             quote = next((s.quote for s in work.support), "")
-            effect = work.effect.model_copy(update={"evidence_id": work.evidence_id, "quote": quote})
+            effect = work.effect.replace(evidence_id=work.evidence_id, quote=quote)
             used.append(Compared(one.outcome, one.group, one.comparator, effect))
     rest = (one.effect for one in report.analysis.not_pooled) if report.analysis else ()
     return used + [Compared(e.outcome, "", against.get(e.evidence_id, ""), e) for e in rest]

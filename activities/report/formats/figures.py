@@ -168,16 +168,13 @@ def flow(report: Report) -> Flow:
 
 def flow_rows(flow: Flow) -> Iterator[tuple[str, str]]:
     """The boxes as rows of a table."""
-    bars = (
-        Bar("Identified", flow.identified),
-        *(Bar(f"  of these kept from {bar.label}", bar.count) for bar in flow.sources),
-        Bar("Duplicates removed", flow.duplicates),
-        Bar("Screened", flow.screened),
-        Bar("Not cited", flow.excluded),
-        Bar("Included (cited)", flow.included),
-        Bar("Studies reported", flow.studies),
-    )
-    return ((bar.label, str(bar.count)) for bar in bars)
+    yield "Identified", str(flow.identified)
+    yield from ((f"  of these kept from {bar.label}", str(bar.count)) for bar in flow.sources)
+    yield "Duplicates removed", str(flow.duplicates)
+    yield "Screened", str(flow.screened)
+    yield "Not cited", str(flow.excluded)
+    yield "Included (cited)", str(flow.included)
+    yield "Studies reported", str(flow.studies)
 
 
 def panel(

@@ -14,7 +14,6 @@ from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
     Block,
     Bullets,
-    Cell,
     Chapter,
     Cite,
     Document,
@@ -25,9 +24,10 @@ from activities.report.formats.blocks import (
     Parts,
     Run,
     Sentence,
-    Table,
     Text,
+    bullets,
     notes,
+    table,
 )
 from activities.report.formats.charts import chart_of
 from activities.report.formats.comparison import comparison
@@ -58,15 +58,6 @@ def document(report: Report, *, drawn: bool = True) -> Document:
 def _text(text: str, kind: str = "plain") -> Iterator[Text]:
     if text:
         yield Text((Run(text),), kind)  # type: ignore[arg-type]
-
-
-def _bullets(texts: Iterable[str]) -> Bullets:
-    return Bullets(tuple((Run(clean(text)),) for text in texts))
-
-
-def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
-    """A table of plain text."""
-    return Table(head, tuple(tuple(Cell((Run(text),)) for text in row) for row in rows), caption)
 
 
 class _Page:
@@ -152,7 +143,7 @@ class _Page:
         if report.length == "brief":
             yield self._chapter("first", "Nearest passages" if not self.judged else "Findings", self._first())
             return
-        yield self._chapter("reservations", "Reservations", self._reservations())
+        yield self._chapter("reservations", "Reservations", bullets(report.reservations))
         yield self._chapter("mechanism", "Mechanism", self._prose(report.mechanism))
         for section in report.sections:
             blocks = tuple(self._section(section))
@@ -176,21 +167,18 @@ class _Page:
             short = conclusion_words.brief(report, self.quotes)
             yield self._chapter("conclusions", conclusion_words.TITLE, short)
             open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
-            yield self._chapter("open", "What is open", [_bullets(open_points)] if open_points else [])
+            yield self._chapter("open", "What is open", bullets(open_points))
         else:
             yield self._chapter(
                 "conclusions", conclusion_words.TITLE, conclusion_words.blocks(report, self.quotes)
             )
-            yield self._chapter("candidates", "Candidates", self._candidates())
+            yield self._chapter("candidates", "Candidates", candidate_words.blocks(report, self.quotes))
             yield self._chapter("comparison", "Comparison", self._comparison())
             yield self._chapter("statistics", statistics.TITLE, statistics.blocks(report, drawn=self.drawn))
             yield self._chapter("works", report.words.title, self._works())
             yield self._chapter("contradictions", self._contested, self._contradictions())
-            for anchor, title, texts in (
-                ("gaps", "Gaps", words.gaps(report)),
-                ("limitations", "Limitations", words.limitations(report)),
-            ):
-                yield self._chapter(anchor, title, [_bullets(texts)] if texts else [])
+            yield self._chapter("gaps", "Gaps", bullets(words.gaps(report)))
+            yield self._chapter("limitations", "Limitations", bullets(words.limitations(report)))
             yield self._chapter("method", "Method", self._method(full=full))
             if full and report.verification.dropped:
                 rows = words.refused_rows(report)
@@ -199,9 +187,7 @@ class _Page:
             if full and report.unused:
                 unused = table(UNUSED_HEAD, words.unused_rows(report), UNUSED_NOTE)
                 yield self._chapter("unused", "What is not cited", [unused])
-        if report.disputes:
-            lines = map(words.dispute_line, report.disputes)
-            yield self._chapter("disputed", "Disputed", [_bullets(lines)])
+        yield self._chapter("disputed", "Disputed", bullets(map(words.dispute_line, report.disputes)))
         yield self._chapter("references", "References", refs.blocks(report))
 
     @staticmethod
@@ -238,10 +224,6 @@ class _Page:
     @staticmethod
     def _anchor(section: ReportSection) -> str:
         return f"section-{anchor_of(section.id)}"
-
-    def _reservations(self) -> Iterator[Block]:
-        if self.report.reservations:
-            yield _bullets(self.report.reservations)
 
     def _section(self, section: ReportSection) -> Iterator[Block]:
         prose = [*self._prose(section.answer, "answer")]
@@ -303,9 +285,6 @@ class _Page:
 
     # candidates, works, disputes
 
-    def _candidates(self) -> Iterator[Block]:
-        return candidate_words.blocks(self.report, self.quotes)
-
     def _comparison(self) -> Iterator[Block]:
         yield from comparison(self.report, self.quotes)
         yield from self._charts("effects")
@@ -366,7 +345,7 @@ class _Page:
             yield table(USED_HEAD, words.used_rows(report))
         if report.methodology.readings:
             yield Heading("How the question was meant")
-            yield _bullets(clean(one.text) for one in report.methodology.readings)
+            yield from bullets(clean(one.text) for one in report.methodology.readings)
         if report.methodology.searches:
             yield Heading("Searches")
             yield table(SEARCH_HEAD, words.search_rows(report.methodology.searches))
@@ -374,5 +353,5 @@ class _Page:
             yield from _text(words.refused_count(refused, report.run_id))
         if report.methodology.approvals:
             yield Heading("Decisions")
-            yield _bullets(map(words.decision, report.methodology.approvals))
+            yield from bullets(map(words.decision, report.methodology.approvals))
         yield from _text(words.run_line(report), "note")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from activities.analysis.meta_analysis import REASONS, is_complete, shown_interval
 from activities.contracts.effects import MEASURE_NAMES, Analysis, Pool
 from activities.report.formats import figures
-from activities.report.formats.blocks import Block, Bullets, Cell, Code, Figure, Heading, Run, Table, Text
+from activities.report.formats.blocks import Block, Code, Figure, Heading, Run, Text, bullets, table
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 
@@ -21,18 +21,17 @@ def blocks(report: Report, *, drawn: bool) -> Iterator[Block]:
     if analysis is None:
         return
     yield Text((Run(_verdict(analysis), "bold"),))
-    yield from _bullets(analysis.key_findings)
+    yield from bullets(analysis.key_findings)
     for pool in analysis.pools:
         title, panel = clean(f"{pool.outcome}: {MEASURE_NAMES[pool.measure]}"), figures.pool_panel(pool)
-        rows = tuple(tuple(Cell((Run(text),)) for text in row) for row in _rows(pool))
         yield Heading(title)
         if drawn and panel is not None:
             words = "; ".join(f"{mark.label} {mark.text}" for mark in panel.marks)
             yield Figure("", figures.drawing("effects", title, words, [panel]), words=title)
-        yield Table(HEAD, rows)
+        yield table(HEAD, _rows(pool))
     if analysis.not_pooled:
         yield Heading(LISTED_TITLE)
-        yield from _bullets(
+        yield from bullets(
             f"{one.effect.study} ({one.effect.outcome}): {REASONS[one.reason]}"
             + (f" as {one.same_as}, which is pooled" if one.same_as else "")
             for one in analysis.not_pooled
@@ -44,12 +43,7 @@ def blocks(report: Report, *, drawn: bool) -> Iterator[Block]:
         yield from (Text((Run(clean(text)),)) for text in (program.method, by, printed) if text)
         lines = program.code.expandtabs(4).splitlines()
         yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
-    yield from _bullets(analysis.limitations)
-
-
-def _bullets(texts: Iterator[str] | tuple[str, ...]) -> Iterator[Bullets]:
-    if items := tuple((Run(clean(text)),) for text in texts):
-        yield Bullets(items)
+    yield from bullets(analysis.limitations)
 
 
 def _verdict(analysis: Analysis) -> str:
