@@ -211,7 +211,6 @@ def _pool(works: Sequence[AppraisedWork]) -> Pool | None:
 
 
 def side_of(result: Interval, null: float) -> EffectDirection:
-    """The direction of an interval."""
     if result.low > null:
         return "higher"
     return "lower" if result.high < null else "no_difference"

@@ -22,7 +22,6 @@ studies that differ. A convention of this system, no estimate."""
 
 
 def verdict_of(interval: Interval, null: float, expected: Expected) -> Verdict:
-    """The verdict for one interval."""
     if not all(math.isfinite(x) for x in (interval.low, interval.high, null)) or interval.low > interval.high:
         return "INCONCLUSIVE"
     below, above = interval.high < null, interval.low > null
@@ -34,7 +33,6 @@ def verdict_of(interval: Interval, null: float, expected: Expected) -> Verdict:
 
 
 def of_pool(pool: Pool, expected: Expected) -> Verdict:
-    """The verdict for a pool."""
     null = no_effect(pool.measure)
     side = pool.random.estimate < null
     if any((left.result.estimate < null) != side for left in pool.left_out):

@@ -105,12 +105,10 @@ class SectionDraft(Frozen):
 
     @property
     def sentences(self) -> tuple[DraftClaim, ...]:
-        """Everything that it states, the reservations last."""
         return (*self.claims, *self.reservations)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The paragraphs as text."""
         return tuple(" ".join(claim.text for claim in paragraph.claims) for paragraph in self.paragraphs)
 
     def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
@@ -238,7 +236,6 @@ class Edited(Frozen):
 
     @property
     def sentences(self) -> tuple[EditedSentence, ...]:
-        """All that it states."""
         return (*self.answer, *self.executive_summary, *self.mechanism, *self.transitions.values())
 
     def changed(self, change: Callable[[EditedSentence], EditedSentence | None]) -> "Edited":

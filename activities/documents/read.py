@@ -392,7 +392,6 @@ def _all_text(source: str) -> str:
 
 
 def tidy_line(text: str) -> str:
-    """A text as it is kept, on one line."""
     return " ".join(_tidy(text)[0].split())
 
 

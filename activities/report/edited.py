@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from activities.contracts.evidence import Claim, Statement
 from activities.contracts.write import Edited, EditedSentence
-from activities.report.claims import CheckedDrafts, CheckedSection, as_claim, of_role
+from activities.report.claims import CheckedDrafts, as_claim, of_role
 from activities.report.formats.text import clean
 from activities.verification.quote_check import QuoteChecker
 from activities.verification.verdicts import refused
@@ -101,12 +101,9 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], done: CheckedDrafts) -
         section = next(s for s in done.sections if claim in s.claims)
         reason = Statement.of("repeats_claim", claim=same)
         done.drop(claim.text, [reason], "claim", section.section_id, (s.evidence_id for s in claim.support))
-    done.sections = [_only(section, standing) for section in done.sections]
-
-
-def _only(section: CheckedSection, standing: Mapping[str, Claim]) -> CheckedSection:
-    left = (tuple(claim for claim in paragraph if claim.id in standing) for paragraph in section.paragraphs)
-    return replace(section, paragraphs=tuple(filter(None, left)))
+    for place, section in enumerate(done.sections):
+        left = (tuple(claim for claim in one if claim.id in standing) for one in section.paragraphs)
+        done.sections[place] = replace(section, paragraphs=tuple(filter(None, left)))
 
 
 def _leads(transitions: Mapping[str, EditedSentence], done: CheckedDrafts) -> dict[str, str]:

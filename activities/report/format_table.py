@@ -35,7 +35,6 @@ class Format:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is UTF-8 text."""
         return self.media_type.startswith("text/") or self.media_type.endswith(("json", "bibtex", "systems"))
 
     @property

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -236,7 +237,7 @@ def _malformed(text: str) -> list[Statement]:
             if any(map(str.isdigit, value)) and not _is_pmid(value):
                 wrong.append(("PMID", value))
     wrong += [("PMID", m[1]) for m in _PMID_ADDRESS.finditer(text) if not _is_pmid(m[1])]
-    wrong += [("DOI", m[1]) for m in _DOI_NAMED.finditer(text) if not normal_doi(_unquoted(m[1]))]
+    wrong += [("DOI", m[1]) for m in _DOI_NAMED.finditer(text) if not normal_doi(unquote(m[1]))]
     wrong += [("DOI", m[0]) for m in _SHORT_DOI.finditer(text)]
     wrong += [("NCT", m[0]) for m in _NCT.finditer(text) if normal_nct(m[0]) != m[0].upper()]
     wrong += [("PMC", m[0]) for m in _PMC.finditer(text) if not normal_pmcid(re.sub(r"[\s:]", "", m[0]))]
@@ -248,7 +249,3 @@ def _malformed(text: str) -> list[Statement]:
 
 def _is_pmid(value: str) -> bool:
     return value.isdigit() and len(value.lstrip("0")) in range(1, MAX_PMID_DIGITS + 1)
-
-
-def _unquoted(value: str) -> str:
-    return value.replace("%2F", "/").replace("%2f", "/")

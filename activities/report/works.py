@@ -130,7 +130,6 @@ def _design(item: Evidence) -> str:
 
 
 def grade_of(kind: EvidenceType) -> Grade:
-    """The grade of a type of evidence."""
     weight = WEIGHT[kind]
     return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
 

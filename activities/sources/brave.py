@@ -2,8 +2,9 @@
 
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Query
+from activities.sources.base import Listing
 from activities.sources.names import info_of
-from activities.sources.web import Results, WebSource, years_of
+from activities.sources.web import WebSource, years_of
 
 MAX_COUNT = 20
 """Results of one request, by the API's own limit."""
@@ -16,7 +17,7 @@ class BraveSource(WebSource):
     fields = ("url", "title", "description", "page_age")
     info = info_of("brave")
 
-    async def ask(self, query: Query, wanted: int) -> Results:
+    async def ask(self, query: Query, wanted: int) -> Listing:
         params: dict[str, str | int] = {"q": query.text, "count": min(wanted, MAX_COUNT)}
         if years := years_of(query):
             # The API accepts a range of days: https://api-dashboard.search.brave.com (parameter freshness).

@@ -5,7 +5,8 @@ the UniProt accessions. The molecule search matches similar names, so only molec
 are kept. Mechanisms may be recorded for a salt or for its parent, and both are asked for.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated
 
 from pydantic import JsonValue
@@ -109,11 +110,10 @@ class Chembl(ApiSource):
     async def _molecules(self, query: Query) -> Exchange:
         asked = drug_asked(query.text)
         page = await self.page(Molecules, "molecule/search.json", {"q": asked, "limit": FOUND})
-        own = [item for item in page.molecules if _is_molecule_of(item, asked)]
-        known = [Molecule.model_validate(item) for item in own]
+        known = list(_molecules_of(asked, page.molecules))
         ids = dict.fromkeys(filter(None, (id_ for m in known for id_ in (m.molecule_chembl_id, m.parent))))
         cursor = {"molecules": ",".join(ids), "name": shown(known[0].pref_name or asked)} if ids else None
-        return read_records(NAME, query, own, read_molecule).exchange(len(own), asked, cursor)
+        return read_records(NAME, query, known, read_molecule).exchange(len(known), asked, cursor)
 
     async def _mechanisms(self, query: Query, cursor: Mapping[str, str]) -> Exchange:
         wanted = {"molecule_chembl_id__in": cursor["molecules"], "limit": str(ROWS)}
@@ -131,11 +131,12 @@ class Chembl(ApiSource):
         return batch.exchange(len(page.targets))
 
 
-def _is_molecule_of(item: JsonValue, asked: str) -> bool:
-    try:
-        return is_name_of(asked, Molecule.model_validate(item).names)
-    except ValueError:
-        return False
+def _molecules_of(asked: str, items: Iterable[JsonValue]) -> Iterator[Molecule]:
+    for item in items:
+        with suppress(ValueError):
+            molecule = Molecule.model_validate(item)
+            if is_name_of(asked, molecule.names):
+                yield molecule
 
 
 def shown(name: str) -> str:
@@ -143,9 +144,8 @@ def shown(name: str) -> str:
     return name.capitalize() if name.isupper() else name
 
 
-def read_molecule(item: JsonValue) -> Evidence:
-    """A molecule with its names and its highest clinical phase. Raises ValueError for another shape."""
-    molecule = Molecule.model_validate(item)
+def read_molecule(molecule: Molecule) -> Evidence:
+    """A molecule with its names and its highest clinical phase."""
     name = shown(molecule.pref_name or molecule.molecule_chembl_id)
     return database_record(
         NAME,

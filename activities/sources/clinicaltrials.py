@@ -309,7 +309,6 @@ def field_lines(study: Study) -> Iterator[str]:
 
 
 def outcome_line(label: str, outcome: Outcome) -> str:
-    """A planned outcome on one line."""
     frame = f" (time frame: {outcome.time_frame})" if outcome.time_frame else ""
     said = f" {outcome.description}" if outcome.description else ""
     return f"{label}: {outcome.measure}{frame}.{said}"

@@ -9,8 +9,9 @@ from activities.contracts.errors import Malformed, RateLimited
 from activities.contracts.evidence import Query
 from activities.documents.read import Unreadable
 from activities.documents.readers import readers
+from activities.sources.base import Listing
 from activities.sources.names import info_of
-from activities.sources.web import Results, WebSource, years_of
+from activities.sources.web import WebSource, years_of
 
 READ_SECONDS = 10.0
 """For reading the page of results, in a process that is killed then."""
@@ -32,7 +33,7 @@ class DuckDuckGoSource(WebSource):
     url = "https://html.duckduckgo.com"
     info = info_of("duckduckgo")
 
-    async def ask(self, query: Query, wanted: int) -> Results:
+    async def ask(self, query: Query, wanted: int) -> Listing:
         form = {"q": query.text, "b": "", "kl": "wt-wt"}
         if years := years_of(query):
             form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"

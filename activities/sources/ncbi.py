@@ -82,11 +82,10 @@ class Summaries(Wire):
 
 
 class Eutils:
-    """The utilities for one database, on behalf of one source."""
+    """The utilities for the database that a source has its name from."""
 
-    def __init__(self, source: str, database: str, settings: Settings, http: Http) -> None:
+    def __init__(self, source: str, settings: Settings, http: Http) -> None:
         self.source = source
-        self._database = database
         self._http = http
         self.address = settings.source_url(source, BASE_URL)
         self._common: dict[str, str] = {"tool": "determinator"}
@@ -102,7 +101,7 @@ class Eutils:
         if not query.text.strip():
             raise Refused(f"{self.source} was asked an empty query")
         params = {
-            "db": self._database,
+            "db": self.source,
             "term": with_types(query),
             "retmax": str(limit),
             "retmode": "json",
@@ -126,7 +125,7 @@ class Eutils:
     ) -> T:
         """efetch: what `reader(tree, *args)`, a function of a module, reads from the records of ids, which
         stand below an element named `root`. `args` are JSON and the result is a `kind`; see `read_answer`."""
-        params = {"db": self._database, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
+        params = {"db": self.source, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
         response = await self._ask(
             "efetch.fcgi", params, lambda answer: read_tree(answer, self.source, root), max_age=max_age
         )
@@ -137,7 +136,7 @@ class Eutils:
         """esummary: the titles of records by id, as far as NCBI has them. Raises SourceError."""
         if not ids:
             return {}
-        params = {"db": self._database, "id": ",".join(ids), "retmode": "json"}
+        params = {"db": self.source, "id": ",".join(ids), "retmode": "json"}
         response = await self._ask(
             "esummary.fcgi", params, lambda answer: read_page(Summaries, answer, self.source)
         )
@@ -147,8 +146,8 @@ class Eutils:
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
         """elink within the database: ids linked to one id under a link name, best first, itself left out."""
         params = {
-            "dbfrom": self._database,
-            "db": self._database,
+            "dbfrom": self.source,
+            "db": self.source,
             "id": uid,
             "linkname": name,
             "cmd": "neighbor",

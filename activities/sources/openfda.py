@@ -101,7 +101,6 @@ def shares_of(query: Query) -> dict[str, int]:
 
 
 def parameters(endpoint: str, text: str, limit: int) -> dict[str, str]:
-    """The parameters of one endpoint."""
     if endpoint == "event":
         return {
             "search": lucene(text, _REPORTED_NAMES),

@@ -29,7 +29,7 @@ class Pmc:
 
     def __init__(self, settings: Settings, http: Http) -> None:
         rate = requests_per_second(settings)
-        self._eutils = Eutils("pmc", "pmc", settings, http)
+        self._eutils = Eutils("pmc", settings, http)
         self.address = self._eutils.address
         self.info = info_of("pmc").replace(
             rate=f"{rate:.0f} requests a second, together with PubMed", rate_per_second=rate

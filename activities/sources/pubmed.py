@@ -6,7 +6,7 @@ understood: `related:PMID` (similar articles), `citedby:PMID` (articles in PubMe
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lxml import etree
@@ -45,7 +45,7 @@ class PubMed:
 
     def __init__(self, settings: Settings, http: Http) -> None:
         rate = requests_per_second(settings)
-        self._eutils = Eutils("pubmed", "pubmed", settings, http)
+        self._eutils = Eutils("pubmed", settings, http)
         self.address = self._eutils.address
         self.info = info_of("pubmed").replace(rate=f"{rate:.0f} requests a second", rate_per_second=rate)
 
@@ -190,17 +190,14 @@ def _identifiers(
         for path in ("PubmedData/ArticleIdList", "PubmedBookData/ArticleIdList")
         for found in element.iterfind(f"{path}/ArticleId")
     }
-    located = _located_doi(article.iterfind("ELocationID"))
+    located = (
+        normal_doi(text_of(place))
+        for place in article.iterfind("ELocationID")
+        if place.get("EIdType") == "doi" and place.get("ValidYN", "Y") == "Y"
+    )
     return Identifiers(
         pmid=pmid,
         pmcid=normal_pmcid(own.get("pmc")),
-        doi=normal_doi(own.get("doi")) or located,
+        doi=normal_doi(own.get("doi")) or next(located, None),
         nct=trials[0] if len(trials) == 1 else None,
     )
-
-
-def _located_doi(places: Iterable[etree._Element]) -> str | None:
-    for place in places:
-        if place.get("EIdType") == "doi" and place.get("ValidYN", "Y") == "Y":
-            return normal_doi(text_of(place))
-    return None

@@ -5,11 +5,12 @@ import httpx
 from activities.contracts.errors import RateLimited, Refused, Unavailable
 from activities.contracts.evidence import Query
 from activities.settings import Settings
+from activities.sources.base import Listing
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, summary
 from activities.sources.http.reading import read_json
 from activities.sources.names import info_of
-from activities.sources.web import Results, WebSource
+from activities.sources.web import WebSource
 
 
 class SearxngSource(WebSource):
@@ -28,7 +29,7 @@ class SearxngSource(WebSource):
         self._url = settings.source_url("searxng", settings.searxng_url or "").removesuffix("/search")
         self.missing = "" if self._url else "needs an instance; set SEARXNG_URL to its address"
 
-    async def ask(self, query: Query, wanted: int) -> Results:
+    async def ask(self, query: Query, wanted: int) -> Listing:
         params = {"q": query.text, "format": "json"}
         if categories := query.filters.options.get("categories"):
             params["categories"] = categories
@@ -49,7 +50,7 @@ class SearxngSource(WebSource):
             )
         return self._read(answer)
 
-    def _read(self, answer: httpx.Response) -> Results:
+    def _read(self, answer: httpx.Response) -> Listing:
         """The results of an answer. Raises Unavailable or RateLimited when no engine answered, and for a page
         in place of results; Malformed for anything else that is no answer."""
         if "html" in answer.headers.get("content-type", "") or answer.content.lstrip()[:1] == b"<":

@@ -2,8 +2,9 @@
 
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Query
+from activities.sources.base import Listing
 from activities.sources.names import info_of
-from activities.sources.web import Results, WebSource, years_of
+from activities.sources.web import WebSource, years_of
 
 MAX_COUNT = 20
 """Results of one request; more than ten cost a second credit."""
@@ -16,7 +17,7 @@ class SerperSource(WebSource):
     fields = ("link", "title", "snippet", "date")
     info = info_of("serper")
 
-    async def ask(self, query: Query, wanted: int) -> Results:
+    async def ask(self, query: Query, wanted: int) -> Listing:
         wish: dict[str, str | int] = {"q": query.text, "num": min(wanted, MAX_COUNT)}
         if years := years_of(query):
             # Google's own parameter for a range of days, which Serper passes on.

@@ -73,12 +73,10 @@ class StandingLookup:
     may be a quarter of an hour old. Failures are part of the verdict and never raised."""
 
     def __init__(self, http: Http, settings: Settings) -> None:
-        self._http = http
         self._offline = settings.offline
-        self._eutils = ncbi.Eutils("pubmed", "pubmed", settings, http)
+        self._eutils = ncbi.Eutils("pubmed", settings, http)
         self._crossref = crossref.Crossref(settings, http)
-        self._europepmc_url = settings.source_url("europepmc", europepmc.BASE_URL)
-        http.pace("europepmc", 10.0)
+        self._europepmc = europepmc.EuropePmc(settings, http)
 
     async def check_many(
         self,
@@ -178,15 +176,9 @@ class StandingLookup:
             "format": "json",
             "pageSize": str(4 * EUROPEPMC_BATCH),
         }
-        response = await self._http.get(
-            "europepmc",
-            f"{self._europepmc_url}/search",
-            params,
-            check=europepmc.read_search,
-            max_age=STANDING_SECONDS,
-        )
+        page = await self._europepmc.ask(europepmc.read_search, "search", params, max_age=STANDING_SECONDS)
         records = []
-        for item in europepmc.read_search(response).results:
+        for item in page.results:
             try:
                 records.append(europepmc.read_result(item))
             except (SourceError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -2,8 +2,9 @@
 
 from activities.contracts.errors import RateLimited, Refused
 from activities.contracts.evidence import Query
+from activities.sources.base import Listing
 from activities.sources.names import info_of
-from activities.sources.web import Results, WebSource
+from activities.sources.web import WebSource
 
 MAX_RESULTS = 20
 MAX_QUERY_CHARS = 400
@@ -22,7 +23,7 @@ class TavilySource(WebSource):
     fields = ("url", "title", "content", "published_date")
     info = info_of("tavily")
 
-    async def ask(self, query: Query, wanted: int) -> Results:
+    async def ask(self, query: Query, wanted: int) -> Listing:
         if len(query.text) > MAX_QUERY_CHARS:
             raise Refused(f"tavily accepts {MAX_QUERY_CHARS} characters and the query has {len(query.text)}")
         wish: dict[str, str | int] = {

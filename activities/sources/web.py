@@ -9,7 +9,7 @@ and the facts `read` and `page_not_read` say so.
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import httpx
 import structlog
@@ -40,26 +40,6 @@ SNIPPET_CHARS = 600
 TEXT_CHARS = 400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One result of an engine."""
-
-    url: str
-    title: str = ""
-    snippet: str = ""
-    date: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """What an engine answered."""
-
-    candidates: tuple[Candidate, ...]
-    set_aside: int = 0
-    """Results without a usable address."""
-    detail: str = ""
-
-
 class WebSource(ABC):
     """A search engine with page reading. A subclass asks its engine and translates the answer."""
 
@@ -79,8 +59,8 @@ class WebSource(ABC):
         self.missing = f"needs a key; set {self.info.key_setting}" if self.info.needs_key and not key else ""
 
     @abstractmethod
-    async def ask(self, query: Query, wanted: int) -> Results:
-        """One request to the engine. Raises SourceError."""
+    async def ask(self, query: Query, wanted: int) -> Listing:
+        """One request to the engine: the results that have a usable address. Raises SourceError."""
 
     async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
         """Ask the engine, or read every page that it named. Raises SourceError for the engine only."""
@@ -93,19 +73,10 @@ class WebSource(ABC):
         wanted = min(query.limit, MAX_PAGES)
         found = await self.ask(query, wanted)
         unique: dict[str, Listed] = {}
-        for one in found.candidates:
-            name = identifiers.normal_url(one.url) or one.url
-            listed = Listed(
-                name=name,
-                address=one.url,
-                title=one.title,
-                snippet=one.snippet,
-                date=one.date,
-                queries=(query.text,),
-            )
-            unique.setdefault(name, listed)
+        for one in found.results:
+            unique.setdefault(one.name, one.replace(queries=(query.text,)))
         results = tuple(unique.values())[:wanted]
-        return Listing(results, len(unique), found.set_aside, query.text, found.detail)
+        return replace(found, results=results, hits=len(unique), sent=query.text)
 
     async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
         """The pages, all at once; one that does not answer costs that page. A page that had no turn within
@@ -120,7 +91,7 @@ class WebSource(ABC):
                 task.cancel()
         return {name: task.result() for task, name in reading.items() if task in done}
 
-    def _read(self, answer: httpx.Response) -> Results:
+    def _read(self, answer: httpx.Response) -> Listing:
         """The results of an answer; one that cannot be read is not stored. Raises SourceError."""
         body = read_json(answer, self.info.name)
         return self.results(self.found_in(body if isinstance(body, dict) else {}))
@@ -129,13 +100,13 @@ class WebSource(ABC):
         """The list of results in an answer. Raises Malformed for what is no answer of the engine."""
         return body.get("results")
 
-    def results(self, found: object, detail: str = "") -> Results:
+    def results(self, found: object, detail: str = "") -> Listing:
         """The results of an answer, without what has no usable address. Raises Malformed for no list."""
         if not isinstance(found, list):
             raise Malformed(f"{self.info.name} sent an answer without a list of results")
         items = [item if isinstance(item, dict) else {} for item in found]
         kept = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
-        return Results(kept, len(items) - len(kept), detail)
+        return Listing(kept, set_aside=len(items) - len(kept), detail=detail)
 
     async def _record(self, listed: Listed) -> Evidence | None:
         """The page as evidence, else the snippet, else None."""
@@ -183,12 +154,15 @@ class WebSource(ABC):
         )
 
 
-def candidate(url: object, title: object, snippet: object, date: object = "") -> Candidate | None:
+def candidate(url: object, title: object, snippet: object, date: object = "") -> Listed | None:
     """One result as an engine gave it; None without an http(s) address."""
-    if not isinstance(url, str) or identifiers.normal_url(url) is None:
+    if not isinstance(url, str):
         return None
-    url = url.encode("utf-8", errors="replace").decode()  # JSON may hold lone surrogates, texts may not
-    return Candidate(url.strip(), plain(title)[:300], plain(snippet)[:SNIPPET_CHARS], plain(date))
+    url = url.encode("utf-8", errors="replace").decode().strip()  # JSON may hold lone surrogates
+    if (name := identifiers.normal_url(url)) is None:
+        return None
+    shown = {"title": plain(title)[:300], "snippet": plain(snippet)[:SNIPPET_CHARS], "date": plain(date)}
+    return Listed(name=name, address=url, **shown)
 
 
 def years_of(query: Query) -> tuple[int, int] | None:

@@ -82,7 +82,6 @@ def missing(field: CandidateField) -> str:
 
 
 def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
-    """An entry in words."""
     text = clean(entry.text)
     if field == "regulatory":
         return _regulatory(entry, text)

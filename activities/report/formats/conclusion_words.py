@@ -62,7 +62,6 @@ REASONS: Mapping[CertaintyReason, str] = {
 
 
 def statement(one: Conclusion) -> str:
-    """A conclusion as one sentence."""
     outcome, group = clean(one.outcome), clean(one.group)
     versus = f" compared with {against}" if (against := clean(one.comparator)) else ""
     with_group = f" with {group}{versus}" if group else versus

@@ -28,7 +28,6 @@ _STYLES = {"question": "Subtitle", "notice": "Intense Quote", "quote": "Quote"}
 
 
 def docx(report: Report) -> bytes:
-    """The whole report."""
     import docx as library
 
     word = library.Document()

@@ -10,7 +10,6 @@ from activities.report.schema import Report
 
 
 def markdown(report: Report) -> bytes:
-    """The whole report."""
     made = document(report, drawn=False)
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in made.chapters:
@@ -19,7 +18,6 @@ def markdown(report: Report) -> bytes:
 
 
 def as_markdown(block: page.Block) -> str:
-    """A block as Markdown."""
     match block:
         case page.Heading():
             return f"### {escape_markdown(block.text)}"

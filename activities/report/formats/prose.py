@@ -33,7 +33,6 @@ class Citations:
 
     @classmethod
     def of(cls, references: Iterable[Reference]) -> "Citations":
-        """The citations of a reference list."""
         return cls({reference.evidence_id: reference.number for reference in references})
 
     def cited(self, supports: Iterable[Support]) -> list[int]:
@@ -47,7 +46,6 @@ class Citations:
 
 
 def claim_text(claim: Claim, citations: Citations) -> str:
-    """A claim with its citation, as Markdown."""
     return cited(escape_markdown(claim.text), citations.mark(claim.support))
 
 
@@ -104,7 +102,6 @@ def section_text(
 
 
 def paragraphs_of(section: ReportSection) -> list[list[Claim]]:
-    """A section's claims by paragraph."""
     by_id = {claim.id: claim for claim in section.claims}
     found = [[by_id[name] for name in paragraph if name in by_id] for paragraph in section.paragraphs]
     return [paragraph for paragraph in found if paragraph]

@@ -40,7 +40,6 @@ WARNING_STANDINGS = frozenset({"retracted", "concern"})
 
 
 def blocks(report: Report) -> Iterator[page.References]:
-    """The list of references."""
     items = tuple(_listed(reference, report) for reference in report.references)
     if items:
         yield page.References(items)

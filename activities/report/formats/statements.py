@@ -44,7 +44,6 @@ _SECTION: Mapping[str, tuple[str, str]] = {
 
 
 def source_title(name: str) -> str:
-    """The name of a source for readers."""
     return SOURCES.get(name, clean(name))
 
 

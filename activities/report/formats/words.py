@@ -73,15 +73,14 @@ def gaps(report: Report) -> tuple[str, ...]:
     if len(report.sections) < 2:
         return ()
     empty = [section for section in report.sections if not section.claims]
-    return tuple(f"{heading(section)}: {_why_empty(section)}" for section in empty)
-
-
-def _why_empty(section: ReportSection) -> str:
-    return sentence(section.empty_because) if section.empty_because else "No claim is made here."
+    return tuple(
+        f"{heading(section)}: "
+        + (sentence(section.empty_because) if section.empty_because else "No claim is made here.")
+        for section in empty
+    )
 
 
 def limitations(report: Report) -> tuple[str, ...]:
-    """The limitations in words."""
     said_above = "unanswered" if report.unanswered is not None else ""
     shown = [statement for statement in report.statements if statement.code != said_above]
     unreached = [s for s in shown if s.code == "source_not_searched" and _UNREACHED.match(s.text("reason"))]
@@ -260,7 +259,6 @@ def kicker(report: Report) -> str:
 
 
 def run_line(report: Report) -> str:
-    """Which run this is."""
     plan = f", plan {clean(report.methodology.plan_hash)}" if report.methodology.plan_hash else ""
     return (
         f"Run {clean(report.run_id)} (mode {clean(report.mode)}, profile {clean(report.profile)}{plan}), "
