@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import (
@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 
 from activities import credentials
-from activities.configuration.declaration import Key
+from activities.configuration.declaration import setting
 from activities.configuration.file import ConfigError, FileSettings, read_bytes, read_settings
 from activities.configuration.folder import allowed, over
 from activities.configuration.mcp import McpSource
@@ -50,104 +50,82 @@ def user_config_path() -> Path:
 
 
 class Settings(QuestionSettings):
-    """All settings of a worker and the CLI, each declared once (`Key`). Field names are flat keys of
+    """All settings of a worker and the CLI, each declared once (`setting`). Field names are flat keys of
     `determinator.toml` as well."""
 
-    model: Annotated[
-        str | None,
-        Key(
-            "Model for every role; `extractive` or none: passages are ranked and quoted.",
-            at="model.name",
-            also=("llm.model",),
-            example='"gpt-oss:20b"',
-            flag=True,
-        ),
-    ] = None
-    openai_base_url: Annotated[
-        str | None,
-        Key(
-            "Address of an OpenAI-compatible server; default: OpenAI's own.",
-            at="model.base_url",
-            also=("llm.base_url",),
-            example='"http://localhost:11434/v1"',
-            flag="--base-url",
-        ),
-    ] = Field(default=None, validation_alias="OPENAI_BASE_URL")
-    roles: Annotated[
-        dict[str, str],
-        Key(
-            "Role, or member of a team, -> model, where it is to use another one than `name`.",
-            at="model",
-            example='{ judge = "a-smaller-model" }',
-        ),
-    ] = Field(default_factory=dict)
-    fallback: Annotated[
-        list[str],
-        Key(
-            "Models to use while one is down, in this order; `extractive` comes last.",
-            at="model",
-            example='["extractive"]',
-            flag=True,
-        ),
-    ] = Field(default_factory=list)
-    wait_for_model: Annotated[
-        bool, Key("Wait for a model that is down, without a limit.", at="model.wait", flag=True)
-    ] = False
-    temperature: Annotated[
-        float,
-        Field(ge=0, le=2),
-        Key(
-            "Sampling temperature of every step for which the mode has none of its own.",
-            at="model",
-            also=("llm.temperature",),
-        ),
-    ] = 0.0
-    context_tokens: Annotated[
-        int,
-        Field(ge=1_000),
-        Key(
-            "Context window of a model that is not known; when set, no prompt is larger than it.",
-            at="model",
-            also=("model.context",),
-            unit="tokens",
-        ),
-    ] = 32_000
-    effort: Annotated[
-        Effort | None,
-        Key(
-            "How much a model is asked for: small, normal or large; default: by its size.",
-            at="model",
-            example='"small"',
-            flag=True,
-        ),
-    ] = None
-    model_concurrency: Annotated[
-        int | None,
-        Field(ge=0),
-        Key(
-            "Calls made to one model server at once, 0 for no limit; default: found by the server.",
-            at="model.concurrency",
-            example="4",
-        ),
-    ] = None
-    model_silence: Annotated[
-        Seconds,
-        Field(gt=0),
-        Key(
-            "Time without output after which a model call is given up; four times as long at its start.",
-            at="model.silence",
-            unit="seconds",
-        ),
-    ] = 150.0
-    prices: Annotated[
-        dict[str, dict[str, float]],
-        Key(
-            "Model -> its prices, where they are not those of `genai-prices`.",
-            at="model",
-            unit="US dollars a million tokens",
-            example="{ my-model = { input = 0.5, output = 1.5, cached_input = 0.1 } }",
-        ),
-    ] = Field(default_factory=dict)
+    model: str | None = setting(
+        "Model for every role; `extractive` or none: passages are ranked and quoted.",
+        at="model.name",
+        also=("llm.model",),
+        example='"gpt-oss:20b"',
+        flag=True,
+    )
+    openai_base_url: str | None = setting(
+        "Address of an OpenAI-compatible server; default: OpenAI's own.",
+        validation_alias="OPENAI_BASE_URL",
+        at="model.base_url",
+        also=("llm.base_url",),
+        example='"http://localhost:11434/v1"',
+        flag="--base-url",
+    )
+    roles: dict[str, str] = setting(
+        "Role, or member of a team, -> model, where it is to use another one than `name`.",
+        default_factory=dict,
+        at="model",
+        example='{ judge = "a-smaller-model" }',
+    )
+    fallback: list[str] = setting(
+        "Models to use while one is down, in this order; `extractive` comes last.",
+        default_factory=list,
+        at="model",
+        example='["extractive"]',
+        flag=True,
+    )
+    wait_for_model: bool = setting(
+        "Wait for a model that is down, without a limit.", default=False, at="model.wait", flag=True
+    )
+    temperature: float = setting(
+        "Sampling temperature of every step for which the mode has none of its own.",
+        default=0.0,
+        at="model",
+        also=("llm.temperature",),
+        ge=0,
+        le=2,
+    )
+    context_tokens: int = setting(
+        "Context window of a model that is not known; when set, no prompt is larger than it.",
+        default=32_000,
+        at="model",
+        also=("model.context",),
+        unit="tokens",
+        ge=1_000,
+    )
+    effort: Effort | None = setting(
+        "How much a model is asked for: small, normal or large; default: by its size.",
+        at="model",
+        example='"small"',
+        flag=True,
+    )
+    model_concurrency: int | None = setting(
+        "Calls made to one model server at once, 0 for no limit; default: found by the server.",
+        at="model.concurrency",
+        example="4",
+        ge=0,
+    )
+    model_silence: Seconds = setting(
+        "Time without output after which a model call is given up; four times as long at its start.",
+        default=150.0,
+        at="model.silence",
+        unit="seconds",
+        gt=0,
+    )
+    prices: dict[str, dict[str, float]] = setting(
+        "Model -> its prices, where they are not those of `genai-prices`.",
+        default_factory=dict,
+        at="model",
+        unit="US dollars a million tokens",
+        example="{ my-model = { input = 0.5, output = 1.5, cached_input = 0.1 } }",
+    )
 
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     ncbi_api_key: SecretStr | None = Field(default=None, validation_alias="NCBI_API_KEY")
@@ -156,148 +134,118 @@ class Settings(QuestionSettings):
     tavily_api_key: SecretStr | None = Field(default=None, validation_alias="TAVILY_API_KEY")
     codec_keys: SecretStr | None = Field(default=None, validation_alias="DETERMINATOR_CODEC_KEYS")
     """Keys that payloads are encrypted with (`activities.codec`)."""
-    searxng_url: Annotated[
-        str | None, Key("Address of a SearXNG server for web searches.", example='"http://localhost:8888"')
-    ] = Field(default=None, validation_alias="SEARXNG_URL")
+    searxng_url: str | None = setting(
+        "Address of a SearXNG server for web searches.",
+        validation_alias="SEARXNG_URL",
+        example='"http://localhost:8888"',
+    )
     semanticscholar_api_key: SecretStr | None = Field(default=None, validation_alias="S2_API_KEY")
     openfda_api_key: SecretStr | None = Field(default=None, validation_alias="OPENFDA_API_KEY")
     openalex_api_key: SecretStr | None = Field(default=None, validation_alias="OPENALEX_API_KEY")
     neo4j_password: SecretStr | None = Field(default=None, validation_alias="NEO4J_PASSWORD")
-    neo4j_user: Annotated[str, Key("User of the graph database behind the source neo4j.")] = "neo4j"
-    neo4j_database: Annotated[
-        str | None, Key("Its database; default: the server's own.", example='"neo4j"')
-    ] = None
-    neo4j_schema: Annotated[
-        str,
-        Key("How its graph names things: hetionet, primekg, or a TOML file of your own (docs/tools.md)."),
-    ] = "hetionet"
-    email: Annotated[
-        str | None,
-        Key(
-            "Contact address for APIs that ask for one (NCBI, Crossref, OpenAlex).",
-            example='"you@example.org"',
-        ),
-    ] = None
-    disabled_sources: Annotated[
-        list[str], Key("Sources that are never used.", example='["duckduckgo"]', by_folder=True)
-    ] = Field(default_factory=list)
-    private_pages: Annotated[
-        list[str],
-        Key("Networks whose web pages may be read although they are not public.", example='["10.1.0.0/16"]'),
-    ] = Field(default_factory=list)
-    offline: Annotated[
-        bool,
-        Key("Use no network: neither sources nor a model beyond this machine.", flag=True, by_folder=True),
-    ] = False
+    neo4j_user: str = setting("User of the graph database behind the source neo4j.", default="neo4j")
+    neo4j_database: str | None = setting("Its database; default: the server's own.", example='"neo4j"')
+    neo4j_schema: str = setting(
+        "How its graph names things: hetionet, primekg, or a TOML file of your own (docs/tools.md).",
+        default="hetionet",
+    )
+    email: str | None = setting(
+        "Contact address for APIs that ask for one (NCBI, Crossref, OpenAlex).",
+        example='"you@example.org"',
+    )
+    disabled_sources: list[str] = setting(
+        "Sources that are never used.", default_factory=list, example='["duckduckgo"]', by_folder=True
+    )
+    private_pages: list[str] = setting(
+        "Networks whose web pages may be read although they are not public.",
+        default_factory=list,
+        example='["10.1.0.0/16"]',
+    )
+    offline: bool = setting(
+        "Use no network: neither sources nor a model beyond this machine.",
+        default=False,
+        flag=True,
+        by_folder=True,
+    )
     sources: dict[str, SourceSettings] = Field(default_factory=dict)
     """What is set for single sources, by their name: `[sources.NAME]`."""
     mcp: dict[str, McpSource] = Field(default_factory=dict)
     """Sources that are tools of MCP servers, by their name: `[mcp.NAME]`."""
 
-    output_format: Annotated[
-        Literal["md", "html", "json", "docx", "pdf"],
-        Key(
-            "Format of the report file that a run leaves in the home folder.",
-            at="output.format",
-            by_folder=True,
-        ),
-    ] = "md"
-    reports_dir: Annotated[
-        Path | None,
-        Key(
-            "Folder in which a worker leaves each report as a file; embedded: reports/ in home.",
-            example='"./reports"',
-        ),
-    ] = None
-    profiles_dir: Annotated[
-        Path | None,
-        Key(
-            "Folder of your own profiles in TOML; default: profiles/ in home.",
-            at="profiles.folder",
-            example='"./profiles"',
-        ),
-    ] = None
-
-    temporal_address: Annotated[
-        str | None,
-        Key(
-            "Temporal server, under TEMPORAL_ADDRESS and --address; default: one is started here.",
-            at="temporal.address",
-            example='"localhost:7233"',
-            by_request=True,
-        ),
-    ] = None
-    temporal_namespace: Annotated[
-        str | None,
-        Key(
-            "Namespace at that server, under TEMPORAL_NAMESPACE.",
-            at="temporal.namespace",
-            example='"default"',
-            by_request=True,
-        ),
-    ] = None
-    task_queue: Annotated[str, Key("Task queue of runs and workers.", at="temporal", by_request=True)] = (
-        "determinator"
+    output_format: Literal["md", "html", "json", "docx", "pdf"] = setting(
+        "Format of the report file that a run leaves in the home folder.",
+        default="md",
+        at="output.format",
+        by_folder=True,
     )
-    web_ui: Annotated[
-        bool,
-        Key(
-            "Whether the embedded server serves Temporal's Web UI, which has no authentication.",
-            at="temporal",
-            by_request=True,
-        ),
-    ] = True
-    allowed_libraries: Annotated[
-        list[Path],
-        Key(
-            "Folders that a request may name as its library without a signature of this home.",
-            at="worker.libraries",
-            example='["/srv/papers"]',
-        ),
-    ] = Field(default_factory=list)
-    allowed_model_urls: Annotated[
-        list[str],
-        Key(
-            "Addresses of model servers that a request may name besides `base_url`.",
-            at="worker.model_urls",
-            example='["http://gpu:8000/v1"]',
-        ),
-    ] = Field(default_factory=list)
-    queues: Annotated[
-        list[Part],
-        Key(
-            "What a worker does: workflows, searches, models; default: everything, on one queue.",
-            at="worker.queues",
-            example='["workflows", "searches"]',
-            by_request=True,
-        ),
-    ] = Field(default_factory=list)
-    metrics: Annotated[
-        str | None,
-        Key(
-            "Where a worker serves metrics for Prometheus, at /metrics.",
-            at="worker.metrics",
-            example='"127.0.0.1:9464"',
-            by_request=True,
-        ),
-    ] = None
-    health: Annotated[
-        str | None,
-        Key(
-            "Where a worker answers health checks, at /healthz and /readyz.",
-            at="worker.health",
-            example='"127.0.0.1:8082"',
-            by_request=True,
-        ),
-    ] = None
-    hooks: Annotated[
-        list[str],
-        Key(
-            "`package.module:attribute` of hooks to run around searches and model calls.",
-            example='["my_hooks:Spending"]',
-        ),
-    ] = Field(default_factory=list)
-    log_level: Annotated[str, Key("Level of a worker's log: debug, info, warning or error.")] = "info"
+    reports_dir: Path | None = setting(
+        "Folder in which a worker leaves each report as a file; embedded: reports/ in home.",
+        example='"./reports"',
+    )
+    profiles_dir: Path | None = setting(
+        "Folder of your own profiles in TOML; default: profiles/ in home.",
+        at="profiles.folder",
+        example='"./profiles"',
+    )
+
+    temporal_address: str | None = setting(
+        "Temporal server, under TEMPORAL_ADDRESS and --address; default: one is started here.",
+        at="temporal.address",
+        example='"localhost:7233"',
+        by_request=True,
+    )
+    temporal_namespace: str | None = setting(
+        "Namespace at that server, under TEMPORAL_NAMESPACE.",
+        at="temporal.namespace",
+        example='"default"',
+        by_request=True,
+    )
+    task_queue: str = setting(
+        "Task queue of runs and workers.", default="determinator", at="temporal", by_request=True
+    )
+    web_ui: bool = setting(
+        "Whether the embedded server serves Temporal's Web UI, which has no authentication.",
+        default=True,
+        at="temporal",
+        by_request=True,
+    )
+    allowed_libraries: list[Path] = setting(
+        "Folders that a request may name as its library without a signature of this home.",
+        default_factory=list,
+        at="worker.libraries",
+        example='["/srv/papers"]',
+    )
+    allowed_model_urls: list[str] = setting(
+        "Addresses of model servers that a request may name besides `base_url`.",
+        default_factory=list,
+        at="worker.model_urls",
+        example='["http://gpu:8000/v1"]',
+    )
+    queues: list[Part] = setting(
+        "What a worker does: workflows, searches, models; default: everything, on one queue.",
+        default_factory=list,
+        at="worker.queues",
+        example='["workflows", "searches"]',
+        by_request=True,
+    )
+    metrics: str | None = setting(
+        "Where a worker serves metrics for Prometheus, at /metrics.",
+        at="worker.metrics",
+        example='"127.0.0.1:9464"',
+        by_request=True,
+    )
+    health: str | None = setting(
+        "Where a worker answers health checks, at /healthz and /readyz.",
+        at="worker.health",
+        example='"127.0.0.1:8082"',
+        by_request=True,
+    )
+    hooks: list[str] = setting(
+        "`package.module:attribute` of hooks to run around searches and model calls.",
+        default_factory=list,
+        example='["my_hooks:Spending"]',
+    )
+    log_level: str = setting("Level of a worker's log: debug, info, warning or error.", default="info")
 
     @field_validator("roles")
     @classmethod

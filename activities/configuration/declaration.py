@@ -5,8 +5,10 @@ none of them repeats a name, a limit or a sentence of it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
 
@@ -40,6 +42,18 @@ class Key:
     def place(self, name: str) -> str:
         """Its key in the file, with the section: `budget.max_tokens`."""
         return self.at if "." in self.at or not self.at else f"{self.at}.{name}"
+
+
+_KEY = frozenset(field.name for field in fields(Key))
+
+
+def setting(help: str, **named: Any) -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
+    """The field of a setting: what `Key` has, and bounds, alias and default as in pydantic's `Field`, but
+    None where no default is given."""
+    kept = {name: value for name, value in named.items() if name not in _KEY}
+    made = Field(**kept if "default_factory" in kept else {"default": None} | kept)
+    made.metadata.append(Key(help, **{name: value for name, value in named.items() if name in _KEY}))
+    return made
 
 
 def declared(fields: Mapping[str, FieldInfo]) -> dict[str, Key]:
