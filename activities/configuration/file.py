@@ -146,7 +146,8 @@ class _Reader:
         elif name.endswith("_url") and isinstance(value, str):
             self._source(name.removesuffix("_url"), "url", value, (name,))
         else:
-            raise self._error((name,), f"there is no such key{nearest(name, self._top_level())}")
+            tables = [name for name in self._sections if "." not in name]
+            self._expect(name, [*tables, "sources", "mcp", *self._known], (name,))
 
     def _leave_out_disabled(self) -> None:
         """Of the older format's tool "web", only the engine that was chosen is searched."""
@@ -155,8 +156,10 @@ class _Reader:
             disabled = {name for name, keys in self._sources.items() if keys.get("enabled") is False}
             self._values["default_sources"] = [name for name in chosen if name not in disabled]
 
-    def _top_level(self) -> list[str]:
-        return [*(name for name in self._sections if "." not in name), "sources", "mcp", *self._known]
+    def _expect(self, name: str, known: Collection[str], where: tuple[str, ...]) -> None:
+        """Raises ConfigError, with the nearest key, for one that is not known."""
+        if name not in known:
+            raise self._error(where, f"there is no such key{nearest(name, known)}")
 
     def _section(self, section: str, table: Mapping[str, object]) -> None:
         keys = self._sections[section]
@@ -190,8 +193,7 @@ class _Reader:
             for name, value in table.items():
                 where = ("sources", source, name)
                 with self._collecting_problems():
-                    if name not in SOURCE_KEYS:
-                        raise self._error(where, f"there is no such key{nearest(name, SOURCE_KEYS)}")
+                    self._expect(name, SOURCE_KEYS, where)
                     self._source(source, name, value, where)
 
     def _mcp_tables(self, tables: Mapping[str, object]) -> None:
@@ -205,10 +207,7 @@ class _Reader:
                     raise self._error(("mcp", source), str(error)) from error
                 for name in table:
                     where = ("mcp", source, name)
-                    if name not in McpSource.model_fields:
-                        raise self._error(
-                            where, f"there is no such key{nearest(name, McpSource.model_fields)}"
-                        )
+                    self._expect(name, McpSource.model_fields, where)
                     self._places[f"mcp.{source}.{name}"] = self._place(where)
                 self._mcp[source] = table
 

@@ -28,27 +28,24 @@ def judged_works(
         name = judgement.evidence_id
         work = JudgedWork.model_validate(judgement.model_dump())
         item = documents.get(name)
-        described = item or known.get(name)
-        update: dict[str, object] = {}
-        if described is not None:
-            update = {
-                "title": clean(described.title),
-                "year": described.year,
-                "evidence_type": described.evidence_type,
-            }
+        if (described := item or known.get(name)) is not None:
+            title, kind = clean(described.title), described.evidence_type
+            work = work.replace(title=title, year=described.year, evidence_type=kind)
         if item is None:
-            update |= dict.fromkeys(("finding", "comparator", "design", "reason"), "")
-            update |= {"support": (), "participants": None}
+            work = work.replace(finding="", comparator="", design="", reason="", support=(), participants=None)
         else:
             quoted = checker.supports(judgement.support)
             done.retracted |= dict.fromkeys(quoted.retracted)
             if quoted.refused:
                 done.drop(clean(judgement.finding), quoted.refused, "judgement", "", [name])
-            update |= {"finding": "" if quoted.refused else clean(judgement.finding)}
-            update |= {"support": quoted.support, "comparator": clean(judgement.comparator)}
-            update |= {"design": clean(judgement.design)}
-            update |= {"reason": " ".join(clean(judgement.reason).split()[:MAX_REASON_WORDS])}
-        kept.setdefault(name, work.model_copy(update=update))
+            work = work.replace(
+                finding="" if quoted.refused else clean(judgement.finding),
+                support=quoted.support,
+                comparator=clean(judgement.comparator),
+                design=clean(judgement.design),
+                reason=" ".join(clean(judgement.reason).split()[:MAX_REASON_WORDS]),
+            )
+        kept.setdefault(name, work)
     return tuple(kept.values())
 
 
