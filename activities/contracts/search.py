@@ -92,5 +92,5 @@ def united(results: Iterable[Listed]) -> dict[str, Listed]:
     for one in results:
         known = by_name.get(one.name)
         queries = tuple(dict.fromkeys((*(known.queries if known else ()), *one.queries)))
-        by_name[one.name] = known or one.replace(queries=queries)
+        by_name[one.name] = (known or one).replace(queries=queries)
     return by_name
