@@ -23,7 +23,7 @@ from activities.contracts.candidates import (
 )
 from activities.contracts.errors import SourceError, TooSlow
 from activities.contracts.evidence import Evidence, Filters, Query
-from activities.sources.base import Source
+from activities.sources.base import Source, exchanges
 from activities.text.entities import of_kind, resolve
 
 SOURCE_SECONDS = 35.0
@@ -57,21 +57,15 @@ class _Asking:
         query = Query(text=text, limit=limit, filters=Filters(options=options))
         try:
             async with asyncio.timeout(SOURCE_SECONDS):
-                await self._exchange(self.sources[source], query, found)
+                async for step in exchanges(self.sources[source], query):
+                    found += step.records
+                    if len(found) >= limit:
+                        break
         except TimeoutError:
             self._failed(source, TooSlow(f"{source} did not answer within {SOURCE_SECONDS:g} s"))
         except SourceError as error:
             self._failed(source, error)
         return found
-
-    async def _exchange(self, source: Source, query: Query, found: list[Evidence]) -> None:
-        cursor: Mapping[str, str] | None = None
-        while True:
-            step = await source.exchange(query, cursor)
-            found += step.records
-            cursor = step.cursor
-            if cursor is None or len(found) >= query.limit:
-                return
 
     def _failed(self, source: str, error: SourceError) -> None:
         """Remember a failure. A temporary one has priority: it is worth another attempt."""

@@ -32,7 +32,9 @@ def judged_works(
             title, kind = clean(described.title), described.evidence_type
             work = work.replace(title=title, year=described.year, evidence_type=kind)
         if item is None:
-            work = work.replace(finding="", comparator="", design="", reason="", support=(), participants=None)
+            work = work.replace(
+                finding="", comparator="", design="", reason="", support=(), participants=None
+            )
         else:
             quoted = checker.supports(judgement.support)
             done.retracted |= dict.fromkeys(quoted.retracted)

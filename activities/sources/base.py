@@ -9,7 +9,7 @@ A source whose texts cost a request each (`Lister`) lists what matches first, an
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -116,21 +116,26 @@ def unread(records: Sequence[Evidence], chosen: int) -> str:
     return f"{count} of {chosen} pages could not be read" if count else ""
 
 
+async def exchanges(source: Source, query: Query) -> AsyncIterator[Exchange]:
+    """Every exchange of a search, one after the other. Raises SourceError."""
+    cursor: Mapping[str, str] | None = None
+    for _ in range(MAX_EXCHANGES):
+        step = await source.exchange(query, cursor)
+        yield step
+        if (cursor := step.cursor) is None:
+            return
+
+
 async def search(source: Source, query: Query) -> SearchResult:
     """Make every exchange of a search, one after the other. Raises SourceError."""
     records: list[Evidence] = []
     hits = set_aside = 0
     sent = query.text
     details: list[str] = []
-    cursor: Mapping[str, str] | None = None
-    for _ in range(MAX_EXCHANGES):
-        step = await source.exchange(query, cursor)
+    async for step in exchanges(source, query):
         records += step.records
         hits, set_aside = max(hits, step.hits), set_aside + step.set_aside
         sent = step.sent or sent
         details += [step.detail] if step.detail else []
-        cursor = step.cursor
-        if cursor is None:
-            break
     kept = tuple(records[: query.limit])
     return SearchResult(kept, "ok" if kept else "empty", hits, set_aside, sent, tuple(details))
