@@ -93,7 +93,7 @@ class Tally:
 async def find(source: Source, option: SourceOption, question: str, folder: str) -> list[Evidence]:
     """What the searches of a first iteration bring, without duplicates."""
     about = {"run_id": "benchmark", "question": question, "profile": PROFILE}
-    gaps = extractive.evaluate_gaps(GapsInput.model_validate({**about, "iteration": 1}), ())
+    gaps = extractive.evaluate_gaps(GapsInput.model_validate({**about, "iteration": 1}))
     step = SelectInput.model_validate(
         {**about, "iteration": 1, "gaps": gaps.outstanding_gaps, "sources": (option,)}
     )

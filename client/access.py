@@ -1,8 +1,9 @@
 """What a user of the page or of the HTTP interface may see: the runs they started; where nobody signs in,
 all runs of the home."""
 
+import re
 import time
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from client.api import Determinator
@@ -20,6 +21,7 @@ SIGN_INS_A_MINUTE = 10
 """Attempts to sign in from one address within a minute."""
 LISTED = 100
 """Runs in the list, the newest."""
+_FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 
 
 class Access:
@@ -86,27 +88,35 @@ def user_of(name: str | None) -> str:
 
 
 def line_of(error: Exception) -> str:
-    """One line for people on an error of `client.api.EXPECTED`."""
-    return str(as_failure(error) or error)
+    """One line on an error of `client.api.EXPECTED` for callers without a command line: an option goes by its
+    name in Python (`max_cost`, not `--max-cost`)."""
+    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), str(as_failure(error) or error))
 
 
 class RateLimit:
-    """At most `most` events of one name within `seconds`: a sliding window in memory, forgotten when the page
-    restarts."""
+    """At most `most` events of one name within `seconds`: a sliding window in memory, forgotten when the
+    server restarts. A name without an event in the window takes no room."""
 
     def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._seconds = seconds
         self._clock = clock
-        self._events: dict[str, deque[float]] = defaultdict(deque)
+        self._events: OrderedDict[str, deque[float]] = OrderedDict()
+        """Name -> its events; the name with the latest event last."""
 
     def admit(self, name: str) -> float:
         """Count an event and return 0, or return the seconds until the next one is admitted."""
         now = self._clock()
-        events = self._events[name]
-        while events and events[0] <= now - self._seconds:
-            events.popleft()
-        if len(events) >= self._most:
+        begin = now - self._seconds
+        while self._events and next(iter(self._events.values()))[-1] <= begin:
+            self._events.popitem(last=False)
+        events = self._events.setdefault(name, deque(maxlen=self._most))
+        if len(events) == self._most and events[0] > begin:
             return events[0] + self._seconds - now
         events.append(now)
+        self._events.move_to_end(name)
         return 0.0
+
+    def __len__(self) -> int:
+        """Names that are remembered."""
+        return len(self._events)

@@ -208,6 +208,12 @@ class RunContext:
             "profile": self.profile,
         }
 
+    def loop_inputs(self) -> StepInputs:
+        """The same for the steps of every iteration that judge nothing: a history keeps each, so the profile
+        travels without what only the judge, the planner and the choice of sources read."""
+        unread = {"description": "", "criteria": (), "roles": (), "columns": (), "sources": (), "look_up": ()}
+        return {**self.step_inputs(), "profile": self.profile.model_copy(update=unread)}
+
     def adopt_plan(self, plan: ReportPlan) -> None:
         """Make a plan the run's: number its sections and compute its hash. Ids in `plan` are replaced."""
         outline = tuple(section.model_copy(update={"id": ""}) for section in plan.report_outline)

@@ -190,14 +190,15 @@ class BudgetStatus(Frozen):
 
 class SectionProgress(Compact):
     id: str
-    title: str
+    title: str = ""
+    """Empty in a report of the section itself, as is the id of its workflow."""
     status: Literal["waiting", "running", "complete", "partial", "failed", "cancelled"] = "waiting"
     phase: Phase = "starting"
     iteration: int = 0
     evidence: int = 0
     searches: int = 0
     by_role: dict[str, Usage] = Field(default_factory=dict)
-    """What the section has spent so far."""
+    """What the section has spent so far; a report has the roles of which that has changed."""
     spent_microusd: int = 0
     workflow_id: str = ""
     note: str = ""

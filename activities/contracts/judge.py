@@ -95,6 +95,10 @@ class Table(Frozen):
     rows: tuple[TableRow, ...] = ()
 
 
+MAX_QUERIES = 12
+"""Searches that works are put in order by, the latest ones."""
+
+
 class OrderInput(StepContext):
     """Which of the works found are worth judging, and in which order? Code answers, without a model."""
 

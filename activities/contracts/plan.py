@@ -3,7 +3,6 @@
 from pydantic import Field
 
 from activities.contracts.evidence import (
-    EvidenceRef,
     Frozen,
     Mode,
     SearchRecord,
@@ -79,9 +78,12 @@ class PlanInput(StepContext):
 
 class ObserveInput(StepContext):
     iteration: int
-    evidence: tuple[EvidenceRef, ...] = ()
+    titles: dict[str, str] = Field(default_factory=dict)
+    """Evidence id -> title, of the works found so far, best first."""
+    relevant: int = 0
+    """How many works answer, or are near the question where no model judged."""
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of the works found so far, best first: what the observer reads in place of their texts."""
+    """Of these works, best first: what the observer reads in place of their texts."""
     last_judgement: str = ""
     earlier: tuple[IterationRecord, ...] = ()
     """The latest iterations before this one."""
@@ -96,9 +98,12 @@ class Observation(Frozen):
 class GapsInput(StepContext):
     iteration: int
     observation: str = ""
-    evidence: tuple[EvidenceRef, ...] = ()
+    titles: dict[str, str] = Field(default_factory=dict)
+    """Evidence id -> title, of the works found so far, best first."""
+    relevant: int = 0
+    """How many works answer, or are near the question where no model judged."""
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of the works found so far, best first."""
+    """Of these works, best first."""
     judged_gaps: tuple[str, ...] = ()
     tried: tuple[SearchRecord, ...] = ()
     research_questions: tuple[str, ...] = ()

@@ -21,7 +21,6 @@ from activities.contracts.step import TEST_GAP
 from activities.extractive.passages import near_enough
 from activities.extractive.planning import aspect_of, searched
 from activities.text.coverage import names
-from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.stand_alone import entities
 from activities.text.tokens import fold, phrases
 
@@ -30,19 +29,14 @@ MAX_NAMES = 4
 _BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b|\"[^\"]+\"|\[\w+\]|[()]")
 
 
-def observe(step: ObserveInput, documents: Sequence[Evidence]) -> Observation:
-    """How many items were found, of which kinds, and how many have a passage near the question."""
-    if not documents:
+def observe(step: ObserveInput) -> Observation:
+    """How many items were found, and how many of them are near the question."""
+    if not step.titles:
         return Observation(text="Nothing has been found yet; the question itself is searched first.")
-    near = near_enough(step.question, step.profile, documents)
-    kinds = Counter(TYPE_NAMES[document.evidence_type] for document in documents).most_common(5)
-    named = ", ".join(f"{name} {count}" for name, count in kinds)
-    return Observation(
-        text=f"{len(documents)} items were found ({named}); {len(near)} have a passage near the question."
-    )
+    return Observation(text=f"{len(step.titles)} items were found; {step.relevant} are near the question.")
 
 
-def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGapOutput:
+def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
     """What a reviewer or a judge said and the question or its parts, as far as they were not searched; the
     question once more where nothing near was found and an index may be asked for less."""
     made = {fold(record.gap) for record in step.tried}
@@ -50,7 +44,7 @@ def evaluate_gaps(step: GapsInput, documents: Sequence[Evidence]) -> KnowledgeGa
     wanted = [text for text in named if text.strip() and fold(text) not in made]
     failed = any(record.status not in ANSWERED for record in step.tried)
     empty = any(record.status == "empty" for record in step.tried)
-    if (failed or empty) and not near_enough(step.question, step.profile, documents):
+    if (failed or empty) and not step.relevant:
         wanted.append(step.question)
     gaps = tuple(dict.fromkeys(wanted))[: max(1, step.max_gaps)]
     return KnowledgeGapOutput(research_complete=not gaps, outstanding_gaps=gaps)

@@ -29,7 +29,7 @@ def render(step: GapsInput, _documents: Sequence[Evidence], room: int) -> Prompt
             tried(step.tried, limit=12),
             earlier(step.earlier),
             f"What is known so far:\n{fenced('observation', known)}" if known else "",
-            findings(step.judgements, step.evidence, most=12, each=240),
+            findings(step.judgements, step.titles, most=12, each=240),
         ],
         task=f"Name at most {step.max_gaps} gaps. Answer with JSON.",
     )
@@ -49,6 +49,6 @@ SPEC = RoleSpec[GapsInput, GapsAnswer, KnowledgeGapOutput](
     GapsAnswer,
     render,
     accept,
-    searching.evaluate_gaps,
-    idle=lambda step, _: not step.evidence,
+    lambda step, _: searching.evaluate_gaps(step),
+    idle=lambda step, _: not step.titles,
 )

@@ -26,7 +26,7 @@ def render(step: ObserveInput, _documents: Sequence[Evidence], room: int) -> Pro
         step,
         room=room,
         given=[
-            findings(step.judgements, step.evidence),
+            findings(step.judgements, step.titles),
             listed("The judge says", (step.last_judgement,) if step.last_judgement else (), 1, each=400),
             earlier(step.earlier),
         ],
@@ -45,6 +45,6 @@ SPEC = RoleSpec[ObserveInput, ObservationAnswer, Observation](
     ObservationAnswer,
     render,
     accept,
-    searching.observe,
-    idle=lambda step, _: not step.evidence,
+    lambda step, _: searching.observe(step),
+    idle=lambda step, _: not step.titles,
 )

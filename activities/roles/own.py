@@ -83,7 +83,7 @@ def _render(role: OwnRole, step: OwnStepInput, _documents: Sequence[Evidence], r
         given=[
             listed("Gaps", step.gaps, limit=5),
             listed("Hypotheses", [f"{one.drug}: {one.target} {one.effect}" for one in step.hypotheses]),
-            findings(step.judgements, step.evidence),
+            findings(step.judgements, {ref.evidence_id: ref.title for ref in step.evidence}),
         ],
         task=role.task,
     )

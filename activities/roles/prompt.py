@@ -11,10 +11,10 @@ Invariants:
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchRecord, Statement
+from activities.contracts.evidence import ANSWERED, SearchRecord, Statement
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
@@ -116,11 +116,10 @@ def left_out(shown: int, found: int) -> tuple[Statement, ...]:
 
 
 def findings(
-    judgements: Sequence[WorkJudgement], refs: Sequence[EvidenceRef], most: int = 20, each: int = 320
+    judgements: Sequence[WorkJudgement], titles: Mapping[str, str], most: int = 20, each: int = 320
 ) -> str:
     """What was judged of the works found, those that answer best first, and the titles of works that no one
     has judged yet; as data. Empty without any."""
-    titles = {ref.evidence_id: ref.title for ref in refs}
     ranked = sorted(judgements, key=lambda j: -j.answers)
     rows = [
         f"{clip(one_line(titles.get(j.evidence_id, j.evidence_id)), 90)} "
@@ -129,7 +128,7 @@ def findings(
         for j in ranked
     ]
     judged = {j.evidence_id for j in judgements}
-    others = [ref.title for ref in refs if ref.evidence_id not in judged]
+    others = [title for name, title in titles.items() if name not in judged]
     return "\n\n".join(
         part
         for part in (

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from activities.contracts.evidence import Evidence, EvidenceRef
-from activities.contracts.judge import Ordered, OrderInput
+from activities.contracts.judge import MAX_QUERIES, Ordered, OrderInput
 from activities.roles.assessment import STRENGTH
 from activities.text.embeddings import embedder
 from activities.text.ranking import nearness
@@ -28,8 +28,6 @@ FIRST_OF_A_SEARCH = 3
 """Works of every search that are shown whatever their rank, where they are near."""
 DUPLICATE = 0.9
 """Share of the words that two texts have in common, from which one is shown."""
-MAX_QUERIES = 12
-"""Searches that the order is made from, the latest ones."""
 
 
 def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:

@@ -226,7 +226,7 @@ class Fakes:
 
     @activity.defn
     async def observe(self, step: ObserveInput) -> Charged[Observation]:
-        return await self._think("observer", step, lambda: Observation(text=f"seen {len(step.evidence)}"))
+        return await self._think("observer", step, lambda: Observation(text=f"seen {len(step.titles)}"))
 
     @activity.defn
     async def evaluate_gaps(self, step: GapsInput) -> Charged[KnowledgeGapOutput]:

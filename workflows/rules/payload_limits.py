@@ -4,10 +4,11 @@
 (references, the search ledger, events) is cut to a share of that here, the least important part first. Pure.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 from activities.contracts.evidence import EvidenceRef, Frozen, SearchRecord, Statement
+from activities.contracts.iterations import IterationRecord
 from activities.contracts.publish import PublishInput
 
 T = TypeVar("T", bound=Frozen)
@@ -18,6 +19,9 @@ REFS_ROOM = 120 * 1024
 """Largest JSON of the references in a step's input, in bytes."""
 ROWS_ROOM = 80 * 1024
 """Largest JSON of the search ledger's rows in a result, in bytes."""
+SHOWN_OF_ITERATION = frozenset(
+    {"iteration", "searches", "new_items", "findings", "judged", "scores", "confidence", "gaps", "reflection"}
+)
 ROWS_MISSING = Statement(code="search_rows_missing")
 """The limitation that states missing rows."""
 REPORT_CUT = Statement(code="report_cut")
@@ -45,6 +49,20 @@ def bare(ref: EvidenceRef) -> EvidenceRef:
     return ref.model_copy(update={"queries": (), "sections": (), "fingerprint": "", "url": None})
 
 
+def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
+    """A reference with what ordering works reads: the text in the store, the kind, and which of the searches
+    found it."""
+    found = tuple(name for name in ref.queries if name.split(": ", 1)[-1] in queries)
+    return EvidenceRef(
+        evidence_id=ref.evidence_id,
+        blob=ref.blob,
+        source="",
+        title="",
+        evidence_type=ref.evidence_type,
+        queries=found,
+    )
+
+
 def without_history(ref: EvidenceRef) -> EvidenceRef:
     """A reference without its searches and sections, with all that merging it with others needs."""
     return ref.model_copy(update={"queries": (), "sections": ()})
@@ -65,6 +83,25 @@ def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[Searc
         for row in searches
     ]
     return tuple(reversed(within(reversed(brief), room)))
+
+
+def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
+    """Searches as prompts and the choice of the next ones read them."""
+    return tuple(
+        SearchRecord(
+            source=row.source,
+            query=row.asked or row.query,
+            status=row.status,
+            kept=row.kept,
+            gap=row.gap,
+        )
+        for row in searches
+    )
+
+
+def remembered(record: IterationRecord) -> IterationRecord:
+    """An iteration as prompts show it."""
+    return IterationRecord.model_validate(record.model_dump(include=set(SHOWN_OF_ITERATION)))
 
 
 def fit_document(document: PublishInput) -> PublishInput:

@@ -19,7 +19,7 @@ from temporalio.exceptions import FailureError
 from activities.plural import plural
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Allowance, EvidenceRef, Price
+    from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
     from activities.contracts.iterations import IterationRecord
     from activities.contracts.stop_reasons import STOPS, StopReason
     from workflows.event_types import Complete, Failed, Items
@@ -62,6 +62,8 @@ class ParentLink:
         """Whether a request for budget is still unanswered."""
         self._reporting: asyncio.Task[None] | None = None
         """Sends what has happened, one report after another; ends when there is nothing left to report."""
+        self._by_role: dict[str, Usage] = {}
+        """What the section had spent at its last report."""
         self._closed = False
         """Whether no report is sent any more: the section ends, or its parent is gone."""
         if self.context.state.job is not None:
@@ -125,17 +127,18 @@ class ParentLink:
     def _progress(self) -> SectionProgress:
         state, job = self.context.state, self.context.state.job
         assert job is not None
+        spent = dict(self.context.budget.by_role)
+        changed = {role: usage for role, usage in spent.items() if self._by_role.get(role) != usage}
+        self._by_role = spent
         return SectionProgress(
             id=job.section.id,
-            title=job.section.title,
             status="running",
             phase=state.control.phase,
             iteration=state.loop.iteration,
             evidence=len(state.evidence),
             searches=len(state.searches),
-            by_role=self.context.budget.by_role,
+            by_role=changed,
             spent_microusd=self.context.budget.spent_microusd,
-            workflow_id=self.context.run_id,
             events=self.events.unreported(EVENTS_ROOM),
             history=self._unreported_iterations(),
             found=self._unshared(),

@@ -108,7 +108,7 @@ class SectionCoordinator:
         sections = self.context.state.sections
         self.context.state.control.adopted.pop(section.id, None)  # its log begins again
         sections[section.id] = sections[section.id].model_copy(
-            update={"status": "running", "workflow_id": name}
+            update={"status": "running", "workflow_id": name, "by_role": {}}
         )
         self.run.events.emit(
             SectionStarted(section_id=section.id, title=section.title, key_question=section.key_question),
@@ -244,8 +244,16 @@ class SectionCoordinator:
         if progress.id in self._running:
             self.run.events.adopt_events(progress.id, progress.events)
             self.context.state.memory.adopt(progress.history)
+            known = self.context.state.sections[progress.id]
             self.context.state.sections[progress.id] = progress.model_copy(
-                update={"events": (), "history": (), "found": ()}
+                update={
+                    "title": known.title,
+                    "workflow_id": known.workflow_id,
+                    "by_role": known.by_role | progress.by_role,
+                    "events": (),
+                    "history": (),
+                    "found": (),
+                }
             )
             self.run.events.show_details()
             self.share(progress.id, progress.found)

@@ -13,7 +13,14 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import EvidenceRef
-    from activities.contracts.judge import JudgeAssessment, JudgeBatch, JudgeInput, OrderInput, WorkJudgement
+    from activities.contracts.judge import (
+        MAX_QUERIES,
+        JudgeAssessment,
+        JudgeBatch,
+        JudgeInput,
+        OrderInput,
+        WorkJudgement,
+    )
     from activities.plural import plural
     from activities.role_activity import ThinkActivities
     from activities.roles.allowances import judge_batches, most_judged
@@ -22,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.payload_limits import REFS_ROOM, shown, within
+from workflows.rules.payload_limits import REFS_ROOM, shown, to_order, within
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget, StepFailed
@@ -113,12 +120,15 @@ class JudgeSteps:
         if not waiting:
             return ()
         answered = set(state.relevant[-MAX_WEAKEST:])
+        queries = tuple(dict.fromkeys(search.asked or search.query for search in state.searches))[
+            -MAX_QUERIES:
+        ]
         step = OrderInput(
-            **context.step_inputs(),
-            evidence=tuple(waiting),
+            **context.loop_inputs(),
+            evidence=tuple(to_order(ref, queries) for ref in waiting),
             run_question=context.run_question,
-            queries=tuple(dict.fromkeys(search.asked or search.query for search in state.searches)),
-            answered=shown((ref for ref in state.evidence if ref.evidence_id in answered), MAX_WEAKEST),
+            queries=queries,
+            answered=tuple(to_order(ref, ()) for ref in state.evidence if ref.evidence_id in answered),
             most=most,
         )
         try:

@@ -5,6 +5,7 @@ into the state; the order of the steps is up to the mode that holds them.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TypedDict
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -20,9 +21,9 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.payload_limits import rows, shown, within
+from workflows.rules.payload_limits import remembered, short_rows, shown, within
 from workflows.steps.failures import reason_of
-from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
+from workflows.steps.judging import JUDGED_ROOM, JudgeSteps, best_first
 from workflows.steps.model import ModelSteps
 from workflows.steps.prepare import Preparation
 from workflows.steps.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
@@ -38,6 +39,14 @@ MAX_FIRST_SEARCHES = 24
 """Searches of a loop's first iteration."""
 EARLIER_SHOWN = 3
 """Iterations before the present one that prompts are shown: the latest."""
+
+
+class Works(TypedDict):
+    """What the observer and the gap evaluator are told of the works found."""
+
+    titles: dict[str, str]
+    relevant: int
+    judgements: tuple[WorkJudgement, ...]
 
 
 @dataclass(eq=False)
@@ -112,7 +121,7 @@ class ResearchSteps:
             return self._not_made(self._verbatim([(text, text) for text in asked], names))
         parsed = self.context.state.parsed
         step = SelectInput(
-            **self.context.step_inputs(),
+            **self.context.loop_inputs(),
             iteration=self.context.state.loop.iteration,
             gaps=asked,
             sources=tuple(sources),
@@ -147,10 +156,9 @@ class ResearchSteps:
         state, judged = self.context.state, self.context.state.loop.judged
         self.events.set_phase("observing", "summarizing what is known")
         step = ObserveInput(
-            **self.context.step_inputs(),
+            **self.context.loop_inputs(),
             iteration=state.loop.iteration,
-            evidence=shown(self.judging.ranked_evidence(), OBSERVED_ITEMS),
-            judgements=self._findings(),
+            **self._works(),
             last_judgement=judged.reasoning if judged else "",
             earlier=self._earlier(state.loop.iteration),
         )
@@ -158,10 +166,17 @@ class ResearchSteps:
         state.observation = state.memory.thought = observation.text
         state.loop.last = "observe"
 
-    def _findings(self) -> tuple[WorkJudgement, ...]:
-        """What the judge read of the works, without its quotes."""
-        found = (one.model_copy(update={"support": ()}) for one in self.judging.judgements())
-        return within(found, JUDGED_ROOM)
+    def _works(self) -> Works:
+        """The titles of the works found, best first, and what the judge read of them, without its quotes."""
+        state = self.context.state
+        refs = self.judging.ranked_evidence()[:OBSERVED_ITEMS]
+        found = (state.judgements[ref.evidence_id] for ref in refs if ref.evidence_id in state.judgements)
+        read = (one.model_copy(update={"support": ()}) for one in best_first(found))
+        return {
+            "titles": {ref.evidence_id: ref.title for ref in refs},
+            "relevant": len(state.relevant),
+            "judgements": within(read, JUDGED_ROOM),
+        }
 
     async def evaluate_gaps(self) -> None:
         """Determine what is missing."""
@@ -169,14 +184,13 @@ class ResearchSteps:
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
         state.steering_read = state.control.steered
         step = GapsInput(
-            **self.context.step_inputs(),
+            **self.context.loop_inputs(),
             iteration=loop.iteration,
             observation=state.observation,
-            evidence=shown(self.judging.ranked_evidence(), OBSERVED_ITEMS),
-            judgements=self._findings(),
+            **self._works(),
             steering=tuple(state.control.steering),
             judged_gaps=loop.judged.gaps if loop.judged else (),
-            tried=rows(state.searches[-OBSERVED_ITEMS:]),
+            tried=short_rows(state.searches[-OBSERVED_ITEMS:]),
             research_questions=parsed.research_questions if parsed and not state.job else (),
             max_gaps=self.context.request.limits.max_gaps,
             earlier=self._earlier(loop.iteration),
@@ -200,11 +214,11 @@ class ResearchSteps:
         limits = self.context.request.limits
         per_gap = per_gap or limits.searches_per_gap
         step = SelectInput(
-            **self.context.step_inputs(),
+            **self.context.loop_inputs(),
             iteration=loop.iteration,
             gaps=loop.gaps,
             sources=self.searches.sources(only),
-            tried=rows(state.searches[-2 * OBSERVED_ITEMS :]),
+            tried=short_rows(state.searches[-2 * OBSERVED_ITEMS :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.recommended),
             tests=self._hypothesis_tests(per_gap),
@@ -267,8 +281,9 @@ class ResearchSteps:
 
     def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
         """The latest iterations before one: also the one under way, where its successor is observed ahead."""
-        before = (r for r in self.context.state.iterations if r.iteration < iteration)
-        return tuple(r for r in before if r.section == self.context.section_id)[-EARLIER_SHOWN:]
+        before = [r for r in self.context.state.iterations if r.iteration < iteration]
+        own = [r for r in before if r.section == self.context.section_id]
+        return tuple(map(remembered, own[-EARLIER_SHOWN:]))
 
     async def _prepare_added_sources(self) -> None:
         """Make the sources that a reviewer added available, as far as the worker has them."""
@@ -302,10 +317,10 @@ class ResearchSteps:
         outage is no reason to search for something else."""
         state, loop = self.context.state, self.context.state.loop
         step = ReflectInput(
-            **self.context.step_inputs(),
+            **self.context.loop_inputs(),
             iteration=loop.iteration,
             gaps=loop.gaps,
-            searches=rows(
+            searches=short_rows(
                 s for s in state.searches if s.iteration == loop.iteration and s.status in ANSWERED
             ),
             new_evidence=shown(found, OBSERVED_ITEMS),

@@ -61,13 +61,13 @@ PARSE = RoleStep(
 )
 PLAN = RoleStep("planner", ThinkActivities.plan_report, lambda step: ReportPlan(report_title=step.question))
 OBSERVE = RoleStep(
-    "observer", ThinkActivities.observe, lambda _: Observation(text=""), idle=lambda step: not step.evidence
+    "observer", ThinkActivities.observe, lambda _: Observation(text=""), idle=lambda step: not step.titles
 )
 EVALUATE_GAPS = RoleStep(
     "gap_evaluator",
     ThinkActivities.evaluate_gaps,
     lambda step: KnowledgeGapOutput(outstanding_gaps=_parts(step)),
-    idle=lambda step: not step.evidence,
+    idle=lambda step: not step.titles,
 )
 SELECT_TOOLS = RoleStep("tool_selector", ThinkActivities.select_tools, lambda _: AgentSelectionPlan())
 JUDGE = RoleStep("judge", ThinkActivities.judge_evidence, None)

@@ -13,10 +13,9 @@ BOTH = (option("library", "local"), option("pubmed", "biomedical"))
 
 
 def gaps(question: str, found: int, **more: Any) -> KnowledgeGapOutput:
-    documents = library()[:found]
     fields = {k: more.pop(k) for k in ("steering",) if k in more}
-    step = GapsInput(**context(question, **fields), iteration=1, evidence=refs(documents), **more)
-    return extractive.evaluate_gaps(step, documents)
+    step = GapsInput(**context(question, **fields), iteration=1, relevant=found, **more)
+    return extractive.evaluate_gaps(step)
 
 
 def selected(gap: str, sources: tuple[SourceOption, ...] = BOTH, **more: Any) -> list[tuple[str, str]]:
@@ -146,6 +145,6 @@ def test_reflection_distinguishes_an_outage_from_an_empty_answer() -> None:
 
 
 def test_an_observation_counts_what_was_found() -> None:
-    documents = library()
-    step = ObserveInput(**context(QUESTION), iteration=1, evidence=refs(documents))
-    assert extractive.observe(step, documents).text.startswith("4 items were found")
+    titles = {document.evidence_id: document.title for document in library()}
+    step = ObserveInput(**context(QUESTION), iteration=1, titles=titles, relevant=3)
+    assert extractive.observe(step).text == "4 items were found; 3 are near the question."

@@ -122,6 +122,7 @@ class Case:
     def step(self, role: Role, refs: Sequence[EvidenceRef] | None = None) -> StepContext:
         """A step of a role over the documents, or over others."""
         found = tuple(self.refs if refs is None else refs)
+        titles = {ref.evidence_id: ref.title for ref in found}
         common = {
             "run_id": "ask-1",
             "question": QUESTION,
@@ -139,9 +140,9 @@ class Case:
             "planner": PlanInput.model_validate(
                 {**common, "parsed": ParsedQuery(improved_query=QUESTION), "max_sections": 4}
             ),
-            "observer": ObserveInput.model_validate({**common, "iteration": 2, "evidence": found}),
+            "observer": ObserveInput.model_validate({**common, "iteration": 2, "titles": titles}),
             "gap_evaluator": GapsInput.model_validate(
-                {**common, "iteration": 2, "evidence": found, "max_gaps": 3, "tried": searches}
+                {**common, "iteration": 2, "titles": titles, "max_gaps": 3, "tried": searches}
             ),
             "tool_selector": SelectInput.model_validate(
                 {
