@@ -2,7 +2,8 @@
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
 from typing import Annotated
 
 from fastapi import Header, HTTPException, Security
@@ -22,6 +23,8 @@ from workflows.types import QUESTION_CHARS, BudgetStatus
 BEARER = HTTPBearer(auto_error=False)
 HOUR = 3600.0
 MINUTE = 60.0
+AT_ONCE = 64
+"""Requests of one token that are open at the same time, streams and waiting ones included."""
 Years = Annotated[int, Field(ge=1000, le=3000)]
 Name = Annotated[str, Field(max_length=200)]
 Once = Annotated[
@@ -81,14 +84,15 @@ class Desk:
         self._tokens = tokens
         self._folders = folders
         self._rates: dict[tuple[int, float], RateLimit] = {}
+        self._open = Counter[str]()
         self._extending = asyncio.Lock()
 
-    def needs(self, scope: Scope) -> Callable[..., Awaitable[Token]]:
-        """A dependency of a route: the caller's token, which has this scope."""
+    def needs(self, scope: Scope) -> Callable[..., AsyncGenerator[Token, None]]:
+        """A dependency of a route: the caller's token, which has this scope, until the answer is sent."""
 
         async def token(
             given: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
-        ) -> Token:
+        ) -> AsyncGenerator[Token, None]:
             token = self._tokens.token(given.credentials) if given else None
             if token is None:
                 raise HTTPException(
@@ -97,7 +101,15 @@ class Desk:
             if scope not in token.scopes:
                 raise HTTPException(403, f"this token may not {scope}; it may {', '.join(token.scopes)}")
             self._admit(token, token.requests_a_minute, MINUTE, "requests a minute")
-            return token
+            if self._open[token.sha256] >= AT_ONCE:
+                raise HTTPException(
+                    429, f"{AT_ONCE} requests at the same time are allowed", {"Retry-After": "1"}
+                )
+            self._open[token.sha256] += 1
+            try:
+                yield token
+            finally:
+                self._open[token.sha256] -= 1
 
         return token
 

@@ -5,9 +5,17 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import HTTPException
+from fastapi.security import HTTPAuthorizationCredentials
 
+from activities.settings import Settings
+from client.access import line_of
+from client.api import Determinator
 from client.failures import BadInput
+from client.http.desk import AT_ONCE, Desk
 from client.http.tokens import TokenFile, add_token
+from client.runs.folders import Folders
+from client.runs.request import build_request
 from tests.client.harness import determinator
 from tests.client.http.served import serving
 from tests.papers import papers
@@ -31,6 +39,25 @@ def test_a_token_is_kept_as_its_hash_and_a_changed_file_counts_at_once(tmp_path:
     assert tokens.token(new) is not None
     path.write_text("[]")
     assert tokens.token(new) is None
+
+
+async def test_a_token_has_so_many_requests_open_at_once() -> None:
+    desk = Desk(Determinator(Settings()), TokenFile.of_owner("t"), Folders(()))
+    given = HTTPAuthorizationCredentials(scheme="Bearer", credentials="t")
+    requests = [desk.needs("read")(given) for _ in range(AT_ONCE + 1)]
+    for request in requests[:-1]:
+        await anext(request)
+    with pytest.raises(HTTPException) as refused:
+        await anext(requests[-1])
+    assert refused.value.status_code == 429
+    await requests[0].aclose()
+    await anext(desk.needs("read")(given))
+
+
+def test_a_refusal_names_options_as_a_program_knows_them() -> None:
+    with pytest.raises(BadInput) as refused:
+        build_request(Settings(), "Does aspirin help?", {"mode": "quick"})
+    assert line_of(refused.value).startswith("mode: 'quick' is not known")
 
 
 @pytest.mark.parametrize(
