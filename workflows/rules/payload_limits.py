@@ -22,6 +22,8 @@ ROWS_ROOM = 80 * 1024
 SHOWN_OF_ITERATION = frozenset(
     {"iteration", "searches", "new_items", "findings", "judged", "scores", "confidence", "gaps", "reflection"}
 )
+MAX_FINDINGS = 2
+"""Works of an earlier iteration that prompts name."""
 ROWS_MISSING = Statement(code="search_rows_missing")
 """The limitation that states missing rows."""
 REPORT_CUT = Statement(code="report_cut")
@@ -101,7 +103,8 @@ def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
 
 def remembered(record: IterationRecord) -> IterationRecord:
     """An iteration as prompts show it."""
-    return IterationRecord.model_validate(record.model_dump(include=set(SHOWN_OF_ITERATION)))
+    brief = IterationRecord.model_validate(record.model_dump(include=set(SHOWN_OF_ITERATION)))
+    return brief.model_copy(update={"findings": brief.findings[:MAX_FINDINGS]})
 
 
 def fit_document(document: PublishInput) -> PublishInput:

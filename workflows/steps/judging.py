@@ -124,7 +124,7 @@ class JudgeSteps:
             -MAX_QUERIES:
         ]
         step = OrderInput(
-            **context.loop_inputs(),
+            **context.loop_inputs("guidance", "aspects"),
             evidence=tuple(to_order(ref, queries) for ref in waiting),
             run_question=context.run_question,
             queries=queries,
@@ -180,9 +180,9 @@ class JudgeSteps:
     ) -> JudgeBatch:
         state = self.context.state
         known = tuple(
-            judgement.model_copy(update={"support": ()})
-            for judgement in self.judgements()
-            if judgement.answers > 0
+            WorkJudgement(evidence_id=one.evidence_id, answers=one.answers, finding=one.finding)
+            for one in self.judgements()
+            if one.answers > 0
         )
         own = {ref.evidence_id for ref in batch}
         titles = [ref.title for other in batches for ref in other if ref.evidence_id not in own]

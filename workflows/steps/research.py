@@ -156,7 +156,7 @@ class ResearchSteps:
         state, judged = self.context.state, self.context.state.loop.judged
         self.events.set_phase("observing", "summarizing what is known")
         step = ObserveInput(
-            **self.context.loop_inputs(),
+            **self.context.loop_inputs("aspects"),
             iteration=state.loop.iteration,
             **self._works(),
             last_judgement=judged.reasoning if judged else "",
@@ -167,11 +167,19 @@ class ResearchSteps:
         state.loop.last = "observe"
 
     def _works(self) -> Works:
-        """The titles of the works found, best first, and what the judge read of them, without its quotes."""
+        """The titles of the works found, best first, and what the judge read of them, in a sentence each."""
         state = self.context.state
         refs = self.judging.ranked_evidence()[:OBSERVED_ITEMS]
         found = (state.judgements[ref.evidence_id] for ref in refs if ref.evidence_id in state.judgements)
-        read = (one.model_copy(update={"support": ()}) for one in best_first(found))
+        read = (
+            WorkJudgement(
+                evidence_id=one.evidence_id,
+                answers=one.answers,
+                direction=one.direction,
+                finding=one.finding or one.reason,
+            )
+            for one in best_first(found)
+        )
         return {
             "titles": {ref.evidence_id: ref.title for ref in refs},
             "relevant": len(state.relevant),
@@ -184,7 +192,7 @@ class ResearchSteps:
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
         state.steering_read = state.control.steered
         step = GapsInput(
-            **self.context.loop_inputs(),
+            **self.context.loop_inputs("aspects"),
             iteration=loop.iteration,
             observation=state.observation,
             **self._works(),
