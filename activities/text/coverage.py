@@ -3,8 +3,8 @@
 A *name* is a drug, disease or the like that the vocabularies hold, a word that no dictionary of general
 English has, a specific noun, or a word with what sets it apart (`type 2`, `vitamin E`). What else names are
 called is searched for as well (`wordings`). A work mentions a name when it has the name in any form, a
-synonym of the vocabularies or of the thesaurus, a narrower word, an abbreviation that the question or one of
-the works at hand defines, or one that its letters spell. Of a common word nothing is said: the encoder
+synonym of the vocabularies or of the thesaurus, a narrower word, or an abbreviation that the question or one
+of the works at hand defines, or that a long name spells. Of a common word nothing is said: the encoder
 decides how near a work is. Nothing is decided by this: readers are shown what a work mentions and lacks, and
 works that lack a name are put below, unless one of their words is near it (`with_nearest_words`). Of a common
 noun the same is said where the vocabularies hold it, or where no work at hand has it in any form: what was
@@ -36,14 +36,8 @@ MAX_COMPOUND = 4
 MAX_SENSES, MAX_COMMON = 3, 10
 """Meanings of a noun, and times that it was met in WordNet's tagged texts, at most, so that it is held to be
 specific."""
-MAX_COMMON_DEED = 3
-"""Times that a noun for what a verb does was met at most (`cannulation`, and not `treatment`)."""
-MAX_SENSES_OF_MATTER, MAX_COMMON_MATTER = 6, 40
-"""The same of nouns for parts of the body, food, states and substances."""
 MIN_FORM = 5
 """Letters of a word from which longer words that begin or end with it count as its forms."""
-MIN_SPELLED = 3
-"""Letters of an abbreviation that the first letters of words may spell."""
 NEAR_WORD = 0.7
 """Cosine of a name and a word of a text from which the one stands for the other. Of 90 works asked about
 another drug or disease the nearest word reaches 0.64; AIDS and HIV have 0.83 (`benchmarks/passages.py`)."""
@@ -51,8 +45,6 @@ NEAR_COMMON = 0.5
 """The same of a common noun, whose meaning a work may have in many other words: of common nouns put into
 questions of the bundled sample the nearest word of the work reaches 0.47, and right works that lack a noun
 of a question in a person's own words mostly have one that is nearer."""
-MAX_ASKED = 4
-"""Words from `which` or `what` within which the first noun is what is asked for."""
 MAX_COMPARED = 6_000
 """Characters of a text whose words are compared with a name."""
 MIN_SHARED, MAX_DIFFERENT = 6, 3
@@ -64,7 +56,6 @@ _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]+(?:-[A-Za-z0-9]+)*\b")
 _THINGS = frozenset({"04", "06", "08", "13", "18", "19", "22", "26", "27"})
 """WordNet's files of acts, artefacts, parts of the body, food, people, phenomena, processes, states (diseases
 are among them) and substances (https://wordnet.princeton.edu/documentation/lexnames5wn)."""
-_BODY_AND_MATTER = frozenset({"08", "13", "26", "27"})
 _BODIES = frozenset({"05", "06", "08", "13", "20", "27"})
 """Its files of animals, artefacts, parts of the body, food, plants and substances."""
 _DESIGNATION = re.compile(
@@ -169,13 +160,14 @@ def with_nearest_words(covered: Coverage, document: Evidence) -> Coverage:
     wanted = (*covered.lacks, *covered.common)
     vectors = model.encode([*wanted, *words])
     likeness = vectors[: len(wanted)] @ vectors[len(wanted) :].T
-    nearest = dict(zip(wanted, zip(likeness.argmax(axis=1), likeness.max(axis=1), strict=True), strict=True))
-    uses = tuple((name, words[nearest[name][0]]) for name in covered.lacks if nearest[name][1] >= NEAR_WORD)
-    lacks = (
-        *(name for name in covered.lacks if nearest[name][1] < NEAR_WORD),
-        *(name for name in covered.common if nearest[name][1] < NEAR_COMMON),
-    )
-    return Coverage(covered.mentions, tuple(dict.fromkeys(lacks)), uses)
+    nearest = zip(wanted, likeness.argmax(axis=1).tolist(), likeness.max(axis=1).tolist(), strict=True)
+    uses, lacks = list[tuple[str, str]](), list[str]()
+    for name, place, cosine in nearest:
+        if cosine < (NEAR_WORD if name in covered.lacks else NEAR_COMMON):
+            lacks.append(name)
+        elif name in covered.lacks:
+            uses.append((name, words[place]))
+    return Coverage(covered.mentions, tuple(dict.fromkeys(lacks)), tuple(uses))
 
 
 def wordings(question: str) -> tuple[Form, ...]:
@@ -205,18 +197,16 @@ def names(question: str, known: Abbreviations | None = None) -> tuple[Name, ...]
 
 def _nouns(question: str) -> Iterator[Name]:
     """The common nouns of a question for things that one can touch, with their other names in the
-    thesaurus: what is asked of them (cost, number, use) a work may say without the word. A noun that is asked
-    for ("which drugs") is none: a work names its members."""
-    asked = MAX_ASKED
+    thesaurus: what is asked of them (cost, number, use) a work may say without the word."""
     for match in _TOKEN.finditer(without_markup(question)):
         word = fold(match.group().removesuffix("'s"))
-        asked = 0 if word in ("which", "what") else asked + 1
-        if not word.isalpha() or is_function(word) or not thesaurus.mostly_noun(word):
-            continue
-        if asked < MAX_ASKED:
-            asked = MAX_ASKED
-            continue
-        if thesaurus.files(word)[0] in _BODIES:
+        topic = is_function(word) or set(terms(word)) <= weak_stems()
+        if (
+            word.isalpha()
+            and not topic
+            and thesaurus.mostly_noun(word)
+            and thesaurus.files(word)[0] in _BODIES
+        ):
             forms = _forms(sorted({word, *thesaurus.synonyms(word), *thesaurus.narrower(word)}))
             if named := tuple(dict.fromkeys(forms)):
                 yield Name(match.group(), named, proper=False)
@@ -346,11 +336,8 @@ def _is_specific(plain: str) -> bool:
     """Whether a word is a noun for a thing that has few meanings and is not common."""
     if not thesaurus.mostly_noun(plain) or set(terms(plain)) <= weak_stems():
         return False
-    senses, met, file = thesaurus.senses(plain), thesaurus.tagged_count(plain), thesaurus.files(plain)[0]
-    if file in _BODY_AND_MATTER:
-        return senses <= MAX_SENSES_OF_MATTER and met <= MAX_COMMON_MATTER
-    common = MAX_COMMON_DEED if thesaurus.of_verb(plain) else MAX_COMMON
-    return file in _THINGS and senses <= MAX_SENSES and met <= common
+    common = thesaurus.senses(plain) > MAX_SENSES or thesaurus.tagged_count(plain) > MAX_COMMON
+    return not common and thesaurus.files(plain)[0] in _THINGS
 
 
 def _is_derived(plain: str) -> bool:
@@ -382,7 +369,7 @@ def _covered(named: Sequence[Name], common: Sequence[Name], document: Evidence) 
     folded = fold(text) if any(name.pattern for name in (*named, *common)) else ""
 
     def has(name: Name) -> bool:
-        return _mentioned(name, held, folded) or _is_spelled(name.shown, spelled, held)
+        return _mentioned(name, held, folded) or _is_spelled(name.shown, spelled)
 
     return Coverage(
         tuple(name.shown for name in named if has(name)),
@@ -391,23 +378,21 @@ def _covered(named: Sequence[Name], common: Sequence[Name], document: Evidence) 
     )
 
 
-def _is_spelled(name: str, capitals: set[str], held: "_Held") -> bool:
-    """Whether a text has a name whole within a longer one (SARS-CoV), an abbreviation that its words spell,
-    or for an abbreviation words that it spells."""
+def _is_spelled(name: str, capitals: set[str]) -> bool:
+    """Whether a text has a name whole within a longer one (SARS-CoV), or an abbreviation that its words
+    spell."""
     if any(name in longer.split("-") for longer in capitals):
         return True
-    if " " in name or "-" in name:
-        return any(long_form(short, name) == name for short in capitals if short.isalpha())
-    return name.isupper() and len(name) >= MIN_SPELLED and name.lower() in held.initials
+    several = " " in name or "-" in name
+    return several and any(long_form(short, name) == name for short in capitals if short.isalpha())
 
 
 class _Held:
     """The comparison forms of a text: by sentence, as a set, and as one text in which parts are found."""
 
-    __slots__ = ("forms", "initials", "lines", "rows")
+    __slots__ = ("forms", "lines", "rows")
 
     def __init__(self, text: str) -> None:
-        self.initials = "".join(match.group()[0] for match in _TOKEN.finditer(text)).lower()
         self.rows = [frozenset(terms(row)) for row in re.split(r"[.;?!]\s|\n", text)]
         self.forms = frozenset().union(*self.rows)
         self.lines = "\n".join(("", *self.forms, ""))

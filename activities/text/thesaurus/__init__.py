@@ -250,13 +250,3 @@ def mostly_noun(word: str) -> bool:
     if plain.endswith(("ing", "ed")) and "v" in parts_of_speech(plain):
         return "26" in files(plain)[:1]
     return count["n"] > 0 and count["n"] >= max(count["v"], count["a"], count["r"])
-
-
-def of_verb(word: str) -> bool:
-    """Whether a noun names what a verb does (`insurance`, `injection`)."""
-    return any(
-        _synset(place).part == "v"
-        for rank, synset, _ in _senses(word)
-        if rank == 1 and synset.part == "n"
-        for place in synset.related
-    )
