@@ -12,43 +12,44 @@ from activities.contracts.evidence import (
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft
 
-TRIAL = Evidence(
-    evidence_id="pmid:1",
-    source="pubmed",
-    title="Metformin and mortality: a randomized trial",
-    text=(
-        "BACKGROUND: Metformin is a first-line drug. RESULTS: Metformin reduced all-cause mortality by 30% "
-        "(95% CI 12-45, p < 0.001) in 1,204 adults with type 2 diabetes over 24 weeks. The mean change in "
-        "HbA1c was \u22120.5 points. There was no difference in hospital admissions between the groups. "
-        "CONCLUSIONS: TNF-\u03b1 fell, and the \u201cdrug\u201d was inactive against influenza virus in "
-        "cells. Lancet. 2020;395(10229):1234-40. doi: 10.1016/S0140-6736(20)1234-5."
-    ),
+
+def pubmed(number: int, title: str, text: str, kind: str = "article", **more: object) -> Evidence:
+    """A work that PubMed has, of which no notice is known."""
+    fields = {"evidence_id": f"pmid:{number}", "source": "pubmed", "title": title, "text": text}
+    known = {"identifiers": Identifiers(pmid=f"{number}"), "evidence_type": kind, "standing": "none"}
+    return Evidence.model_validate({**fields, **known, **more})
+
+
+TRIAL = pubmed(
+    1,
+    "Metformin and mortality: a randomized trial",
+    "BACKGROUND: Metformin is a first-line drug. RESULTS: Metformin reduced all-cause mortality by 30% "
+    "(95% CI 12-45, p < 0.001) in 1,204 adults with type 2 diabetes over 24 weeks. The mean change in "
+    "HbA1c was \u22120.5 points. There was no difference in hospital admissions between the groups. "
+    "CONCLUSIONS: TNF-\u03b1 fell, and the \u201cdrug\u201d was inactive against influenza virus in "
+    "cells. Lancet. 2020;395(10229):1234-40. doi: 10.1016/S0140-6736(20)1234-5.",
+    "randomized_trial",
     authors=("Doe JA", "Roe B"),
     year=2020,
     venue="Lancet",
     identifiers=Identifiers(pmid="1", doi="10.1016/s0140-6736(20)1234-5"),
-    evidence_type="randomized_trial",
-    standing="none",
     facts={"mechanism": "AMPK | activation"},
 )
-REGISTRY = Evidence(
-    evidence_id="pmid:2",
+REGISTRY = pubmed(
+    2,
+    "Metformin in a national registry",
+    "Metformin increased all-cause mortality in a national registry of older adults with heart failure.",
+    "observational",
     source="europepmc",
-    title="Metformin in a national registry",
-    text="Metformin increased all-cause mortality in a national registry of older adults with heart failure.",
     authors=("M\u00fcller K",),
     year=2021,
-    identifiers=Identifiers(pmid="2"),
-    evidence_type="observational",
     standing="concern",
 )
-RETRACTED = Evidence(
-    evidence_id="pmid:3",
-    source="pubmed",
-    title="A work that was retracted",
-    text="Metformin abolished all mortality in every patient who took a single tablet of it.",
+RETRACTED = pubmed(
+    3,
+    "A work that was retracted",
+    "Metformin abolished all mortality in every patient who took a single tablet of it.",
     year=2019,
-    identifiers=Identifiers(pmid="3"),
     standing="retracted",
 )
 DOCUMENTS = {item.evidence_id: item for item in (TRIAL, REGISTRY, RETRACTED)}

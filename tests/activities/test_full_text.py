@@ -1,19 +1,16 @@
 """Works are read in full from the places that the run permits, and only where the text is of that work."""
 
 import json
-import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from lxml import etree
 from temporalio.testing import ActivityEnvironment
 
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.contracts.profile import STUDIES
 from activities.evidence_store import EvidenceStore
-from activities.full_text_activity import FullTextActivities, ReadInFull, Way, is_whole
+from activities.full_text_activity import FullTextActivities, ReadInFull, Way
 from activities.report import works
 from activities.report.formats.references import badges
 from activities.settings import Settings
@@ -92,27 +89,6 @@ async def test_another_article_than_was_asked_for_is_not_read(
     )
 
 
-async def test_no_article_is_parsed_on_the_event_loop(
-    server: ReplayServer, http: Http, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its text is read in a process that can be killed; that it is XML at all is checked in a thread."""
-    article = (RECORDED / "pmc" / "oa_ehp-116-1694.nxml").read_bytes()
-    server.on("/PMC2599765/fullTextXML", Reply(200, article, {"content-type": "application/xml"}))
-    work, threads, parse = (
-        a_work(identifiers=Identifiers(pmcid="PMC2599765")),
-        list[object](),
-        etree.fromstring,
-    )
-
-    def noted(*args: Any) -> Any:
-        threads.append(threading.current_thread())
-        return parse(*args)
-
-    monkeypatch.setattr(etree, "fromstring", noted)
-    assert await read(server, http, tmp_path, work, "europepmc") is not None
-    assert threading.main_thread() not in threads
-
-
 async def test_an_open_address_is_read_where_it_has_the_work(
     server: ReplayServer, http: Http, tmp_path: Path
 ) -> None:
@@ -139,15 +115,6 @@ async def test_unpaywall_is_asked_by_doi_and_its_addresses_are_read(
     assert server.asked[0].query == {"email": ["me@example.org"]}
 
 
-@pytest.mark.parametrize("name", ["doi_xgen2025.json"])
-def test_a_recorded_answer_of_unpaywall_is_read(name: str) -> None:
-    from activities.full_text_activity import Unpaywall
-
-    said = Unpaywall.model_validate_json((RECORDED / "unpaywall" / name).read_bytes())
-    assert said.addresses
-    assert all(address.startswith("http") for address in said.addresses)
-
-
 async def test_nobody_is_asked_offline_or_without_an_email_address_or_a_permitted_way(
     server: ReplayServer, http: Http, tmp_path: Path
 ) -> None:
@@ -169,10 +136,3 @@ async def test_an_outage_of_one_place_leads_to_the_next(
     server.on("/whole", a_page(TITLE, LONG))
     work = a_work(identifiers=Identifiers(pmcid="PMC1"), facts={"open_access_url": f"{server.url}/whole"})
     assert await read(server, http, tmp_path, work, "europepmc", "open_address") is not None
-
-
-def test_a_text_is_whole_where_it_is_longer_and_has_the_title() -> None:
-    assert is_whole(f"{TITLE}\n{LONG}", a_work())
-    assert not is_whole(f"{TITLE}\n{ABSTRACT}", a_work())
-    assert not is_whole(LONG, a_work(title="Metformin in glioblastoma of adults"))
-    assert not is_whole(f"{TITLE}\n{LONG}", a_work(text=LONG))

@@ -42,18 +42,6 @@ def test_a_doi_made_of_a_sici_names_the_article_and_not_the_issue(written: str) 
     assert normal_doi(written) == SICI.lower()
 
 
-@pytest.mark.parametrize(
-    "doi",
-    [
-        "10.1175/1520-0469(1999)056<0001:atcfm>2.0.co;2",
-        "10.1641/0006-3568(2000)050[0001:abc]2.0.co;2",
-        "10.1002/1097-0142(19951001)76:7<1120::aid-cncr2820760705>3.0.co;2-#",
-    ],
-)
-def test_other_old_dois_stay_as_they_are(doi: str) -> None:
-    assert normal_doi(doi) == doi
-
-
 @given(st.text())
 def test_a_doi_that_was_read_reads_the_same_again(text: str) -> None:
     once = normal_doi(f"10.1000/a{text}")

@@ -61,9 +61,13 @@ async def test_a_worker_without_settings_is_extractive(tmp_path: Path) -> None:
     assert done.prices == {}
 
 
-async def test_sources_come_with_why_they_are_closed_and_lookups_do_not(tmp_path: Path) -> None:
+async def test_sources_say_why_they_are_closed_and_a_library_whose_it_is(tmp_path: Path) -> None:
     done = await prepare(PrepareInput(profile="general"), tmp_path)
     assert {o.info.name: o.enabled for o in done.sources} == {"library": True, "brave": False}
+    prepared = await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
+    [library] = [one.info for one in prepared.sources if one.info.name == "library"]
+    assert library.title == "Local library"
+    assert str(tmp_path) in library.covers
 
 
 async def test_the_settings_name_the_models_and_their_fallbacks(tmp_path: Path) -> None:
@@ -94,11 +98,6 @@ async def test_the_request_goes_before_the_settings(tmp_path: Path) -> None:
     }
 
 
-async def test_an_unknown_price_is_stated_as_unknown(tmp_path: Path) -> None:
-    done = await prepare(PrepareInput(profile="general"), tmp_path, model="home-made")
-    assert done.prices == {"home-made": None}
-
-
 @pytest.mark.parametrize(
     ("step", "said"),
     [
@@ -118,17 +117,6 @@ async def test_what_is_not_there_is_refused_in_one_line(
     tmp_path: Path, step: PrepareInput, said: str
 ) -> None:
     assert said in await refusal(step, tmp_path)
-
-
-async def test_roles_are_told_of_the_runs_own_folder_and_not_of_the_sample(tmp_path: Path) -> None:
-    prepared = await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
-    [library] = [one.info for one in prepared.sources if one.info.name == "library"]
-    assert library.title == "Local library"
-    assert str(tmp_path) in library.covers
-
-
-async def test_an_existing_library_is_accepted(tmp_path: Path) -> None:
-    await prepare(PrepareInput(profile="general", library=str(tmp_path)), tmp_path)
 
 
 async def test_a_broken_profile_that_no_run_uses_stops_no_run(tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
 """Effects from cells and from a file: each number stands in its sentence."""
 
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from activities.analysis.cells import effects_of
 from activities.analysis.effects_file import parse_effects, read_effects
-from activities.analysis.stated import numbers_in, one_number
 from activities.contracts.effects import Arms
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Support
@@ -71,14 +69,6 @@ def test_a_sentence_of_another_work_supports_nothing() -> None:
     assert refused[0].reason == "no_sentence"
 
 
-def test_a_work_without_a_known_measure_has_no_effect() -> None:
-    effects, refused = effects_of(
-        table(outcome="all-cause death", measure="beta", estimate="0.72"), {"pmid:1": TEXT}, NAMES
-    )
-    assert effects == ()
-    assert refused[0].reason == "unknown_measure"
-
-
 @pytest.mark.parametrize(
     ("sentence", "cell", "measure"),
     [
@@ -98,29 +88,6 @@ def test_a_measure_is_what_its_sentence_calls_it(sentence: str, cell: str, measu
     cells = table(**{column: (text, sentence) for column, text in given.items()})
     effects, _ = effects_of(cells, {"pmid:1": sentence}, NAMES)
     assert [effect.measure for effect in effects] == ([measure] if measure else [])
-
-
-def test_incomplete_counts_are_no_groups() -> None:
-    (effect,), _ = effects_of(
-        table(outcome="death", measure="OR", events="49", total="1615"), {"pmid:1": TEXT}, NAMES
-    )
-    assert effect.arms is None
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("0\u00b784 (0.72\u20130.98)", {"0.84", "0.72", "0.98"}),
-        ("1,204 of 12,345,678", {"1204", "12345678"}),
-        ("a change of \u22123.5 points", {"-3.5"}),
-        ("range 5-7", {"5", "7", "-7"}),
-        ("p<.05", {"0.05"}),
-        ("IL-6", {"6", "-6"}),
-        ("none", set()),
-    ],
-)
-def test_numbers_are_read_by_their_value(text: str, numbers: set[str]) -> None:
-    assert {str(number) for number in numbers_in(text)} == numbers
 
 
 def test_effects_of_a_file_are_read(tmp_path: Path) -> None:
@@ -165,10 +132,6 @@ def test_an_effect_that_its_work_states_and_nobody_read_is_named() -> None:
     effects, unread = effects_of(made, {"pmid:1": TEXT, "pmid:2": "No number is stated."}, NAMES)
     assert effects == ()
     assert [(one.study, one.reason, one.quote) for one in unread] == [("Smith 2020", "not_read", SENTENCE)]
-
-
-def test_a_negative_number_alone_is_one_number() -> None:
-    assert one_number("-0.01") == Decimal("-0.01")
 
 
 TWO = (

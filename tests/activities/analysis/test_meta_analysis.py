@@ -8,7 +8,7 @@ from activities.analysis.meta_analysis import analyse_effects
 from activities.analysis.verdict import verdict_of
 from activities.contracts.effects import Effect, Expected, GeneratedAnalysis, Interval
 from activities.extras import NotInstalled
-from tests.activities.analysis.studies import aspirin, bcg, stroke
+from tests.activities.analysis.studies import bcg, stroke
 
 
 def effect(study: str, estimate: float, low: float, high: float, **fields: object) -> Effect:
@@ -45,29 +45,11 @@ def test_vaccination_lowers_the_risk_with_a_reservation() -> None:
     assert analyse_effects(bcg("RR"), expected="higher").verdict == "REFUTED"
 
 
-@pytest.mark.parametrize("effects", [aspirin(), stroke()])
-def test_an_effect_that_is_uncertain_with_few_studies_is_inconclusive(effects: list[Effect]) -> None:
-    # the normal interval alone would exclude no effect by the older estimator
-    analysis = analyse_effects(effects, expected="lower", estimator="DL")
-    assert analysis.verdict == "INCONCLUSIVE" or analysis.pools[0].hartung_knapp.high < 1
-    analysis = analyse_effects(stroke(), expected="lower")
-    assert (analysis.verdict, analysis.confidence) == ("INCONCLUSIVE", None)
-
-
-def test_one_study_decides_nothing_alone() -> None:
-    analysis = analyse_effects([effect("a", 0.5, 0.4, 0.625)], expected="lower")
-    assert (analysis.verdict, analysis.pools) == ("INCONCLUSIVE", ())
-    assert [item.reason for item in analysis.not_pooled] == ["only_one_study"]
-
-
-def test_pools_that_contradict_each_other_are_inconclusive() -> None:
+def test_pools_that_contradict_each_other_and_programs_overrule_nothing() -> None:
     lower = [effect(name, 0.5, 0.4, 0.625) for name in "abc"]
     higher = [effect(name, 2.0, 1.6, 2.5, outcome="stroke") for name in "abc"]
     assert analyse_effects(lower, expected="lower").verdict == "SUPPORTED"
     assert analyse_effects([*lower, *higher], expected="lower").verdict == "INCONCLUSIVE"
-
-
-def test_a_generated_program_does_not_overrule_a_pool() -> None:
     program = GeneratedAnalysis(code="", output="", estimate=0.5, low=0.4, high=0.6, null=1.0)
     assert analyse_effects([], expected="lower", generated=program).verdict == "SUPPORTED"
     assert analyse_effects(stroke(), expected="lower", generated=program).verdict == "INCONCLUSIVE"

@@ -11,10 +11,7 @@ from activities.contracts.judge import Table
 from activities.contracts.write import ExtractInput
 from activities.evidence_store import EvidenceStore
 from activities.profiles.loader import load_profile
-from activities.report.claims import CheckedDrafts
-from activities.report.judged import checked_table
 from activities.roles.extractor import SPEC, ExtractAnswer
-from activities.verification.quote_check import QuoteChecker
 
 SENTENCES = {
     "The drug reduced mortality (RR 0.60, 95% CI 0.45 to 0.80).": ("0.60", "0.45", "0.80"),
@@ -71,15 +68,6 @@ async def test_null_results_of_works_and_of_a_file_give_one_verdict_and_one_figu
     assert len(of_works.pools[0].rows) == 4
     assert of_works.pools[0].hartung_knapp == of_file.pools[0].hartung_knapp
     assert of_works.verdict == of_file.verdict == "INCONCLUSIVE"
-
-
-def test_the_published_table_keeps_the_cells_of_null_results() -> None:
-    documents = {work.evidence_id: work for work in WORKS}
-    done = CheckedDrafts()
-    table = checked_table(extracted(), documents, QuoteChecker(documents), done)
-    assert done.dropped == []
-    assert [row.cells["estimate"].text for row in table.rows] == ["0.60", "0.72", "0.98", "1.02"]
-    assert {row.cells["outcome"].text for row in table.rows} == {"mortality"}
 
 
 @pytest.mark.parametrize("left_out", range(4))

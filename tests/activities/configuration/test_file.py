@@ -15,7 +15,7 @@ from activities.configuration.declaration import declared
 from activities.configuration.file import MAX_PROBLEMS, ConfigError, read_settings
 from activities.configuration.keys import sections
 from activities.configuration.origins import explain, origins, unknown_variables
-from activities.settings import Settings, secret_variables
+from activities.settings import Settings
 from workflows.types import Limits
 
 FIELDS = Settings.model_fields
@@ -58,7 +58,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_every_key_of_the_older_format_acts(written: Path) -> None:
+def test_every_key_of_the_older_format_acts_and_its_limits_too(written: Path) -> None:
     written.write_text(OLDER_FORMAT)
     found = Settings()
     assert (found.max_iterations, found.max_tokens, found.max_time) == (7, 90_000, 600)
@@ -67,9 +67,6 @@ def test_every_key_of_the_older_format_acts(written: Path) -> None:
     assert (found.of_source("pubmed").max_results, found.of_source("pubmed").rate) == (12, 2.5)
     assert (found.of_source("brave").max_results, found.of_source("tavily").enabled) == (4, False)
     assert found.output_format == "md"
-
-
-def test_the_limits_of_the_older_format_act(written: Path) -> None:
     written.write_text(
         "[research.limits]\nmax_tokens = 50000\nmax_iterations = 4\nmax_time_seconds = 120\n"
         "judge_threshold = 0.6\n"
@@ -164,11 +161,6 @@ def test_a_bad_value_is_refused_with_its_line(written: Path, text: str, where: s
     assert f"{written}{where}" in explain(error.value)
 
 
-def test_a_role_goes_by_the_name_of_its_member_too(written: Path) -> None:
-    written.write_text("[model]\nroles = { searcher = 'm', judge = 'n' }\n")
-    assert Settings().roles == {"tool_selector": "m", "judge": "n"}
-
-
 def test_a_variable_goes_over_the_file_and_is_named_when_it_is_wrong(
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,14 +234,6 @@ def test_every_setting_that_is_declared_is_read_somewhere() -> None:
     of_settings = (root / "activities" / "settings.py").read_text()
     read |= {name for name in named if f"self.{name}" in of_settings}
     assert named - read == set()
-
-
-def test_every_setting_but_keys_and_tables_is_declared() -> None:
-    assert FIELDS.keys() - declared(FIELDS).keys() == {
-        *secret_variables().values(),
-        "sources",
-        "mcp",
-    }
 
 
 def test_every_limit_of_a_run_is_set_by_one_setting() -> None:

@@ -63,13 +63,6 @@ def test_a_row_is_quoted_where_it_answers_and_its_caption_is_not() -> None:
     assert not any(s.quote.startswith("Table 2") for s in sentences(found))
 
 
-def test_the_rows_are_no_conclusion() -> None:
-    found = article(DOSES)
-    rows = [s for s in sentences(found) if s.quote.startswith("One row")]
-    assert len(rows) == 3
-    assert {s.part for s in rows} == {"plain"}
-
-
 def test_an_article_without_tables_has_its_running_text_alone() -> None:
     assert "TABLES" not in article("").text
     assert "TABLES" not in article("<table-wrap><label>Table 1</label><graphic/></table-wrap>").text

@@ -60,15 +60,12 @@ def test_a_drawn_page_comes_back_and_its_quotes_verify(
             assert document.text[document.pages[1] :].startswith("The second page")
 
 
-def test_columns_are_read_one_after_the_other() -> None:
+def test_lines_are_read_in_the_order_of_columns_and_words() -> None:
     title = [Line("Title over both columns", 1, 100, 10, 900, 40)]
     left = [Line(f"left {i}", 1, 100, 100 + 40 * i, 460, 130 + 40 * i) for i in range(5)]
     right = [Line(f"right {i}", 1, 540, 100 + 40 * i, 900, 130 + 40 * i) for i in range(5)]
     mixed = sorted([*title, *left, *right], key=lambda line: (line.top, line.left))
     assert reading_order(mixed) == [*title, *left, *right]
-
-
-def test_words_of_one_line_stay_in_one_line() -> None:
     words = [
         Line("of", 1, 200, 12, 240, 40),
         Line("Risk", 1, 100, 10, 180, 40),
@@ -77,15 +74,12 @@ def test_words_of_one_line_stay_in_one_line() -> None:
     assert [line.text for line in reading_order(words)] == ["Risk", "of", "death"]
 
 
-def test_a_picture_without_text_is_set_aside(tmp_path: Path) -> None:
+def test_a_picture_without_text_or_of_gigabytes_is_set_aside(tmp_path: Path) -> None:
     Image.new("RGB", (300, 300), "white").save(tmp_path / "empty.png")
     (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nbroken")
     found = read_folder(tmp_path)
     assert found.documents == ()
     assert {item.name for item in found.set_aside} == {"empty.png", "broken.png"}
-
-
-def test_a_picture_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
     bomb = io.BytesIO()
     Image.new("1", (30_000, 30_000)).save(bomb, "PNG")
     (tmp_path / "bomb.png").write_bytes(bomb.getvalue())

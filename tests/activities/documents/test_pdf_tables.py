@@ -1,11 +1,10 @@
 """The rows of a table in a PDF are read as rows where that is sure; else its text stays as it was."""
 
 import io
-import time
 
 import pytest
 import typst
-from pypdf import PageObject, PdfReader
+from pypdf import PdfReader
 
 from activities.documents import pdf_tables
 from activities.documents.read import read_pdf
@@ -30,7 +29,7 @@ def read(source: str) -> list[str]:
     return [line for line in read_pdf(pdf(source)).text.split("\n") if line]
 
 
-def test_each_row_of_a_table_is_a_line_between_the_text_around_it() -> None:
+def test_tables_between_text_without_lines_and_of_one_page_are_read() -> None:
     said = read(f"{PROSE}\n{BOATS}\nFees are due in May.")
     assert said[0].startswith("The harbour has been open")
     assert said[-5:] == [
@@ -40,9 +39,6 @@ def test_each_row_of_a_table_is_a_line_between_the_text_around_it() -> None:
         "Cormoran | A9 | 12.1 | 1,420 | sold",
         "Fees are due in May.",
     ]
-
-
-def test_a_table_without_lines_and_two_tables_of_a_page_are_read() -> None:
     bare = "#table(columns: (1fr, 1fr), stroke: none, [Tide], [Height], [first], [4.2 m], [second], [3.9 m])"
     said = read(f"{BOATS}\n{PROSE}\n{bare}\n#columns(2)[{PROSE * 6}]")
     assert "Brise | B12 |  | 780" in said
@@ -71,41 +67,6 @@ def test_words_in_another_order_than_on_the_page_are_not_touched() -> None:
     assert "Alma | 12" in pdf_tables.replaced("Boat Fee\nAlma 12\nBrise 14", layout)
     for other in ("Boat Alma Brise\nFee 12 14", "Boat Fee\nAlma 12\nBrise 14\nBoat Fee\nAlma 12\nBrise 14"):
         assert pdf_tables.replaced(other, layout) == other
-
-
-def test_the_pages_of_a_pdf_begin_where_they_did() -> None:
-    text = read_pdf(pdf(f"{BOATS}\n#pagebreak()\n{PROSE}"))
-    assert text.text[text.pages[1] :].startswith("The harbour")
-
-
-class Laid(list[PageObject]):
-    """Pages that count how often one is laid out."""
-
-    def __init__(self, pages: list[PageObject]) -> None:
-        super().__init__(pages)
-        self.asked = 0
-
-    def __getitem__(self, place: object) -> PageObject:  # type: ignore[override]
-        self.asked += 1
-        return super().__getitem__(0)
-
-
-def test_only_pages_with_values_are_laid_out_and_of_a_long_document_a_part() -> None:
-    pages = Laid([PdfReader(io.BytesIO(pdf(BOATS))).pages[0]])
-    text = pages.copy()[0].extract_text()
-    count = pdf_tables.MOST_PAGES
-    texts = [PROSE, *([text] * (count + 3))]
-    pdf_tables.read_rows(pages, texts, time.monotonic() + 600)
-    assert pages.asked == count
-    assert texts == [PROSE, *([texts[1]] * count), text, text, text]
-    assert texts[1] != text
-
-
-def test_when_the_time_is_over_no_page_is_laid_out() -> None:
-    pages = Laid([PdfReader(io.BytesIO(pdf(BOATS))).pages[0]])
-    texts = [pages.copy()[0].extract_text()]
-    pdf_tables.read_rows(pages, texts, time.monotonic() - 1)
-    assert pages.asked == 0
 
 
 def test_a_page_that_cannot_be_laid_out_keeps_its_text(monkeypatch: pytest.MonkeyPatch) -> None:

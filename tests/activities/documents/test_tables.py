@@ -8,14 +8,11 @@ from activities.documents.tables import SHORT_ROW, as_paragraphs, lines
 SENSORS = [["sensor", "place", "status"], ["T-1", "roof", "drifts"], ["T-2", "", "ok"]]
 
 
-def test_each_cell_stands_behind_the_heading_of_its_column() -> None:
+def test_cells_stand_behind_their_headings_and_captions_and_groups_stay() -> None:
     assert [*lines(SENSORS)] == [
         "sensor: T-1; place: roof; status: drifts",
         f"{SHORT_ROW}sensor: T-2; status: ok",
     ]
-
-
-def test_captions_above_the_headings_and_names_of_groups_stay() -> None:
     rows = [["All sensors", "", ""], ["", "", ""], *SENSORS[:2], ["Cellar", "", ""], ["T-9", "cellar", "new"]]
     assert [*lines(rows)] == [
         "All sensors",
@@ -23,11 +20,6 @@ def test_captions_above_the_headings_and_names_of_groups_stay() -> None:
         "Cellar",
         "sensor: T-9; place: cellar; status: new",
     ]
-
-
-def test_headings_that_each_page_repeats_are_no_row() -> None:
-    assert [*lines([*SENSORS[:2], *SENSORS])].count("sensor: T-1; place: roof; status: drifts") == 2
-    assert not [line for line in lines([*SENSORS, SENSORS[0]]) if "sensor: sensor" in line]
 
 
 @pytest.mark.parametrize(
@@ -43,11 +35,6 @@ def test_headings_that_each_page_repeats_are_no_row() -> None:
 )  # fmt: skip
 def test_without_headings_no_row_is_taken_for_them(rows: list[list[str]], said: list[str]) -> None:
     assert [*lines(rows)] == said
-
-
-def test_two_columns_have_headings_where_one_has_nothing_but_values() -> None:
-    rows = [["Item", "Budget"], ["Training", "8,000 euros"], ["Travel", "2,500 euros"]]
-    assert [*lines(rows)] == ["Item: Training; Budget: 8,000 euros", "Item: Travel; Budget: 2,500 euros"]
 
 
 def test_a_table_of_facts_in_a_page_becomes_paragraphs_and_a_layout_stays() -> None:

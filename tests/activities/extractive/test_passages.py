@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.write import Passage
-from activities.extractive.planning import ASPECT_MARK
 from activities.text.normal_form import verbatim
 from tests.activities.extractive.abstracts import document, judged, library, written
 
@@ -48,14 +47,6 @@ def test_a_finding_is_quoted_before_the_aim_unless_it_is_of_something_else(quest
     assert [passage.quotes[0] for passage in (*draft.passages, *draft.related)] == [quote]
 
 
-def test_nothing_is_claimed_judged_or_given_a_confidence() -> None:
-    draft, batch = written(QUESTION, library()), judged(QUESTION, library())
-    assert not any((draft.paragraphs, draft.answer, draft.reservations))
-    assert not any((batch.judgements, batch.gaps))
-    assert batch.scores == {}
-    assert batch.model == "extractive"
-
-
 def test_a_work_that_lacks_a_name_stands_below_and_says_which() -> None:
     draft = written("Does aspirin reduce the risk of dementia?", library())
     assert draft.passages == ()
@@ -71,18 +62,6 @@ def test_where_no_passage_is_near_enough_none_is_shown() -> None:
     assert draft.passages == draft.related == ()
 
 
-def test_a_work_that_mentions_nothing_of_the_question_stands_beside_none_that_does() -> None:
-    related = written("Does aspirin reduce the risk of dementia?", library()).related
-    assert related
-    assert all(passage.mentions for passage in related)
-    of_an_aspect = written(f"Does aspirin reduce the risk of dementia?{ASPECT_MARK}Mechanism", library())
-    assert of_an_aspect.related == ()
-
-
-def test_the_judge_names_the_works_that_the_writer_quotes_first() -> None:
-    assert judged(QUESTION, library()).relevant == tuple(shown(written(QUESTION, library()).passages))
-
-
 def test_retracted_works_and_those_of_another_section_are_not_quoted() -> None:
     works = [
         work.model_copy(update={"standing": "retracted"}) if n == 0 else work
@@ -90,22 +69,6 @@ def test_retracted_works_and_those_of_another_section_are_not_quoted() -> None:
     ]
     draft = written(QUESTION, works, shared=("pmid:2",))
     assert {"pmid:1", "pmid:2"}.isdisjoint(shown((*draft.passages, *draft.related)))
-
-
-def test_an_aspect_orders_and_is_nothing_that_a_work_must_mention() -> None:
-    draft = written(f"{QUESTION}{ASPECT_MARK}Mechanism", library())
-    assert draft.passages
-    assert all(passage.lacks == () for passage in draft.passages)
-    assert "pmid:3" in shown(draft.passages)
-
-
-def test_an_item_of_a_list_is_shown_with_the_head_of_the_list() -> None:
-    text = (
-        "Bring to the archive:\n\n- the blue badge that the porter gave you\n- a pencil and no pen at all\n"
-    )
-    (passage,) = written("Must I have a badge?", [note(text)]).passages
-    assert "blue badge" in passage.quotes[0]
-    assert passage.before == "row under Bring to the archive"
 
 
 def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:
@@ -132,21 +95,6 @@ def test_the_nearest_document_shows_its_best_passages_in_its_order_and_the_next_
         "The boiler was", "The roof is so", "The old boiler"
     ]  # fmt: skip
     assert [passage.evidence_id for passage in shown] == ["pmid:1"] * 3 + ["pmid:2"] * (len(shown) - 3)
-
-
-def test_a_finding_comes_before_a_call_for_more_research() -> None:
-    text = (
-        "Aspirin lowered the rate of stroke from 9 to 6 per cent in adults with atrial fibrillation. "
-        "Larger trials of aspirin against stroke are needed to confirm these findings in other countries."
-    )
-    (passage,) = written("Does aspirin prevent stroke?", [document(1, text)]).passages
-    assert passage.quotes[0].startswith("Aspirin lowered")
-
-
-@pytest.mark.parametrize("question", ["", "?", "dementia", "\u0000 metformin \ud7ff", "x" * 5_000])
-def test_any_question_is_answered_with_passages_or_none(question: str) -> None:
-    draft = written(question, library())
-    assert len(draft.passages) + len(draft.related) <= len(library())
 
 
 @settings(max_examples=30, deadline=None)
@@ -178,10 +126,3 @@ def test_works_that_lack_a_thing_that_is_asked_about_stand_below_and_say_so(
     draft = written("Does coffee lower the risk of diabetes?", works)
     assert [one.lacks for one in draft.related][: len(lacks)] == lacks
     assert bool(draft.passages) is bool(more)
-
-
-def test_a_thing_that_is_asked_for_is_not_lacking_where_a_work_names_one() -> None:
-    works = [document(1, "Metformin lowered the risk of diabetes by a third in adults at risk.", "A trial")]
-    draft = written("Which approved drugs lower the risk of diabetes?", works)
-    assert draft.passages
-    assert not draft.related

@@ -2,7 +2,7 @@
 
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
 from activities.extractive import parse_query, plan
-from activities.extractive.planning import ASPECT_MARK, aspect_of, headline, searched
+from activities.extractive.planning import ASPECT_MARK, aspect_of, searched
 from activities.profiles.loader import load_profile
 from activities.text.stand_alone import stand_alone
 from tests.activities.extractive.abstracts import PROFILE, context
@@ -15,28 +15,15 @@ def parsed(question: str, **more: object) -> ParsedQuery:
     return parse_query(ParseQueryInput(**context(question), profiles=PROFILES, **more))
 
 
-def test_the_question_comes_first_and_aspects_follow_as_far_as_sections_go() -> None:
+def test_a_plan_has_the_question_first_and_aspects_searched_in_their_own_words() -> None:
     step = PlanInput(**context(QUESTION), parsed=ParsedQuery(improved_query=QUESTION), max_sections=2)
     first, second = plan(step).report_outline
     assert first.key_question == QUESTION
     assert second.title == PROFILE.aspects[0].title
     assert aspect_of(second.key_question, PROFILE) == (QUESTION, PROFILE.aspects[0])
-
-
-def test_an_aspect_is_searched_with_the_question_and_its_own_words() -> None:
     key_question = f"{QUESTION}{ASPECT_MARK}Safety"
     assert searched(key_question, PROFILE) == f"{QUESTION} adverse events safety"
     assert searched(QUESTION, PROFILE) == QUESTION
-
-
-def test_what_looks_like_an_aspect_of_a_question_is_left_alone() -> None:
-    question = f"Opinions{ASPECT_MARK}prices"
-    assert aspect_of(question, PROFILE) == (question, None)
-
-
-def test_only_profiles_of_medicine_have_aspects_of_medicine() -> None:
-    words = {word for aspect in load_profile("general").aspects for word in aspect.search.split()}
-    assert words.isdisjoint({"mechanism", "clinical", "trial", "safety", "patients"})
 
 
 def test_a_question_is_read_by_what_it_names() -> None:
@@ -47,16 +34,6 @@ def test_a_question_is_read_by_what_it_names() -> None:
         "metformin",
         "Alzheimer's disease",
     )
-
-
-def test_a_mode_that_was_asked_for_is_kept_and_else_one_search_is_enough() -> None:
-    assert parsed(QUESTION).research_mode == "iterative"
-    assert parsed(QUESTION, mode="deep").research_mode == "deep"
-
-
-def test_a_title_is_the_question_and_not_longer_than_a_line() -> None:
-    assert headline("is it so?") == "Is it so?"
-    assert len(headline("word " * 100)) <= 160
 
 
 def test_a_chain_of_follow_ups_keeps_the_names_of_each_question() -> None:
@@ -70,8 +47,3 @@ def test_a_chain_of_follow_ups_keeps_the_names_of_each_question() -> None:
         "metformin",
         "colorectal cancer",
     )
-
-
-def test_a_follow_up_that_names_what_it_is_about_is_left_as_it_was_typed() -> None:
-    question = "Does metformin help colorectal cancer in women?"
-    assert stand_alone(question, "Can metformin lower the risk of colorectal cancer?") == question

@@ -29,21 +29,12 @@ def record(source: str, query: str, status: SearchStatus, gap: str = QUESTION) -
     return SearchRecord(source=source, query=query, status=status, gap=gap)
 
 
-def test_before_anything_is_searched_the_question_is_the_gap() -> None:
-    answer = gaps(QUESTION, 0)
-    assert answer.outstanding_gaps == (QUESTION,)
-    assert not answer.research_complete
-
-
-def test_after_one_search_of_texts_that_are_ranked_nothing_is_left_to_search() -> None:
+def test_gaps_end_when_ranked_texts_were_searched_or_an_index_found_something_near() -> None:
     made = (record("library", QUESTION, "ok"),)
     assert gaps(QUESTION, 4, tried=made).research_complete
     assert gaps(
         "Who painted the chapel?", 4, tried=(record("library", "x", "ok", "Who painted the chapel?"),)
     ).research_complete
-
-
-def test_an_index_that_found_nothing_is_asked_again_unless_something_near_was_found() -> None:
     made = (record("pubmed", "metformin AND dementia", "empty"),)
     assert gaps(QUESTION, 0, tried=made).outstanding_gaps == (QUESTION,)
     assert gaps(QUESTION, 4, tried=made).research_complete
@@ -56,26 +47,13 @@ def test_what_the_reviewer_says_becomes_the_first_gap_until_it_was_searched() ->
     assert gaps(QUESTION, 4, steering=(said,), tried=made).research_complete
 
 
-def test_the_number_of_gaps_is_bounded() -> None:
-    assert len(gaps(QUESTION, 4, judged_gaps=("a", "b", "c", "d"), max_gaps=3).outstanding_gaps) == 3
-
-
-def test_indexes_get_keywords_and_the_library_the_question() -> None:
+def test_searches_are_in_the_words_of_each_enabled_source() -> None:
     assert selected(QUESTION)[:2] == [("library", QUESTION), ("pubmed", "metformin AND dementia")]
-
-
-def test_a_gap_has_at_most_its_number_of_searches_and_no_search_twice() -> None:
-    for room in range(1, 6):
-        tasks = selected(QUESTION, per_gap=room)
-        assert len(tasks) <= room
-        assert len(set(tasks)) == len(tasks)
-
-
-def test_a_search_that_was_answered_is_not_repeated() -> None:
-    tried = (record("library", QUESTION, "ok"), record("pubmed", "metformin AND dementia", "empty"))
-    tasks = selected(QUESTION, tried=tried, per_gap=5)
-    assert tasks
-    assert not {("library", QUESTION), ("pubmed", "metformin AND dementia")} & set(tasks)
+    gap = 'metformin AND (dementia OR "cognitive decline") NOT mice'
+    assert {query for _, query in selected(gap, per_gap=4)} == {gap}
+    off = option("pubmed", "biomedical", enabled=False)
+    assert {source for source, _ in selected(QUESTION, (BOTH[0], off))} == {"library"}
+    assert selected(QUESTION, (off,)) == []
 
 
 def test_a_search_is_recognised_by_what_was_asked_not_by_what_the_source_sent() -> None:
@@ -91,17 +69,6 @@ def test_a_search_is_recognised_by_what_was_asked_not_by_what_the_source_sent() 
     assert ("pubmed", "metformin AND dementia") in selected(QUESTION, tried=(down,), per_gap=5)
 
 
-def test_an_outage_changes_no_query() -> None:
-    tried = (record("pubmed", "metformin AND dementia", "unavailable"),)
-    sent = [query for source, query in selected(QUESTION, tried=tried, per_gap=5) if source == "pubmed"]
-    assert sent == ["metformin AND dementia"]
-
-
-def test_sources_that_are_down_leave_room_for_others() -> None:
-    tried = tuple(record("pubmed", f"metformin {n}", "unavailable") for n in range(5))
-    assert "library" in {source for source, _ in selected(QUESTION, tried=tried, per_gap=3)}
-
-
 def test_a_search_that_found_nothing_is_widened() -> None:
     gap = "Does metformin delay frontotemporal dementia in Finnish postmenopausal smokers?"
     first = selected(gap, (option("pubmed", "biomedical"),), per_gap=1)[0][1]
@@ -109,17 +76,6 @@ def test_a_search_that_found_nothing_is_widened() -> None:
     wider = selected(gap, (option("pubmed", "biomedical"),), tried=tried, per_gap=1)[0][1]
     assert wider.count(" AND ") < first.count(" AND ")
     assert set(wider.split(" AND ")) < set(first.split(" AND "))
-
-
-def test_boolean_syntax_is_kept_as_typed() -> None:
-    gap = 'metformin AND (dementia OR "cognitive decline") NOT mice'
-    assert {query for _, query in selected(gap, per_gap=4)} == {gap}
-
-
-def test_only_enabled_search_sources_are_asked() -> None:
-    off = option("pubmed", "biomedical", enabled=False)
-    assert {source for source, _ in selected(QUESTION, (BOTH[0], off))} == {"library"}
-    assert selected(QUESTION, (off,)) == []
 
 
 def test_reflection_distinguishes_an_outage_from_an_empty_answer() -> None:

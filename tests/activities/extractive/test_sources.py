@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.contracts.evidence import SearchRecord, SourceOption
+from activities.contracts.evidence import SourceOption
 from activities.contracts.plan import ParseQueryInput, SelectInput
 from activities.contracts.step import TEST_GAP
 from activities.extractive import parse_query, select_tools
@@ -35,17 +35,6 @@ def test_a_source_that_the_question_names_comes_first(offered: tuple[SourceOptio
     assert set(BIOMEDICAL.sources) <= set(chosen)
 
 
-def test_registered_trials_are_looked_up_where_trials_are_registered(
-    offered: tuple[SourceOption, ...],
-) -> None:
-    question = "Which registered phase 3 trials of riluzole were terminated or withdrawn?"
-    assert choose_sources(question, offered, BIOMEDICAL.sources)[0] == "clinicaltrials"
-
-
-def test_without_a_cue_the_profile_decides(offered: tuple[SourceOption, ...]) -> None:
-    assert choose_sources("Does zinc help?", offered, BIOMEDICAL.sources) == BIOMEDICAL.sources
-
-
 def test_what_is_not_enabled_is_not_chosen(offered: tuple[SourceOption, ...]) -> None:
     closed = tuple(o.model_copy(update={"enabled": o.info.name == "crossref"}) for o in offered)
     assert parse_query(a_step("Does zinc help?", closed)).sources == ("crossref",)
@@ -60,34 +49,6 @@ def test_a_models_choice_is_kept_within_what_is_offered(offered: tuple[SourceOpt
     assert len(chosen) == LEAST_SOURCES
     assert set(chosen) <= {o.info.name for o in offered}
     assert SPEC.accept(step, SPEC.render(step, (), 4_000), QueryAnswer()).output.sources == ()
-
-
-def test_a_search_is_widened_from_what_was_asked_and_not_from_what_was_sent(
-    offered: tuple[SourceOption, ...],
-) -> None:
-    """ClinicalTrials.gov is sent `query.term=...`; what follows keeps the AND of what was asked."""
-    asked = "metformin AND Alzheimer's disease AND cognition"
-    tried = SearchRecord(
-        source="clinicaltrials",
-        query="query.term=metformin AND Alzheimer's disease AND cognition",
-        asked=asked,
-        status="empty",
-        gap="Does metformin slow Alzheimer's disease or improve cognition?",
-    )
-    only = tuple(o for o in offered if o.info.name == "clinicaltrials")
-    step = SelectInput(
-        run_id="r",
-        question=tried.gap,
-        profile=BIOMEDICAL,
-        iteration=2,
-        gaps=(tried.gap,),
-        sources=only,
-        tried=(tried,),
-    )
-    queries = [task.query for task in select_tools(step).tasks]
-    assert queries
-    assert asked not in queries
-    assert not any("query.term" in query for query in queries)
 
 
 def test_the_tests_of_hypotheses_come_first_and_are_spread_over_sources(

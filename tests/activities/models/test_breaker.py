@@ -1,15 +1,10 @@
 """A model that is down is called by one step for all, not by every step."""
 
-from pathlib import Path
-
 import pytest
 
 from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import ModelChoice
-from activities.evidence_store import EvidenceStore
 from activities.models.breaker import FAILURES, IN_A_ROW_SECONDS, REST_SECONDS, Breaker
-from activities.models.client import OpenAIModel
-from activities.settings import Settings
 from tests.activities.models.conftest import GOOD, Asker
 from tests.fake_openai import FakeOpenAI, fails, says
 
@@ -63,16 +58,7 @@ def test_an_answer_closes_it_and_resets_the_row() -> None:
     assert sick.calls == 2 * FAILURES + 1
 
 
-def test_one_more_failure_after_the_rest_opens_it_again() -> None:
-    sick = Sick().opened()
-    sick.now += REST_SECONDS
-    sick.fail()
-    calls = sick.calls
-    sick.fail()
-    assert sick.calls == calls
-
-
-def test_while_one_asks_for_all_the_others_do_not() -> None:
+def test_one_asks_for_all_and_a_probe_without_an_answer_is_followed_by_another() -> None:
     sick = Sick().opened()
     sick.now += REST_SECONDS
     with sick.breaker.passage():
@@ -80,9 +66,6 @@ def test_while_one_asks_for_all_the_others_do_not() -> None:
         sick.fail()
         assert sick.calls == calls
     sick.call()
-
-
-def test_a_probe_without_an_answer_is_followed_by_another() -> None:
     sick = Sick().opened()
     sick.now += REST_SECONDS
     with pytest.raises(KeyboardInterrupt), sick.breaker.passage():
@@ -140,28 +123,3 @@ async def test_a_model_that_is_down_costs_no_request_while_it_rests(
     server.script(says(GOOD))
     other = Asker(ask.model, ModelChoice(backend="openai", model="other"))
     assert (await other())[0].label == "yes"
-
-
-async def test_a_paid_answer_is_there_while_its_model_is_down(
-    ask: Asker, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("activities.models.breaker.REST_SECONDS", 1e9)
-    server.script(says(GOOD), DOWN)
-    await ask(scope="paid")
-    for number in range(FAILURES):
-        with pytest.raises(ModelDown):
-            await ask(scope=f"step {number}")
-    assert (await ask(scope="paid"))[1].from_store
-
-
-async def test_every_worker_process_has_breakers_of_its_own(
-    ask: Asker, server: FakeOpenAI, store: EvidenceStore, tmp_path: Path
-) -> None:
-    server.script(DOWN)
-    for number in range(FAILURES):
-        with pytest.raises(ModelDown):
-            await ask(scope=f"step {number}")
-    server.script(says(GOOD))
-    model = OpenAIModel(Settings(home=tmp_path, openai_base_url=server.base_url), store)
-    assert (await Asker(model, ask.choice)())[0].label == "yes"
-    await model.aclose()

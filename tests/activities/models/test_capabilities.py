@@ -2,8 +2,7 @@
 
 import pytest
 
-from activities.evidence_store import EvidenceStore
-from activities.models.capabilities import Capabilities, CapabilityMemory
+from activities.models.capabilities import Capabilities
 
 OPENAI = "https://api.openai.com/v1"
 LOCAL = "http://127.0.0.1:8080/v1"
@@ -29,11 +28,6 @@ def test_the_output_cap_goes_by_the_name_the_server_knows() -> None:
     assert neither.limit == "none"
 
 
-def test_a_smaller_cap_is_learned() -> None:
-    text = "max_tokens is too large: 9000. This model supports at most 4096 completion tokens"
-    assert learn(text, param="max_tokens", code="invalid_value").max_output == 4096
-
-
 @pytest.mark.parametrize(
     ("message", "param", "code"),
     [
@@ -47,14 +41,7 @@ def test_structured_output_steps_down_one_rung(message: str, param: str, code: s
     assert learn(message, param=param, code=code).format == "json_object_schema"
 
 
-def test_the_ladder_ends_in_plain_instructions() -> None:
-    rungs = [Capabilities()]
-    while (lower := rungs[-1].learned(400, {"message": "response_format is not supported"})) is not None:
-        rungs.append(lower)
-    assert [r.format for r in rungs] == ["json_schema", "json_object_schema", "json_object", "none"]
-
-
-def test_recorded_refusals_teach() -> None:
+def test_what_a_server_refuses_teaches_the_form_of_requests() -> None:
     text = "Unsupported value: 'messages[0].role' does not support 'system' with this model."
     assert not learn(text, param="messages[0].role", code="unsupported_value").system_role
     text = "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value."
@@ -63,6 +50,8 @@ def test_recorded_refusals_teach() -> None:
     assert not learn("System role not supported", status=500).system_role
     text = "1 validation error: {'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}"
     assert learn(text, status=500).format == "json_object_schema", "llama-cpp-python says it with a 500"
+    text = "max_tokens is too large: 9000. This model supports at most 4096 completion tokens"
+    assert learn(text, param="max_tokens", code="invalid_value").max_output == 4096
 
 
 @pytest.mark.parametrize(
@@ -78,12 +67,3 @@ def test_recorded_refusals_teach() -> None:
 def test_other_failures_teach_nothing(status: int, message: str) -> None:
     code = "context_length_exceeded" if "context" in message else ""
     assert Capabilities().learned(status, {"message": message, "code": code}) is None
-
-
-async def test_what_was_learned_outlives_the_process_and_stays_with_its_model(store: EvidenceStore) -> None:
-    learned = Capabilities(format="none", temperature=False)
-    await CapabilityMemory(store).remember(LOCAL, "m", learned)
-    fresh = CapabilityMemory(store)
-    assert await fresh.of(LOCAL, "m") == learned
-    assert await fresh.of(LOCAL, "other") == Capabilities.assumed(LOCAL)
-    assert await fresh.of(OPENAI, "m") == Capabilities.assumed(OPENAI)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from activities.contracts.errors import ModelDown, ModelRefused, ModelUnusable
-from activities.contracts.evidence import Allowance, ModelChoice
+from activities.contracts.errors import ModelDown, ModelRefused
+from activities.contracts.evidence import ModelChoice
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
 from tests.activities.models.conftest import GOOD, Asker
 from tests.fake_openai import SSE, FakeOpenAI, completion, events, fails, says
-from tests.replay import Reply, recorded
+from tests.replay import Reply
 
 BAD = {"label": "yes", "score": "many"}
 
@@ -29,13 +29,6 @@ async def test_cached_and_reasoning_tokens_are_kept_apart_and_priced(ask: Asker,
     assert done.usage.cost_microusd == 400 * 1 + 600 * 0.5 + 300 * 4
 
 
-async def test_recorded_reasoning_usage_is_read(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(recorded("openai/chat_reasoning_tokens.json"))
-    with pytest.raises(ModelUnusable) as raised:
-        await ask(allowance=Allowance(input_tokens=1000, output_tokens=500))
-    assert raised.value.usage.reasoning_tokens > 0
-
-
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many"}])
 async def test_usage_that_is_not_reported_is_estimated_and_stated(
     ask: Asker, server: FakeOpenAI, usage: dict[str, object] | None
@@ -47,45 +40,12 @@ async def test_usage_that_is_not_reported_is_estimated_and_stated(
     assert any("estimated" in note for note in done.notes)
 
 
-async def test_an_unknown_price_is_unknown(
-    settings: Settings, store: EvidenceStore, server: FakeOpenAI
-) -> None:
-    server.script(says(GOOD))
-    model = OpenAIModel(settings, store)
-    _, done = await Asker(model, ModelChoice(backend="openai", model="home-made"))()
-    await model.aclose()
-    assert done.usage.cost_microusd is None
-    assert done.usage.tokens == 120
-
-
-async def test_prompt_and_output_cap_stay_within_the_allowance(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(says(GOOD))
-    allowance = Allowance(input_tokens=1500, output_tokens=300)
-    await ask(allowance=allowance, user="Question: " + "word " * 300)
-    body = server.bodies[0]
-    sent = sum(len(m["content"]) for m in body["messages"]) / 2.5
-    assert sent + body["max_tokens"] <= allowance.tokens
-
-
 async def test_a_prompt_that_leaves_no_room_is_not_sent(ask: Asker, server: FakeOpenAI) -> None:
     server.script(says(GOOD))
     with pytest.raises(ModelRefused) as raised:
         await ask(user="word " * 3000)
     assert raised.value.category == "context_length"
     assert not server.bodies
-
-
-async def test_the_models_context_is_respected(
-    settings: Settings, store: EvidenceStore, server: FakeOpenAI
-) -> None:
-    server.script(says(GOOD))
-    model = OpenAIModel(settings.model_copy(update={"context_tokens": 700}), store)
-    asker = Asker(model, ModelChoice(backend="openai", model="small"))
-    await asker()
-    assert server.bodies[0]["max_tokens"] < 700
-    with pytest.raises(ModelRefused):
-        await asker(user="word " * 400)
-    await model.aclose()
 
 
 # paid once
@@ -103,14 +63,6 @@ async def test_a_retry_of_the_same_step_does_not_pay_again(
     assert second.from_store
     assert not first.from_store
     assert second.usage == first.usage, "the retry is what gets charged: once, with the real price"
-
-
-async def test_another_step_is_another_answer(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(says(GOOD))
-    await ask(scope="wf/run/7")
-    await ask(scope="wf/run/8")
-    await ask(scope="wf/run/8", user="Question: another?")
-    assert len(server.bodies) == 3
 
 
 async def test_a_retry_after_a_failed_repair_buys_only_the_repair(ask: Asker, server: FakeOpenAI) -> None:

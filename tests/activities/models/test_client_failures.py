@@ -15,40 +15,8 @@ from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
 from tests.activities.models.conftest import GOOD, KEY, Asker
-from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, completion, events, fails, says, whole
-from tests.replay import Asked, Reply, recorded
-
-
-async def test_the_client_itself_never_retries(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(fails(500, "oops"))
-    with pytest.raises(ModelDown):
-        await ask()
-    assert len(server.bodies) == 1
-
-
-async def test_a_busy_server_says_when(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(fails(429, "slow down", retry_after="12"))
-    with pytest.raises(ModelBusy) as raised:
-        await ask()
-    assert raised.value.retry_after == 12
-
-
-@pytest.mark.parametrize(
-    ("name", "status", "category"),
-    [
-        ("error_401_invalid_api_key.json", 401, "auth"),
-        ("error_404_model_not_found.json", 404, "model_not_found"),
-        ("error_400_context_length_exceeded.json", 400, "context_length"),
-    ],
-)
-async def test_permanent_failures_over_the_wire(
-    ask: Asker, server: FakeOpenAI, name: str, status: int, category: str
-) -> None:
-    server.script(recorded(f"openai/{name}", status))
-    with pytest.raises(ModelRefused) as raised:
-        await ask()
-    assert raised.value.category == category
-    assert len(server.bodies) == 1
+from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, completion, events, fails, says
+from tests.replay import Asked, Reply
 
 
 async def test_a_server_that_is_not_there_is_down(store: EvidenceStore, settings: Settings) -> None:
@@ -75,12 +43,6 @@ async def test_what_is_no_answer_is_an_outage_not_an_answer(
     server.script(reply)
     with pytest.raises(ModelDown):
         await ask()
-
-
-async def test_a_server_that_does_not_stream_answers_whole(ask: Asker, server: FakeOpenAI) -> None:
-    server.script(whole(GOOD, usage=(100, 20)))
-    verdict, done = await ask()
-    assert (verdict.score, done.usage.tokens) == (7, 120)
 
 
 async def test_cancelling_stops_the_call(ask: Asker, server: FakeOpenAI) -> None:

@@ -28,19 +28,16 @@ def test_events_do_not_depend_on_how_the_bytes_are_divided(cuts: list[int]) -> N
     assert [data for piece in pieces for data in decoder.feed(piece)] == WHOLE
 
 
-def test_an_event_that_the_body_breaks_off_in_is_left_out() -> None:
+async def test_a_stream_is_read_to_its_end_and_an_event_that_breaks_off_is_left_out() -> None:
     assert list(EventDecoder().feed(b'data: {"n": 1}\n\ndata: {"n"')) == ['{"n": 1}']
-
-
-def answering(body: bytes) -> httpx2.Response:
-    return httpx2.Response(200, content=body, request=httpx2.Request("POST", "http://model.test/"))
-
-
-async def test_a_stream_is_read_to_its_end_after_its_last_event() -> None:
     response = answering(STREAM + b": the end\n\n")
     said = [value async for value in events_of(response)]
     assert said == [json.loads(data) for data in WHOLE[:-1]]
     assert response.is_stream_consumed
+
+
+def answering(body: bytes) -> httpx2.Response:
+    return httpx2.Response(200, content=body, request=httpx2.Request("POST", "http://model.test/"))
 
 
 async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() -> None:

@@ -45,10 +45,6 @@ def test_every_built_in_profile_prefers_sources_that_exist() -> None:
         assert specialist_file(one.name), "a prompt file of its name"
 
 
-def test_auto_is_general_until_the_question_was_read() -> None:
-    assert load_profile("auto").name == "general"
-
-
 def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(f'{MINE}[[specialists]]\nname = "beta_reader"\ndoes = "reads beta"\nsources = ["beta"]\n')

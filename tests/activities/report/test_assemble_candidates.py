@@ -79,15 +79,12 @@ def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str,
     assert field.replace("_", " ") in problem
 
 
-def test_a_candidate_under_concern_is_weak() -> None:
+def test_a_candidate_under_concern_is_weak_and_none_is_said_to_be_missing() -> None:
     support = (Support(evidence_id="pmid:2", quote=INCREASED),)
     report = built(
         publish_input(candidates=(Candidate(name="metformin", support=support, evidence_quality="strong"),))
     )
     assert report.candidates[0].evidence_quality == "weak"
-
-
-def test_a_drug_question_without_a_candidate_says_so() -> None:
     step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
     assert "no_candidate" in codes(built(step))
     other = step.model_copy(update={"profile": "biomedical"})

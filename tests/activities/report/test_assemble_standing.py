@@ -55,7 +55,7 @@ def test_where_nothing_comes_near_the_report_says_what_was_asked_and_what_to_do_
     assert "(no answer: rate limited); library \u201czorblax fever\u201d (7 records). Next: ask by" in said
 
 
-def test_retracted_work_that_was_found_and_withheld_is_named() -> None:
+def test_retracted_work_is_left_out_and_named_also_when_it_was_withheld() -> None:
     withheld = [
         ref_of(TRIAL).model_copy(
             update={"evidence_id": f"doc:{n}", "title": f"Withheld work {n}", "standing": "retracted"}
@@ -65,9 +65,6 @@ def test_retracted_work_that_was_found_and_withheld_is_named() -> None:
     report = built(FULL.model_copy(update={"evidence": (*FULL.evidence, *withheld)}))
     named = {(s.text("evidence_id"), s.text("title")) for s in stated(report, "retracted_left_out")}
     assert {(ref.evidence_id, ref.title) for ref in withheld} <= named
-
-
-def test_retracted_work_is_left_out_and_named() -> None:
     report = built(
         publish_input(
             planned(
@@ -96,11 +93,6 @@ def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
     assert "| Work number 6 | pmid:6 | ranked too low to be read |" in words_of(full, "md")
     other_order = step.model_copy(update={"found": dict(reversed(found.items()))})
     assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
-
-
-def test_retracted_work_that_was_found_and_withheld_is_named_too() -> None:
-    step = FULL.model_copy(update={"evidence": tuple(map(ref_of, DOCUMENTS.values()))})
-    assert [s.text("evidence_id") for s in stated(built(step), "retracted_left_out")] == ["pmid:3"]
 
 
 def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_trials() -> None:

@@ -12,35 +12,24 @@ from activities.contracts.candidates import (
 from activities.contracts.evidence import Evidence, Identifiers, Support
 from activities.report.assemble import build_report
 from activities.report.formats import render
-from activities.report.formats.candidate_words import missing
 from activities.report.schema import Report
-from tests.activities.cases import planned, publish_input, quoting
+from tests.activities.cases import planned, publish_input, pubmed, quoting
 from tests.activities.report.rendered import words_of
 
-TRIAL = Evidence(
-    evidence_id="pmid:10",
-    source="pubmed",
-    title="Riluzole in amyotrophic lateral sclerosis: a randomized trial",
-    text=(
-        "Riluzole is approved for amyotrophic lateral sclerosis. Riluzole prolonged survival in 959 patients "
-        "with amyotrophic lateral sclerosis. Riluzole inhibits glutamate release from nerve endings."
-    ),
-    authors=("Doe J",),
+TRIAL = pubmed(
+    10,
+    "Riluzole in amyotrophic lateral sclerosis: a randomized trial",
+    "Riluzole is approved for amyotrophic lateral sclerosis. Riluzole prolonged survival in 959 patients "
+    "with amyotrophic lateral sclerosis. Riluzole inhibits glutamate release from nerve endings.",
+    "randomized_trial",
     year=1996,
-    identifiers=Identifiers(pmid="10"),
-    evidence_type="randomized_trial",
-    standing="none",
 )
-COHORT = Evidence(
-    evidence_id="pmid:11",
-    source="europepmc",
-    title="Riluzole in a registry",
-    text="Riluzole did not slow functional decline in a registry of amyotrophic lateral sclerosis.",
-    authors=("Roe A",),
+COHORT = pubmed(
+    11,
+    "Riluzole in a registry",
+    "Riluzole did not slow functional decline in a registry of amyotrophic lateral sclerosis.",
+    "observational",
     year=2010,
-    identifiers=Identifiers(pmid="11"),
-    evidence_type="observational",
-    standing="none",
 )
 LABEL = Evidence(
     evidence_id="fda:1",
@@ -114,14 +103,7 @@ def test_every_entry_has_its_source() -> None:
                 assert entry.quote in DOCUMENTS[entry.evidence_id].text
 
 
-def test_literature_stands_for_and_against_and_both_are_cited() -> None:
-    report = report_of()
-    assert [e.evidence_id for e in field(report, "literature_for").entries] == ["pmid:10"]
-    assert [e.evidence_id for e in field(report, "literature_against").entries] == ["pmid:11"]
-    assert {r.evidence_id for r in report.references} == set(DOCUMENTS)
-
-
-def test_approval_is_read_from_a_label() -> None:
+def test_a_field_is_read_from_a_label_or_says_why_it_is_empty() -> None:
     report = report_of()
     codes = {e.code: e.evidence_id for e in field(report, "regulatory").entries}
     assert codes == {"labelled": "fda:1"}
@@ -129,19 +111,6 @@ def test_approval_is_read_from_a_label() -> None:
     (label,) = field(report, "indications").entries
     assert (label.code, label.evidence_id) == ("names_disease_asked", "fda:1")
     assert label.text.startswith("RILUTEK is indicated")
-
-
-def test_a_candidate_may_be_named_by_another_of_its_names_in_what_it_cites() -> None:
-    quote = "Rifampicin is approved for tuberculosis and shortened the treatment."
-    item = TRIAL.model_copy(update={"title": "Treatment of tuberculosis", "text": quote})
-    step = publish_input(
-        candidates=(Candidate(name="rifampin", support=(Support(evidence_id="pmid:10", quote=quote),)),)
-    )
-    report = build_report(step, {item.evidence_id: item})
-    assert [candidate.name for candidate in report.candidates] == ["rifampin"]
-
-
-def test_a_field_without_an_entry_says_why() -> None:
     report = report_of()
     assert (field(report, "targets").status, field(report, "targets").silent) == (
         "unreachable",
@@ -195,12 +164,6 @@ def test_an_address_on_a_page_is_a_plain_one_or_none() -> None:
     assert "](y)" not in render(report, "md").decode().replace(r"\]", "")
 
 
-def test_that_registers_were_not_asked_is_said_once_and_not_in_each_cell() -> None:
-    page = words_of(report_of(findings=None), "md")
-    assert page.count("Registers of drugs and trials were not asked") == 1
-    assert "not looked up" not in page
-
-
 def test_what_a_mechanism_names_and_what_works_say_of_harm_stand_on_the_page() -> None:
     harm = "Riluzole raised liver enzymes in 12 patients."
     work = TRIAL.model_copy(update={"text": f"{TRIAL.text} {harm}"})
@@ -224,10 +187,3 @@ def test_what_a_mechanism_names_and_what_works_say_of_harm_stand_on_the_page() -
     assert texts["pathways"] == ["nerve endings"]
     assert harm in texts["safety"]
     assert all(e.quote in work.text for e in field(report, "targets").entries)
-
-
-def test_a_field_that_nobody_looked_for_says_so() -> None:
-    silent = CandidateField(name="safety")
-    assert missing(silent) == "not looked for"
-    assert missing(silent.model_copy(update={"read": True})) == "not found in the works read"
-    assert "not stated in the cited works" not in words_of(report_of(findings=None), "md")

@@ -45,12 +45,6 @@ def test_each_option_stands_beside_the_other_with_the_effect(name: str) -> None:
     assert "Other" not in shown[shown.index("Comparison") : shown.index("Statistics")]
 
 
-def test_each_figure_opens_its_sentence() -> None:
-    page = page_of(render(REPORT, "html"))
-    (cell,) = page.xpath("//td/details[@class='read'][starts-with(summary, '4 of 100')]")
-    assert INFECTION in cell.text_content()
-
-
 def test_effects_of_one_measure_are_drawn_and_told_in_words() -> None:
     second = {"evidence_id": "pmid:12", "estimate": 0.9, "low": 0.6, "high": 1.35}
     analysis = analyse_effects([EFFECTS[1]])

@@ -11,21 +11,14 @@ from activities.report.assemble import build_report
 from activities.report.audit import verify
 from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
-from tests.activities.cases import planned, publish_input, quoting, ref_of
+from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
 from tests.activities.report.rendered import words_of
 
 COUNTS = ((40, 400, 80, 400), (35, 380, 70, 390))
 SAYS = "Death occurred in {} of {} adults given the drug and {} of {} given placebo."
 QUOTES = [SAYS.format(*counts) for counts in COUNTS]
 WORKS = {
-    f"pmid:{n}": Evidence(
-        evidence_id=f"pmid:{n}",
-        source="pubmed",
-        title=f"A randomized trial of the drug, number {n}",
-        text=quote,
-        evidence_type="randomized_trial",
-        standing="none",
-    )
+    f"pmid:{n}": pubmed(n, f"A randomized trial of the drug, number {n}", quote, "randomized_trial")
     for n, quote in enumerate(QUOTES, start=1)
 }
 
@@ -56,12 +49,16 @@ def report_of(works: dict[str, Evidence] = WORKS) -> Report:
     return build_report(step, works)
 
 
-def test_a_report_concludes_by_outcome_with_effects_and_a_certainty() -> None:
+def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
     (one,) = report_of().conclusions
     assert (one.direction, one.certainty, one.reasons) == ("lower", "moderate", ("abstracts_only",))
     assert one.pooled is not None
     assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
     assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
+    retracted = WORKS["pmid:2"].model_copy(update={"standing": "retracted"})
+    (one,) = report_of({**WORKS, "pmid:2": retracted}).conclusions
+    assert [work.evidence_id for work in one.works] == ["pmid:1"]
+    assert one.pooled is None
 
 
 def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
@@ -87,13 +84,6 @@ def test_every_format_says_the_conclusion(form: str) -> None:
     assert "mortality is probably lower with the drug" in words.lower()
     assert "Certainty moderate (proposed)" in words
     assert "of 2 studies" in words
-
-
-def test_effects_of_works_that_no_longer_stand_count_for_nothing() -> None:
-    retracted = WORKS["pmid:2"].model_copy(update={"standing": "retracted"})
-    (one,) = report_of({**WORKS, "pmid:2": retracted}).conclusions
-    assert [work.evidence_id for work in one.works] == ["pmid:1"]
-    assert one.pooled is None
 
 
 def changed(report: Report, **fields: object) -> Report:

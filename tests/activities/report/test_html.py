@@ -13,7 +13,7 @@ from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.schema import Report
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
-from tests.activities.report.rendered import EVIL, hostile, words_of
+from tests.activities.report.rendered import hostile, words_of
 from tests.activities.report.wide import RICH
 
 ORDER = (
@@ -50,15 +50,6 @@ def test_the_page_has_its_parts_in_order_and_a_contents_entry_for_each() -> None
     assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
 
 
-def test_each_claim_is_printed_once_outside_the_summary_and_its_disputes() -> None:
-    page = page_of(RICH)
-    for name in ("s1-1", "s2-1", "s2-2", "s3-1"):
-        (claim,) = page.xpath(f"//*[@id='{name}']")
-        assert claim.text_content()
-    texts = [c.text_content() for c in page.xpath("//span[@class='claim']")]
-    assert len(texts) == len(set(texts)) == 4
-
-
 def test_strength_stands_once_where_sentences_share_it_and_at_each_where_they_differ() -> None:
     prose = [" ".join(p.text_content().split()) for p in page_of(RICH).xpath("//div[@class='prose']")]
     assert [text.count("evidence") for text in prose[:3]] == [1, 1, 1]
@@ -90,11 +81,3 @@ def test_the_policy_allows_this_style_and_this_script_and_nothing_else() -> None
         (text,) = re.findall(rf"<{tag}>(.*?)</{tag}>", data, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{tag}-src 'sha256-{digest}'" in policy
-
-
-def test_hostile_text_is_shown_and_is_never_markup() -> None:
-    page = page_of(hostile())
-    assert "<script>alert(1)</script>" in page.xpath("string(//h1)")
-    assert EVIL.split(" ", 1)[0] in page.xpath("string(//section[@aria-labelledby='references'])")
-    assert len(page.xpath("//script")) == 1
-    assert not [name for name in page.xpath("//@*/..") if any(k.startswith("on") for k in name.attrib)]

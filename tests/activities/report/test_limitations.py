@@ -9,7 +9,7 @@ from activities.contracts.publish import PrismaCounts
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.limitations import folded
 from activities.roles.prompt import left_out
-from tests.activities.cases import FULL, REDUCED, TRIAL, planned, publish_input, quoting, ref_of
+from tests.activities.cases import FULL, TRIAL, planned, publish_input, ref_of
 from tests.activities.report.building import built
 
 ROOT = Path(__file__).parents[3]
@@ -22,7 +22,7 @@ def unshown(step: str, missing: int, of: int) -> Statement:
     return note.model_copy(update={"values": {**note.values, "step": step}})
 
 
-def test_steps_that_could_not_hold_every_item_are_one_statement() -> None:
+def test_steps_that_could_not_hold_every_item_are_one_statement_and_one_keeps_its_words() -> None:
     notes = (
         Statement(code="candidates_rejected"),
         unshown("judge", 3, 20),
@@ -35,19 +35,18 @@ def test_steps_that_could_not_hold_every_item_are_one_statement() -> None:
     assert (about.number("missing"), about.number("of")) == (12, 40)
     assert [s.code for s in folded(notes)] == ["candidates_rejected", "items_not_shown", "report_rejected"]
     assert sentence(about) in report.limitations
-
-
-def test_one_such_step_keeps_its_own_words() -> None:
-    notes = [Statement(code="candidates_rejected"), unshown("judge", 3, 20)]
-    assert folded(notes) == notes
-    assert "judge" in sentence(notes[1])
+    alone = [Statement(code="candidates_rejected"), unshown("judge", 3, 20)]
+    assert folded(alone) == alone
+    assert "judge" in sentence(alone[1])
     assert folded([]) == []
 
 
-def test_a_statement_that_this_version_does_not_know_is_printed_with_its_values() -> None:
+def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -> None:
     said = sentence(Statement(code="moon_in_the_way", values={"moon": "Io", "works": 3}))
     assert "Io" in said
     assert "3" in said
+    for code in WORDING:
+        assert sentence(Statement(code=code)) or code == "text", code
 
 
 def test_every_code_that_is_emitted_has_a_wording() -> None:
@@ -61,11 +60,6 @@ def test_every_code_that_is_emitted_has_a_wording() -> None:
     assert {code: str(path) for code, path in emitted.items() if code not in WORDING} == {}
 
 
-def test_every_wording_survives_a_statement_without_values() -> None:
-    for code in WORDING:
-        assert sentence(Statement(code=code)) or code == "text", code
-
-
 def test_a_report_whose_claims_were_left_out_does_not_say_that_no_work_answers() -> None:
     judgements = (WorkJudgement(evidence_id="pmid:1", answers=3, direction="yes"),)
     counts = PrismaCounts(identified=10, screened=10)
@@ -76,12 +70,3 @@ def test_a_report_whose_claims_were_left_out_does_not_say_that_no_work_answers()
     assert report.unanswered.code == "answers_without_claim"
     said = sentence(report.unanswered)
     assert said == "1 work of 10 answers it, and no sentence on it stands in this report"
-
-
-def test_a_section_whose_claims_stand_elsewhere_says_so() -> None:
-    claim = quoting("Metformin reduced all-cause mortality by 30%.", ("pmid:1", REDUCED))
-    report = built(publish_input(planned("s1", claim), planned("s2", claim)))
-    assert report.sections[0].empty_because is None
-    because = report.sections[1].empty_because
-    assert because is not None
-    assert sentence(because) == "What was found for this section is said elsewhere in this report."

@@ -39,20 +39,6 @@ def report(url: str, source: str = "library") -> Report:
     return build_report(step, {"x": item})
 
 
-def test_pages_begin_where_their_text_does() -> None:
-    first, empty, second, third = READ.pages
-    assert empty == second
-    assert READ.text[first:].startswith("Aspirin was given")
-    assert READ.text[second:].startswith("Aspirin lowered")
-    assert READ.text[third:].startswith("No bleeding")
-
-
-def test_a_quote_names_its_page() -> None:
-    made = report("file:///home/me/papers/aspirin%201.pdf")
-    assert {context.page for context in made.contexts} == {3, 4}
-    assert made.references[0].pages == (3, 4)
-
-
 @pytest.mark.parametrize("form", ["md", "html"])
 def test_a_page_is_a_link_into_the_document(form: str) -> None:
     shown = render(report("file:///home/me/papers/aspirin%201.pdf"), form).decode()
@@ -61,13 +47,10 @@ def test_a_page_is_a_link_into_the_document(form: str) -> None:
     assert shown.count("#page=4") == (2 if form == "html" else 1)
 
 
-def test_documents_that_open_at_no_page_name_it_only() -> None:
+def test_only_pdfs_of_the_library_open_at_a_page() -> None:
     (reference,) = report("file:///home/me/talk.pptx").references
     assert page_links(reference) == [("p. 3", None), ("p. 4", None)]
     assert best_url(reference) == "file:///home/me/talk.pptx"
-
-
-def test_a_quote_from_a_web_page_is_found_by_its_words() -> None:
     made = report("https://example.org/a?b=1", "web")
     reference = made.references[0].model_copy(update={"evidence_type": "web_page"})
     short, long = "a 5-year follow-up, it says", "one two three four five and then six seven eight nine ten"

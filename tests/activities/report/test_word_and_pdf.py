@@ -12,8 +12,6 @@ from activities.report.formats import MissingExtra, render
 from tests.activities.analysis.studies import bcg
 from tests.activities.cases import (
     DOCUMENTS,
-    INCREASED,
-    REDUCED,
     planned,
     publish_input,
     quoting,
@@ -52,14 +50,6 @@ def test_the_tables_of_a_word_document_fit_its_page_and_repeat_their_heads() -> 
         assert table.rows[0]._tr.xpath("w:trPr/w:tblHeader")
 
 
-def test_a_word_document_shows_the_figures_as_pictures_with_their_numbers_in_words() -> None:
-    document = docx.Document(io.BytesIO(render(FULL, "docx")))
-    said = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
-    assert len(said) == 1
-    assert f"{RICH.methodology.counts.identified} identified" in said[0]
-    assert all(shape.width for shape in document.inline_shapes)
-
-
 def test_without_what_draws_pictures_a_word_document_has_the_figures_as_tables(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -67,13 +57,6 @@ def test_without_what_draws_pictures_a_word_document_has_the_figures_as_tables(
     document = docx.Document(io.BytesIO(render(FULL, "docx")))
     assert len(document.tables) == 5
     assert not document.inline_shapes
-
-
-def test_a_word_document_has_the_claims_and_each_quote_that_differs_once() -> None:
-    document = docx.Document(io.BytesIO(render(RICH, "docx")))
-    quotes = [p.text for p in document.paragraphs if p.style is not None and p.style.name == "Quote"]
-    assert quotes == [f"[2] \u201c{REDUCED}\u201d", f"[4] \u201c{INCREASED}\u201d"]
-    assert any(p.text.startswith("Mortality was 30% lower with the drug. [2]") for p in document.paragraphs)
 
 
 def test_a_pdf_has_the_claims_and_greek_letters() -> None:
@@ -111,28 +94,21 @@ POOLED = REPORT.model_copy(
 )
 
 
-def test_a_word_document_has_the_statistics_with_their_forest_plot_and_the_program() -> None:
+def test_word_and_pdf_have_the_statistics_with_their_forest_plot_and_the_program() -> None:
     document = docx.Document(io.BytesIO(render(POOLED, "docx")))
-    text = [p.text for p in document.paragraphs]
-    assert "Statistics" in text
-    assert "x = 1" in text
-    assert any(row.startswith("Alone (fever)") for row in text)
+    rows = [p.text for p in document.paragraphs]
+    assert {"Statistics", "x = 1"} <= set(rows)
+    assert any(row.startswith("Alone (fever)") for row in rows)
     said = [shape._inline.docPr.get("descr") for shape in document.inline_shapes]
     assert any(text.startswith("tuberculosis: risk ratio: Aronson 1948 0.41 (0.13 to 1.26)") for text in said)
     cells = [[cell.text for cell in row.cells] for table in document.tables for row in table.rows]
     assert sum(row[0] == "Aronson 1948" for row in cells) == 1
     assert any(row[0] == "Random effects" for row in cells)
-
-
-def test_a_pdf_has_the_statistics_with_their_forest_plot_and_the_program() -> None:
     pages = pypdf.PdfReader(io.BytesIO(render(POOLED, "pdf"))).pages
     text = " ".join(" ".join(page.extract_text().split()) for page in pages)
     for part in ("Statistics", "Aronson 1948", "Random effects", "Alone (fever)", "result = x"):
         assert part in text
     assert text.count("Prediction interval") == 2  # in the plot and in the table
-
-
-def test_every_readable_format_shows_the_program_and_why_it_has_no_result() -> None:
     for form in ("md", "html"):
         shown = render(POOLED, form).decode()
         assert "x = 1" in shown

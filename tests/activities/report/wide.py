@@ -1,36 +1,42 @@
 """A report that has something to show in every part."""
 
 from activities.contracts.candidates import Candidate
-from activities.contracts.evidence import Evidence, Identifiers, SearchRecord, Support, Usage
+from activities.contracts.evidence import Identifiers, SearchRecord, Support, Usage
 from activities.contracts.publish import Decision, PrismaCounts
 from activities.contracts.write import Edited
 from activities.report.assemble import build_report
-from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting, refused
+from tests.activities.cases import (
+    DOCUMENTS,
+    INCREASED,
+    REDUCED,
+    planned,
+    publish_input,
+    pubmed,
+    quoting,
+    refused,
+)
 
-SECONDARY = Evidence(
-    evidence_id="pmid:4",
-    source="pubmed",
-    title="Secondary analysis of the metformin trial",
-    text=(
-        "In NCT01234567, 912 adults were followed for ten years. Long-term mortality stayed lower under "
-        "metformin in this secondary analysis."
-    ),
+SECONDARY = pubmed(
+    4,
+    "Secondary analysis of the metformin trial",
+    "In NCT01234567, 912 adults were followed for ten years. Long-term mortality stayed lower under "
+    "metformin in this secondary analysis.",
+    "clinical_trial",
     authors=("Doe JA",),
     year=2023,
     venue="BMJ",
     identifiers=Identifiers(pmid="4", nct="NCT01234567"),
-    evidence_type="clinical_trial",
-    standing="none",
 )
-CELLS = Evidence(
+CELLS = pubmed(
+    0,
+    "Metformin in cells",
+    "Metformin activated AMPK in liver cells at therapeutic concentrations, in 48 cases of biopsy.",
+    "preclinical",
     evidence_id="doi:10.1000/cells",
     source="europepmc",
-    title="Metformin in cells",
-    text="Metformin activated AMPK in liver cells at therapeutic concentrations, in 48 cases of biopsy.",
     authors=("\u0141ukasz S\u00f8rensen",),
     year=2011,
     identifiers=Identifiers(doi="10.1000/cells"),
-    evidence_type="preclinical",
     standing="unknown",
 )
 ALL = {**DOCUMENTS, SECONDARY.evidence_id: SECONDARY, CELLS.evidence_id: CELLS}

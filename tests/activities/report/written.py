@@ -1,49 +1,36 @@
 """A report that a model wrote, judged and edited, and one of passages without a model."""
 
-from activities.contracts.evidence import Claim, Evidence, Identifiers, ReportPlanSection, Statement, Support
+from activities.contracts.evidence import Claim, ReportPlanSection, Statement, Support
 from activities.contracts.judge import Cell, Refused, Table, TableRow, WorkJudgement
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.write import DraftParagraph, Edited, EditedSentence, Passage, SectionDraft
-from tests.activities.cases import publish_input, quoting, ref_of, refused
+from tests.activities.cases import publish_input, pubmed, quoting, ref_of, refused
 
-LAPAROSCOPIC = Evidence(
-    evidence_id="pmid:11",
-    source="pubmed",
-    title="Laparoscopic against open appendectomy: a randomized trial",
-    text=(
-        "We compared laparoscopic with open appendectomy in 210 adults. Wound infection occurred in 4% after "
-        "laparoscopic surgery and in 11% after open surgery. The stay was shorter by one day after "
-        "laparoscopic appendectomy. Operating time was longer in the laparoscopic group."
-    ),
+LAPAROSCOPIC = pubmed(
+    11,
+    "Laparoscopic against open appendectomy: a randomized trial",
+    "We compared laparoscopic with open appendectomy in 210 adults. Wound infection occurred in 4% after "
+    "laparoscopic surgery and in 11% after open surgery. The stay was shorter by one day after "
+    "laparoscopic appendectomy. Operating time was longer in the laparoscopic group.",
+    "randomized_trial",
     authors=("Doe JA",),
     year=2012,
-    identifiers=Identifiers(pmid="11"),
-    evidence_type="randomized_trial",
-    standing="none",
 )
-REGISTRY = Evidence(
-    evidence_id="pmid:12",
-    source="pubmed",
-    title="A registry of gallbladder surgery",
-    text=(
-        "In a registry of 5,400 patients bile duct injury was as frequent after laparoscopic as after open "
-        "cholecystectomy. Pneumonia was rarer after laparoscopic cholecystectomy."
-    ),
+REGISTRY = pubmed(
+    12,
+    "A registry of gallbladder surgery",
+    "In a registry of 5,400 patients bile duct injury was as frequent after laparoscopic as after open "
+    "cholecystectomy. Pneumonia was rarer after laparoscopic cholecystectomy.",
+    "observational",
     authors=("Roe B",),
     year=2015,
-    identifiers=Identifiers(pmid="12"),
-    evidence_type="observational",
-    standing="none",
 )
-AGAINST = Evidence(
-    evidence_id="pmid:13",
-    source="pubmed",
-    title="Hysterectomy by two routes",
-    text="Urinary tract injury was more frequent after laparoscopic than after abdominal hysterectomy.",
+AGAINST = pubmed(
+    13,
+    "Hysterectomy by two routes",
+    "Urinary tract injury was more frequent after laparoscopic than after abdominal hysterectomy.",
+    "meta_analysis",
     year=2009,
-    identifiers=Identifiers(pmid="13"),
-    evidence_type="meta_analysis",
-    standing="none",
 )
 WORKS = {item.evidence_id: item for item in (LAPAROSCOPIC, REGISTRY, AGAINST)}
 INFECTION = "Wound infection occurred in 4% after laparoscopic surgery and in 11% after open surgery."

@@ -107,6 +107,7 @@ CLAIMS = {
     ),
     "s2": (Claim(id="s2.1", text="Metformin was associated with a lower dementia risk.", support=(COHORT,)),),
 }
+PROTECTS = DraftClaim(id="s1.1", text="Metformin may protect cognition.", support=(COHORT, TRIAL))
 
 
 @dataclass
@@ -132,105 +133,82 @@ class Case:
             "scope": "wf/run/1",
         }
         searches = (SearchRecord(source="library", query="metformin dementia", status="ok", hits=3, kept=3),)
-        steps: dict[Role, StepContext] = {
-            "clarifier": ClarifyInput.model_validate(common),
-            "query_parser": ParseQueryInput.model_validate(
-                {**common, "profiles": {"biomedical": "Medicine.", "general": "Else."}, "sources": (LIBRARY,)}
+        steps: dict[Role, tuple[type[StepContext], dict[str, object]]] = {
+            "clarifier": (ClarifyInput, {}),
+            "query_parser": (
+                ParseQueryInput,
+                {"profiles": {"biomedical": "Medicine.", "general": "Else."}, "sources": (LIBRARY,)},
             ),
-            "planner": PlanInput.model_validate(
-                {**common, "parsed": ParsedQuery(improved_query=QUESTION), "max_sections": 4}
+            "planner": (PlanInput, {"parsed": ParsedQuery(improved_query=QUESTION), "max_sections": 4}),
+            "observer": (ObserveInput, {"iteration": 2, "titles": titles}),
+            "gap_evaluator": (
+                GapsInput,
+                {"iteration": 2, "titles": titles, "max_gaps": 3, "tried": searches},
             ),
-            "observer": ObserveInput.model_validate({**common, "iteration": 2, "titles": titles}),
-            "gap_evaluator": GapsInput.model_validate(
-                {**common, "iteration": 2, "titles": titles, "max_gaps": 3, "tried": searches}
-            ),
-            "tool_selector": SelectInput.model_validate(
+            "tool_selector": (
+                SelectInput,
                 {
-                    **common,
                     "iteration": 1,
                     "gaps": ("Does it help in trials?", "What of harms?"),
                     "sources": (LIBRARY, CLOSED, LOOKUP),
                     "per_gap": 3,
                     "tried": searches,
-                }
+                },
             ),
-            "judge": JudgeInput.model_validate({**common, "iteration": 1, "evidence": found}),
-            "orderer": WeighInput.model_validate({**common, "model": SMALL_MODEL, "evidence": found[:1]}),
-            "reflector": ReflectInput.model_validate(
-                {
-                    **common,
-                    "iteration": 1,
-                    "gaps": ("Does it help?",),
-                    "searches": searches,
-                    "new_evidence": found,
-                }
+            "judge": (JudgeInput, {"iteration": 1}),
+            "orderer": (WeighInput, {"model": SMALL_MODEL, "evidence": found[:1]}),
+            "reflector": (
+                ReflectInput,
+                {"iteration": 1, "gaps": ("Does it help?",), "searches": searches, "new_evidence": found},
             ),
-            "hypothesis_generator": HypothesisInput.model_validate({**common, "evidence": found}),
-            "writer": WriteInput.model_validate({**common, "evidence": found}),
-            "verifier": VerifyInput.model_validate(
+            "hypothesis_generator": (HypothesisInput, {}),
+            "writer": (WriteInput, {}),
+            "verifier": (VerifyInput, {"sentences": (PROTECTS.model_copy(update={"state": "ask"}),)}),
+            "editor": (
+                EditInput,
                 {
-                    **common,
-                    "sentences": (
-                        DraftClaim(
-                            id="s1.1",
-                            text="Metformin may protect cognition.",
-                            support=(COHORT, TRIAL),
-                            state="ask",
-                        ),
-                    ),
-                    "evidence": found,
-                }
-            ),
-            "editor": EditInput.model_validate(
-                {
-                    **common,
                     "title": "Metformin",
                     "outline": {"s1": "Evidence", "s2": "Safety"},
                     "claims": CLAIMS,
                     "asks_mechanism": True,
-                }
+                },
             ),
-            "extractor": ExtractInput.model_validate(
-                {**common, "columns": ("population", "dose"), "evidence": found}
-            ),
-            "appraiser": AppraiseInput.model_validate({**common, "evidence": found}),
-            "analyst": AnalystInput.model_validate(
+            "extractor": (ExtractInput, {"columns": ("population", "dose")}),
+            "appraiser": (AppraiseInput, {}),
+            "analyst": (
+                AnalystInput,
                 {
-                    **common,
                     "expected": "lower",
                     "not_pooled": tuple(NotPooled(effect=one, reason="only_one_study") for one in EFFECTS),
-                }
+                },
             ),
-            "reviser": ReviseInput.model_validate(
+            "reviser": (
+                ReviseInput,
                 {
-                    **common,
                     "wanted": "shorter",
                     "sections": {"s1": "Evidence"},
-                    "sentences": (
-                        DraftClaim(
-                            id="s1.1", text="Metformin may protect cognition.", support=(COHORT, TRIAL)
-                        ),
-                        DraftClaim(id="s1.2", text=TRIAL.quote, support=(TRIAL,)),
-                    ),
+                    "sentences": (PROTECTS, DraftClaim(id="s1.2", text=TRIAL.quote, support=(TRIAL,))),
                     "edited": (
                         EditedSentence(id="a1", text=TRIAL.quote, support=(TRIAL,), claims=("s1.2",)),
                     ),
-                    "evidence": found,
-                }
+                },
             ),
-            "manager": ManagerInput.model_validate(
+            "manager": (
+                ManagerInput,
                 {
-                    **common,
                     "round": 2,
                     "members": {"searcher": "searches", "judge": "judges", "reporter": "writes"},
                     "facts": ("Metformin is cheap.",),
                     "turns": ({"round": 1, "member": "searcher", "result": "3 new items", "new": True},),
                     "found": 3,
                     "unjudged": 3,
-                }
+                },
             ),
         }
-        return steps[role]
+        kind, fields = steps[role]
+        if "evidence" in kind.model_fields:
+            fields = {"evidence": found, **fields}
+        return kind.model_validate({**common, **fields})
 
 
 @pytest.fixture
@@ -245,5 +223,5 @@ async def case(server: FakeOpenAI, tmp_path: Path) -> AsyncIterator[Case]:
     settings = Settings(home=tmp_path, openai_base_url=server.base_url)
     model = OpenAIModel(settings, store)
     refs = tuple([await store.put(document) for document in DOCUMENTS])
-    yield Case(server, RoleThinker(model, store, settings), store, settings, refs)
+    yield Case(server, RoleThinker(model, store, settings, lambda: False), store, settings, refs)
     await model.aclose()

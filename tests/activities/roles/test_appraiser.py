@@ -79,14 +79,11 @@ def test_an_effect_without_a_sentence_or_against_its_numbers_is_refused(
     assert [(one.kind, one.reason.code) for one in found.refused] == [("effect", reason)]
 
 
-def test_a_number_that_no_sentence_has_is_left_out_and_the_effect_stays() -> None:
+def test_a_number_that_no_sentence_has_is_left_out_and_a_null_result_is_an_effect() -> None:
     found = appraised({**FIRST, "measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.96"})
     (effect,) = found.effects
     assert effect.effect is None
     assert [one.text for one in found.refused] == ["mortality, high: 0.96"]
-
-
-def test_a_null_result_is_an_effect_like_any_other() -> None:
     second = {**FIRST, "work": "E2", "direction": "no difference", "sentences": ["S3"], "n": 90}
     (effect,) = appraised(second).effects
     assert (effect.evidence_id, effect.direction, effect.n) == ("pmid:2", "no_difference", 90)

@@ -48,12 +48,6 @@ def sure(*judged: WorkJudgement, works: tuple[EvidenceRef, ...] = ()) -> float:
     return value
 
 
-def test_without_a_judgement_there_is_no_confidence() -> None:
-    found = assess([JudgeBatch(relevant=("a",))], (), PROFILE)
-    assert found.confidence is None
-    assert found.relevant == ("a",)
-
-
 def test_what_was_read_is_counted_by_source_and_by_kind() -> None:
     kinds: dict[str, EvidenceType] = {
         "a": "review",
@@ -69,19 +63,11 @@ def test_what_was_read_is_counted_by_source_and_by_kind() -> None:
     assert found.kinds_breakdown == {"peer_reviewed": 2, "trials": 1, "preprints": 1, "other": 1}
 
 
-def test_works_that_do_not_answer_give_none() -> None:
-    assert sure(work("a", 1), work("b", 0)) == 0.0
-    assert assessed(work("a", 1)).relevant == ()
-
-
-def test_each_independent_work_that_answers_adds() -> None:
+def test_each_independent_work_adds_and_weak_kinds_do_not_make_a_strong_one() -> None:
     one, two = sure(work("a")), sure(work("a"), work("b"))
     assert one == pytest.approx(DEFINITE * READ * 0.95, abs=1e-4)
     assert one < two <= DEFINITE
     assert sure(work("a"), work("b"), works=(ref("a"), ref("b", "case_report"))) < two
-
-
-def test_more_works_of_a_weak_kind_do_not_make_a_strong_one() -> None:
     names = [f"w{n}" for n in range(40)]
     many = [work(name) for name in names]
     cohorts = tuple(ref(name, "observational") for name in names)
@@ -91,19 +77,13 @@ def test_more_works_of_a_weak_kind_do_not_make_a_strong_one() -> None:
     assert sure(*many, *partly[:1], works=cohorts) <= DEFINITE * 0.75
 
 
-def test_two_reports_of_one_trial_count_once() -> None:
+def test_reports_of_one_trial_disagreement_and_retraction_lower_confidence() -> None:
     trial = Identifiers(nct="NCT00000001")
     same = (ref("a", identifiers=trial), ref("b", identifiers=trial))
     assert sure(work("a"), work("b"), works=same) == sure(work("a"))
-
-
-def test_disagreement_lowers_confidence() -> None:
     split = sure(work("a"), work("b", direction="no"))
     assert split < sure(work("a"))
     assert sure(work("a"), work("b"), work("c"), work("d", direction="no")) > split
-
-
-def test_a_retracted_work_carries_nothing() -> None:
     assert sure(work("a"), works=(ref("a", standing="retracted"),)) == 0.0
 
 
@@ -139,21 +119,6 @@ def test_every_work_is_in_one_batch_that_its_prompt_holds(effort: Effort) -> Non
     batches = judge_batches(refs, ModelChoice(backend="openai", model="m", effort=effort))
     assert [one for batch in batches for one in batch] == refs
     assert max(map(len, batches)) <= (WORKS_A_BATCH_LARGE if effort == "large" else WORKS_A_BATCH)
-
-
-def test_a_few_works_too_many_make_two_calls_of_the_same_size() -> None:
-    most = WORKS_A_BATCH
-    refs = [ref(f"w{n}", chars=400) for n in range(most + 1)]
-    batches = judge_batches(refs, ModelChoice(backend="openai", model="m", effort="normal"))
-    assert len(batches) == 2
-    assert max(map(len, batches)) - min(map(len, batches)) <= 1
-
-
-def test_works_make_no_more_calls_than_their_prompts_need() -> None:
-    """Twenty abstracts fit into two prompts, though not ten of them into the first."""
-    refs = [ref(f"w{n}", chars=1_900 if n < 10 else 1_500) for n in range(20)]
-    model = ModelChoice(backend="openai", model="m", effort="normal")
-    assert [len(batch) for batch in judge_batches(refs, model)] == [9, 11]
 
 
 def evidence(name: str, text: str) -> Evidence:

@@ -36,12 +36,9 @@ def test_a_question_asked_again_is_searched_as_far(beside: tuple[str, ...]) -> N
     assert batch.recommended_searches == ("it in children",)
 
 
-def test_a_recommendation_to_write_holds_where_all_its_works_are_there() -> None:
+def test_advice_holds_where_its_works_are_there_and_new_judgements_name_their_gaps() -> None:
     assert with_known(STEP, stored("synthesize", "a"), JudgeBatch(), "m").recommendation == "synthesize"
     assert with_known(STEP, stored("synthesize", "a", "b"), JudgeBatch(), "m").recommendation == ""
-
-
-def test_a_work_that_is_judged_anew_names_its_own_gaps() -> None:
     new = JudgeBatch(judgements=(WorkJudgement(evidence_id="b", answers=1),), gaps=("doses",))
     batch = with_known(STEP, stored("continue", "a"), new, "m")
     assert batch.gaps == ("doses",)

@@ -36,14 +36,6 @@ async def test_the_role_is_asked_with_its_prompt_and_its_answer_is_accepted(case
     assert charged.prompt_version.startswith("own_role@")
 
 
-async def test_the_prompt_of_a_node_stands_in_place_of_the_roles_own(case: Case) -> None:
-    case.server.script(says({"doubt": "It is small."}))
-    charged = await case.thinker.think("own_role", a_step(case, prompt="Doubt everything."))
-    assert case.server.bodies[0]["messages"][0]["content"].startswith("Doubt everything.")
-    other = await case.thinker.think("own_role", a_step(case))
-    assert charged.prompt_version != other.prompt_version
-
-
 async def test_a_built_in_role_keeps_the_rules_on_evidence_under_the_prompt_of_a_node(case: Case) -> None:
     case.server.script(says({"works": []}))
     step = case.step("judge").model_copy(update={"prompt": "Judge as a regulator would."})

@@ -17,9 +17,9 @@ from activities.roles.prompt import WORKS_FIRST
 from activities.roles.registry import SPECS
 from activities.roles.role import evidence_rules, prompt_file
 from activities.text.normal_form import verbatim
-from tests.activities.roles.conftest import DOCUMENTS, PLANTED, QUESTION, Case
+from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
 from tests.activities.roles.test_works import abstract, answer_of
-from tests.fake_openai import evidence_of, role_of, says, sensible
+from tests.fake_openai import evidence_of, role_of, sensible
 
 ROLES = list(SPECS)
 READERS: list[Role] = ["judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser"]
@@ -126,32 +126,12 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     assert SPECS["verifier"].render(read, documents, 20_000).sentences == prompt.sentences
 
 
-async def test_all_that_fits_is_shown_without_a_limitation(case: Case) -> None:
-    case.server.script(sensible)
-    charged = await case.thinker.think("judge", case.step("judge"))
-    assert charged.notes == ()
-
-
 async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) -> None:
     case.server.script(sensible)
     step = case.step("judge").model_copy(update={"steering": ("Look at women only.",)})
     await case.thinker.think("judge", step)
     user = case.server.bodies[0]["messages"][1]["content"]
     assert user.index("The reviewer says") < user.index("Look at women only.") < user.index("<<<")
-
-
-async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
-    from activities.models.client import OpenAIModel
-    from activities.roles.runner import RoleThinker
-
-    case.server.script(says({"works": []}))
-    small = case.settings.model_copy(update={"context_tokens": 2600})
-    model = OpenAIModel(small, case.store)
-    refs = [await case.store.put(d.model_copy(update={"text": d.text * 20})) for d in DOCUMENTS]
-    await RoleThinker(model, case.store, small).think("judge", case.step("judge", refs))
-    await model.aclose()
-    body = case.server.bodies[0]
-    assert estimate(*(m["content"] for m in body["messages"])) + body["max_tokens"] <= 2600
 
 
 # the pure parts
@@ -181,28 +161,6 @@ def test_shown_works_fit_their_room(texts: list[str], tokens: int) -> None:
     )
 
 
-def test_an_abstract_is_shown_whole_in_its_own_order() -> None:
-    text = "AIM: To see whether it helps. " + " ".join(
-        f"In group {name} the risk of dementia was lower than before." for name in ("one", "two", "three")
-    )
-    (document,) = [DOCUMENTS[0].model_copy(update={"text": text})]
-    shown = works.show("Does sleep help?", [document], 5_000)
-    lines = shown.text.split("\n")
-    assert lines[0].startswith("[E1] Metformin and dementia: a cohort (2019")
-    assert " ".join(line.split(": ", 1)[-1].removeprefix("- ") for line in lines[1:]).replace("- ", "") in (
-        text,
-        text.removeprefix("AIM: "),
-    )
-
-
-def test_of_a_long_text_the_sentences_nearest_to_the_question_are_shown() -> None:
-    filler = "The weather was mild and the harvest was good in that year. " * 200
-    text = f"{filler}Metformin lowered the risk of dementia in this cohort. {filler}"
-    shown = works.show(QUESTION, [DOCUMENTS[0].model_copy(update={"text": text})], 2_000)
-    assert "Metformin lowered the risk of dementia in this cohort." in shown.text
-    assert "[...]" in shown.text
-
-
 def test_a_retracted_work_is_not_shown_to_a_writer(case: Case) -> None:
     gone = DOCUMENTS[0].model_copy(update={"standing": "retracted"})
     prompt = SPECS["writer"].render(case.step("writer"), [gone, DOCUMENTS[1]], 6_000)
@@ -218,18 +176,7 @@ async def test_labels_are_listed_once_in_the_schema(case: Case, role: Role) -> N
     assert str(schema).count("'S1'") == 1
 
 
-def test_most_of_a_full_prompt_is_works_and_the_question() -> None:
-    """The stable part of every role that reads works is a small share of the prompt it is sent with."""
-    for role in READERS:
-        fixed = len(prompt_file(role, evidence=True).text)
-        assert fixed < 2_600, role
-
-
 @pytest.mark.parametrize("role", ROLES)
 def test_a_prompt_leaves_most_of_its_room_to_what_it_is_about(role: Role) -> None:
     fixed = estimate(prompt_file(role, evidence=role in READERS).text)
     assert fixed < 0.7 * room(ALLOWANCES[role], 32_000)
-
-
-def test_the_planted_text_is_what_the_fence_is_tested_with() -> None:
-    assert PLANTED in DOCUMENTS[2].text

@@ -36,8 +36,6 @@ ONLINE = tuple(name for name, _ in SOURCES if name not in OFFLINE)
 TEXT = 'metformin AND "Alzheimer\'s disease" NOT antiviral'
 NARROW = Filters(year_from=2010, year_to=2020, publication_types=("review", "rct"), phases=("PHASE2",))
 NARROWED = Query(text=TEXT, limit=3, filters=NARROW)
-
-
 ASKED = Query(text="x", limit=30)
 
 
@@ -110,21 +108,32 @@ SILDENAFIL = {
     "/mechanism.json": recorded("chembl/mechanism_sildenafil.json"),
     "/target.json": recorded("chembl/target_pde5a.json"),
 }
-WITHDRAWN = Reply(
-    200, '{"data": {"search": {"hits": [{"id": "CHEMBL122", "name": "ROFECOXIB", "entity": "drug"}]}}}'
+NONE_IN_PUBMED = '{"esearchresult": {"count": "0", "idlist": []}}'
+WITHDRAWN = '{"data": {"search": {"hits": [{"id": "CHEMBL122", "name": "ROFECOXIB", "entity": "drug"}]}}}'
+SERPER = (
+    '{"searchParameters": {"q": "x"}, "organic": [{"link": "https://a.example/x", "title": "A", '
+    '"snippet": "Of <b>it</b>", "date": "2020"}, {"title": "no address"}]}'
+)
+SEARXNG = (
+    '{"results": [null, {"title": "no url"}, {"url": "javascript:alert(1)"}, {"url": "https://a.example/x"}]}'
 )
 
 
-def pubmed(
-    name: str, found: Reply, fetched: Reply | None = None, query: str = "x", limit: int = 30, **more: Any
-) -> Recording:
-    answers = {ESEARCH: found} | ({EFETCH: fetched} if fetched else {})
-    return Recording("pubmed", "pubmed", name, answers, Query(text=query, limit=limit), **more)
+def asks(text: str, limit: int = 10, **filters: Any) -> Query:
+    return Query(text=text, limit=limit, filters=Filters(**filters))
+
+
+def says(body: str) -> Reply:
+    return Reply(200, body)
+
+
+def ncbi(source: str, name: str, found: Reply, fetched: Reply | None = None, **more: Any) -> Recording:
+    return Recording(source, source, name, {ESEARCH: found} | ({EFETCH: fetched} if fetched else {}), **more)
 
 
 def fda(name: str, label: Reply, approvals: Reply, events: Reply, text: str, **more: Any) -> Recording:
     answers = {"/drug/label.json": label, "/drug/drugsfda.json": approvals, "/drug/event.json": events}
-    return Recording("openfda", "openfda", name, answers, Query(text=text, limit=30), **more)
+    return Recording("openfda", "openfda", name, answers, asks(text, 30), **more)
 
 
 def at(source: str, path: str, name: str, answer: Reply | tuple[Reply, ...], **more: Any) -> Recording:
@@ -132,7 +141,11 @@ def at(source: str, path: str, name: str, answer: Reply | tuple[Reply, ...], **m
     return Recording(source, {"clinicaltrials": "ctgov"}.get(source, source), name, {path: answer}, **more)
 
 
+pubmed = partial(ncbi, "pubmed")
+pmc = partial(ncbi, "pmc", found=FOUND_IN_PMC)
 trials = partial(at, "clinicaltrials", "/studies")
+targets = partial(at, "opentargets", "/graphql")
+pathways = partial(at, "reactome")
 openalex = partial(at, "openalex", "/works")
 crossref = partial(at, "crossref", "/works")
 europepmc = partial(at, "europepmc", "/search")
@@ -140,287 +153,119 @@ papers = partial(at, "semanticscholar", "/paper/search")
 arxiv = partial(at, "arxiv", "/query")
 uniprot = partial(at, "uniprot", "/uniprotkb/search")
 searx = partial(at, "searxng", "/search")
+duckduckgo = partial(at, "duckduckgo", "/html/")
 ONE_HIT = recorded("pubmed/esearch_json_1_hit.json")
+NOTICES = "pubmed/efetch_retractions_errata_updates_subset.xml"
 PAGE_OF_WORKS = "openalex/works_title_search_list.json"
 PAGE_OF_TRIALS = "ctgov/search_keytruda_limit3_20260811.json"
+RESULTS = json.loads((RECORDED / "ctgov/study_NCT02856893_full_with_results.json").read_text())
 PAPER: dict[str, Any] = json.loads(
     (RECORDED / "semanticscholar/batch_not_found_full_fields.json").read_text()
 )[1]
+EHP = (RECORDED / "pmc/oa_ehp-116-1694.nxml").read_bytes()
 
 
 def page_of(*found: object, total: int) -> Reply:
     return Reply(200, json.dumps({"total": total, "offset": 0, "data": found}))
 
 
+def studies(*found: object, total: int) -> Reply:
+    return Reply(200, json.dumps({"studies": found, "totalCount": total}))
+
+
 RECORDINGS = (
-    pubmed("trial", ONE_HIT, recorded("pubmed/efetch_structured_abstract_rct_22663011.xml"), TEXT),
+    pubmed("trial", ONE_HIT, recorded("pubmed/efetch_structured_abstract_rct_22663011.xml"),
+           query=asks(TEXT, 30)),
     pubmed("retracted", ONE_HIT, recorded("pubmed/efetch_retracted_993.xml")),
-    pubmed(
-        "notices",
-        recorded("pubmed/esearch_json_40362_hits.json"),
-        recorded("pubmed/efetch_retractions_errata_updates_subset.xml"),
-        settings={"email": "someone@example.org"},
-    ),
-    pubmed(
-        "damaged",
-        ONE_HIT,
-        cut(
-            "pubmed/efetch_retractions_errata_updates_subset.xml",
-            (">9505772</PMID>", ">not a number</PMID>"),
-        ),
-        limit=3,
-    ),
-    pubmed("nothing", Reply(200, '{"esearchresult": {"count": "0", "idlist": []}}')),
-    Recording(
-        "pubmed",
-        "pubmed",
-        "narrowed",
-        {ESEARCH: Reply(200, '{"esearchresult": {"count": "0", "idlist": []}}')},
-        NARROWED,
-    ),
-    Recording(
-        "pmc", "pmc", "article", {ESEARCH: FOUND_IN_PMC, EFETCH: recorded("pmc/efetch_pmc_6329583.xml")}
-    ),
-    Recording(
-        "pmc", "pmc", "correction", {ESEARCH: FOUND_IN_PMC, EFETCH: recorded("pmc/efetch_pmc_biopython.xml")}
-    ),
-    Recording(
-        "pmc",
-        "pmc",
-        "authors_in_sentences",
-        {
-            ESEARCH: FOUND_IN_PMC,
-            EFETCH: Reply(
-                200,
-                b"<pmc-articleset>"
-                + (RECORDED / "pmc/oa_ehp-116-1694.nxml").read_bytes().partition(b"<article")[1]
-                + (RECORDED / "pmc/oa_ehp-116-1694.nxml").read_bytes().partition(b"<article")[2]
-                + b"<article/></pmc-articleset>",
-                {"content-type": "text/xml"},
-            ),
-        },
-    ),
-    europepmc("page", recorded("europepmc/search_core_25.json"), query=Query(text="cancer", limit=16)),
+    pubmed("notices", recorded("pubmed/esearch_json_40362_hits.json"), recorded(NOTICES),
+           settings={"email": "someone@example.org"}),
+    pubmed("damaged", ONE_HIT, cut(NOTICES, (">9505772</PMID>", ">not a number</PMID>")), query=asks("x", 3)),
+    pubmed("nothing", says(NONE_IN_PUBMED)),
+    pubmed("narrowed", says(NONE_IN_PUBMED), query=NARROWED),
+    pmc("article", fetched=recorded("pmc/efetch_pmc_6329583.xml")),
+    pmc("correction", fetched=recorded("pmc/efetch_pmc_biopython.xml")),
+    pmc("authors_in_sentences", fetched=Reply(
+        200, b"<pmc-articleset>" + EHP[EHP.index(b"<article"):] + b"<article/></pmc-articleset>",
+        {"content-type": "text/xml"},
+    )),
+    europepmc("page", recorded("europepmc/search_core_25.json"), query=asks("cancer", 16)),
     europepmc("retracted", recorded("europepmc/search_core_retracted.json")),
-    europepmc(
-        "damaged",
-        edited(
-            "europepmc/search_core_retracted.json",
-            with_damage(
-                ("resultList", "result"), {"id": "1", "title": None, "source": None}, "nonsense", {"id": None}
-            ),
-        ),
-    ),
+    europepmc("damaged", edited("europepmc/search_core_retracted.json", with_damage(
+        ("resultList", "result"), {"id": "1", "title": None, "source": None}, "nonsense", {"id": None}
+    ))),
     europepmc("nothing", recorded("europepmc/search_no_results.json"), query=NARROWED),
-    trials(
-        "pages",
-        (
-            recorded(PAGE_OF_TRIALS),
-            edited(
-                "ctgov/search_melanoma_recruiting_limit3_20260811.json", partial(without, key="totalCount")
-            ),
-        ),
-        query=Query(text=TEXT, limit=5),
-    ),
-    trials(
-        "results",
-        Reply(
-            200,
-            json.dumps(
-                {
-                    "studies": [
-                        json.loads((RECORDED / "ctgov/study_NCT02856893_full_with_results.json").read_text()),
-                        {"protocolSection": {"identificationModule": {"nctId": 7}}},
-                        {"protocolSection": {"identificationModule": {"nctId": "NCT00000001"}}},
-                    ],
-                    "totalCount": 1,
-                }
-            ),
-        ),
-        whole=True,
-    ),
-    trials("stopped", recorded("ctgov/search_sildenafil_stopped.json"), query=Query(text="x", limit=2)),
-    trials(
-        "nothing",
-        Reply(200, '{"studies": [], "totalCount": 0}'),
-        query=Query(
-            text=TEXT, filters=Filters(year_from=2015, options={"trial_status": "terminated, Withdrawn"})
-        ),
-    ),
-    fda(
-        "each_endpoint",
-        recorded("openfda/label_otc_silicea.json"),
-        recorded("openfda/drugsfda_imatinib.json"),
-        recorded("openfda/event_count_pembrolizumab.json"),
-        "pembrolizumab",
-        whole=True,
-    ),
-    fda(
-        "supplements",
-        recorded("openfda/label_keytruda_min.json"),
-        recorded("openfda/drugsfda_semaglutide_2.json"),
-        NO_MATCH_AT_FDA,
-        "semaglutide",
-    ),
-    fda(
-        "damaged",
-        NO_MATCH_AT_FDA,
-        edited(
-            "openfda/drugsfda_imatinib.json", with_damage(("results",), {"application_number": []}, "text")
-        ),
-        NO_MATCH_AT_FDA,
-        "imatinib",
-    ),
-    fda(
-        "nothing",
-        NO_MATCH_AT_FDA,
-        recorded("openfda/device_510k_404.json", status=200),
-        NO_MATCH_AT_FDA,
-        "nothing",
-        settings={"openfda_api_key": None},
-    ),
-    Recording("chembl", "chembl", "drug", SILDENAFIL, Query(text="Does sildenafil help in heart failure?")),
-    Recording("chembl", "chembl", "another_drug", SILDENAFIL, Query(text="vardenafil")),
-    at(
-        "opentargets",
-        "/graphql",
-        "drug",
-        (recorded("opentargets/search_sildenafil.json"), recorded("opentargets/drug_sildenafil.json")),
-        query=Query(text="sildenafil"),
-    ),
-    at(
-        "opentargets",
-        "/graphql",
-        "withdrawn",
-        (WITHDRAWN, recorded("opentargets/drug_withdrawn.json")),
-        query=Query(text="rofecoxib"),
-    ),
-    at(
-        "opentargets",
-        "/graphql",
-        "another_drug",
-        recorded("opentargets/search_sildenafil.json"),
-        query=Query(text="tadalafil"),
-    ),
-    uniprot(
-        "protein", recorded("uniprot/search_o76074.json", x_total_results="1"), query=Query(text="O76074")
-    ),
-    uniprot("gene", recorded("uniprot/search_braf_reviewed.json"), query=Query(text="BRAF")),
-    at(
-        "reactome",
-        "/data/mapping/UniProt/O76074/pathways",
-        "pathways",
-        recorded("reactome/pathways_o76074.json"),
-        query=Query(text="O76074"),
-    ),
-    at(
-        "reactome",
-        "/search/query",
-        "summaries",
-        recorded("reactome/search_cgmp.json"),
-        query=Query(text="cGMP AND effects"),
-    ),
-    at("reactome", "/search/query", "nothing", recorded("reactome/error_404.json", status=404)),
-    at(
-        "reactome",
-        "/data/*",
-        "nothing_of_a_protein",
-        recorded("reactome/error_404.json", status=404),
-        query=Query(text="O99999"),
-    ),
+    trials("pages", (recorded(PAGE_OF_TRIALS), edited(
+        "ctgov/search_melanoma_recruiting_limit3_20260811.json", partial(without, key="totalCount")
+    )), query=asks(TEXT, 5)),
+    trials("results", studies(
+        RESULTS,
+        {"protocolSection": {"identificationModule": {"nctId": 7}}},
+        {"protocolSection": {"identificationModule": {"nctId": "NCT00000001"}}},
+        total=1,
+    ), whole=True),
+    trials("stopped", recorded("ctgov/search_sildenafil_stopped.json"), query=asks("x", 2)),
+    trials("nothing", says('{"studies": [], "totalCount": 0}'),
+           query=asks(TEXT, year_from=2015, options={"trial_status": "terminated, Withdrawn"})),
+    fda("each_endpoint", recorded("openfda/label_otc_silicea.json"),
+        recorded("openfda/drugsfda_imatinib.json"), recorded("openfda/event_count_pembrolizumab.json"),
+        "pembrolizumab", whole=True),
+    fda("supplements", recorded("openfda/label_keytruda_min.json"),
+        recorded("openfda/drugsfda_semaglutide_2.json"), NO_MATCH_AT_FDA, "semaglutide"),
+    fda("damaged", NO_MATCH_AT_FDA, edited(
+        "openfda/drugsfda_imatinib.json", with_damage(("results",), {"application_number": []}, "text")
+    ), NO_MATCH_AT_FDA, "imatinib"),
+    fda("nothing", NO_MATCH_AT_FDA, recorded("openfda/device_510k_404.json", status=200), NO_MATCH_AT_FDA,
+        "nothing", settings={"openfda_api_key": None}),
+    Recording("chembl", "chembl", "drug", SILDENAFIL, asks("Does sildenafil help in heart failure?")),
+    Recording("chembl", "chembl", "another_drug", SILDENAFIL, asks("vardenafil")),
+    targets("drug", (recorded("opentargets/search_sildenafil.json"),
+                     recorded("opentargets/drug_sildenafil.json")), query=asks("sildenafil")),
+    targets("withdrawn", (says(WITHDRAWN), recorded("opentargets/drug_withdrawn.json")),
+            query=asks("rofecoxib")),
+    targets("another_drug", recorded("opentargets/search_sildenafil.json"), query=asks("tadalafil")),
+    uniprot("protein", recorded("uniprot/search_o76074.json", x_total_results="1"), query=asks("O76074")),
+    uniprot("gene", recorded("uniprot/search_braf_reviewed.json"), query=asks("BRAF")),
+    pathways("/data/mapping/UniProt/O76074/pathways", "pathways", recorded("reactome/pathways_o76074.json"),
+             query=asks("O76074")),
+    pathways("/search/query", "summaries", recorded("reactome/search_cgmp.json"),
+             query=asks("cGMP AND effects")),
+    pathways("/search/query", "nothing", recorded("reactome/error_404.json", status=404)),
+    pathways("/data/*", "nothing_of_a_protein", recorded("reactome/error_404.json", status=404),
+             query=asks("O99999")),
     openalex("page", recorded(PAGE_OF_WORKS), settings={"email": "me@example.org"}),
-    openalex(
-        "damaged",
-        edited(
-            PAGE_OF_WORKS,
-            with_damage(
-                ("results",),
-                None,
-                {"abstract_inverted_index": None},
-                {"abstract_inverted_index": {"word": "not a list"}},
-                {"type": "retraction"},
-            ),
-        ),
-    ),
-    openalex("nothing", Reply(200, '{"meta": {"count": 0}, "results": []}'), query=NARROWED),
+    openalex("damaged", edited(PAGE_OF_WORKS, with_damage(
+        ("results",), None, {"abstract_inverted_index": None},
+        {"abstract_inverted_index": {"word": "not a list"}}, {"type": "retraction"},
+    ))),
+    openalex("nothing", says('{"meta": {"count": 0}, "results": []}'), query=NARROWED),
     crossref("page", recorded("crossref/works_query_list.json"), settings={"email": "me@example.org"}),
-    crossref(
-        "notices",
-        edited(
-            "crossref/works_journal_with_update_to_notices.json",
-            with_damage(("message", "items"), "broken", {"DOI": "not a doi", "abstract": "text"}),
-        ),
-    ),
+    crossref("notices", edited("crossref/works_journal_with_update_to_notices.json", with_damage(
+        ("message", "items"), "broken", {"DOI": "not a doi", "abstract": "text"}
+    ))),
     crossref("nothing", recorded("crossref/works_no_items.json"), query=NARROWED),
-    papers(
-        "paper",
-        page_of(
-            PAPER,
-            {**PAPER, "abstract": None, "tldr": {"text": "A machine wrote this sentence."}},
-            {"paperId": None},
-            "text",
-            total=4,
-        ),
-        query=Query(text="difference-in-differences - Alzheimer's", limit=5),
-    ),
-    papers(
-        "without_abstracts",
-        (recorded("semanticscholar/search_paper_100.json"), page_of(total=0)),
-        query=Query(text="turing", limit=150),
-        settings={"semanticscholar_api_key": None},
-    ),
-    papers("nothing", Reply(200, '{"total": 0, "offset": 0}'), query=NARROWED),
-    arxiv("page", recorded("arxiv/search_10.xml"), query=Query(text=TEXT, limit=6)),
+    papers("paper", page_of(
+        PAPER, {**PAPER, "abstract": None, "tldr": {"text": "A machine wrote this sentence."}},
+        {"paperId": None}, "text", total=4,
+    ), query=asks("difference-in-differences - Alzheimer's", 5)),
+    papers("without_abstracts", (recorded("semanticscholar/search_paper_100.json"), page_of(total=0)),
+           query=asks("turing", 150), settings={"semanticscholar_api_key": None}),
+    papers("nothing", says('{"total": 0, "offset": 0}'), query=NARROWED),
+    arxiv("page", recorded("arxiv/search_10.xml"), query=asks(TEXT, 6)),
     arxiv("damaged", cut("arxiv/id_list_one_missing.xml", ("</feed>", BAD_ENTRIES))),
     arxiv("nothing", recorded("arxiv/no_results.xml"), query=NARROWED),
-    at(
-        "brave",
-        "/web/search",
-        "page",
-        recorded("brave/web_search_laravel_news.json"),
-        query=Query(text='"Laravel news" AND x', limit=30, filters=Filters(year_from=2020)),
-    ),
-    at(
-        "tavily",
-        "/search",
-        "page",
-        recorded("tavily/search_basic.json"),
-        query=Query(text="What is Pydantic AI?", limit=5, filters=Filters(year_to=2024)),
-    ),
-    at(
-        "serper",
-        "/search",
-        "page",
-        Reply(
-            200,
-            '{"searchParameters": {"q": "x"}, "organic": [{"link": "https://a.example/x", "title": "A", '
-            '"snippet": "Of <b>it</b>", "date": "2020"}, {"title": "no address"}]}',
-        ),
-        query=Query(text="x", filters=Filters(year_from=2010)),
-    ),
+    at("brave", "/web/search", "page", recorded("brave/web_search_laravel_news.json"),
+       query=asks('"Laravel news" AND x', 30, year_from=2020)),
+    at("tavily", "/search", "page", recorded("tavily/search_basic.json"),
+       query=asks("What is Pydantic AI?", 5, year_to=2024)),
+    at("serper", "/search", "page", says(SERPER), query=asks("x", year_from=2010)),
     searx("general", recorded("searxng/search_general_with_unresponsive.json")),
-    searx(
-        "science",
-        recorded("searxng/search_science.json"),
-        query=Query(text="x", filters=Filters(options={"categories": "science"})),
-    ),
-    searx(
-        "damaged",
-        Reply(
-            200,
-            '{"results": [null, {"title": "no url"}, {"url": "javascript:alert(1)"}, '
-            '{"url": "https://a.example/x"}]}',
-        ),
-    ),
-    at(
-        "duckduckgo",
-        "/html/",
-        "page",
-        recorded("duckduckgo/html_results_caffeine_sleep.html"),
-        query=Query(text="caffeine & sleep"),
-    ),
-    at("duckduckgo", "/html/", "advertisements", Reply(200, ADVERTISED, {"content-type": "text/html"})),
-)
+    searx("science", recorded("searxng/search_science.json"),
+          query=asks("x", options={"categories": "science"})),
+    searx("damaged", says(SEARXNG)),
+    duckduckgo("page", recorded("duckduckgo/html_results_caffeine_sleep.html"),
+               query=asks("caffeine & sleep")),
+    duckduckgo("advertisements", Reply(200, ADVERTISED, {"content-type": "text/html"})),
+)  # fmt: skip
 
 
 async def played(recording: Recording) -> str:

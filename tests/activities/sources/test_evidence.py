@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from activities.contracts.evidence import Evidence, Filters, Identifiers, Query
+from activities.contracts.evidence import Evidence, Identifiers, Query
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.evidence import EvidenceIndex, EvidenceSource, index_of
+from activities.sources.evidence import EvidenceIndex, EvidenceSource
 
 WORKS = (
     (
@@ -48,18 +48,17 @@ async def settings(tmp_path: Path) -> Settings:
     return made
 
 
-async def test_a_work_of_an_earlier_run_is_found_and_keeps_its_source(settings: Settings) -> None:
+async def test_a_work_of_an_earlier_run_is_found_by_words_and_by_its_meaning(settings: Settings) -> None:
     found = await search(EvidenceSource(settings), Query(text="metformin for adenomas"))
     assert found.records[0].evidence_id == "pmid:1"
     assert found.records[0].source == "pubmed"
     assert found.records[0].provenance[0].source == "evidence"
-
-
-async def test_a_work_that_shares_no_word_is_found_by_its_meaning(settings: Settings) -> None:
     found = await search(
         EvidenceSource(settings), Query(text="arterial hypertensive disease, dietary sodium")
     )
     assert "doc:3" in {record.evidence_id for record in found.records}
+    found = await search(EvidenceSource(settings), Query(text='metformin" OR NEAR( * -adenomas AND'))
+    assert found.records[0].evidence_id == "pmid:1"
 
 
 async def test_what_was_collected_since_is_found(settings: Settings) -> None:
@@ -78,23 +77,12 @@ async def test_of_several_records_of_a_work_the_longest_is_searched_once(setting
     assert [record.text for record in found.records if record.evidence_id == "pmid:1"] == [longer]
 
 
-async def test_filters_hold(settings: Settings) -> None:
-    index = index_of(settings)
-    found = await index.search("patients adenomas statins", 10, Filters(year_from=2015))
-    assert "pmid:2" not in {item.work.evidence_id for item in found}
-
-
 async def test_a_shared_store_does_not_show_what_was_in_somebodys_library(
     settings: Settings, tmp_path: Path
 ) -> None:
     index = EvidenceIndex(EvidenceStore.at(settings.evidence_url), tmp_path / "i.sqlite", shared=True)
     found = await index.search("high blood pressure and salt", 10)
     assert "doc:3" not in {item.work.evidence_id for item in found}
-
-
-async def test_words_of_the_index_language_are_only_words(settings: Settings) -> None:
-    found = await search(EvidenceSource(settings), Query(text='metformin" OR NEAR( * -adenomas AND'))
-    assert found.records[0].evidence_id == "pmid:1"
 
 
 async def test_a_damaged_index_is_made_again(settings: Settings) -> None:

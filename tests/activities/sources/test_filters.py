@@ -6,13 +6,13 @@ from activities.configuration.question import SourceFilters, SourceSettings
 from activities.contracts.evidence import Evidence, Filters, Query
 from activities.search_activity import in_years, narrowed
 from activities.sources import clinicaltrials, crossref, europepmc, ncbi, openalex, semanticscholar
-from activities.sources.filters import MESH, OPENALEX, TYPES, canonical, in_words_of
+from activities.sources.filters import MESH, TYPES, canonical, in_words_of
 
 REVIEWS_AND_TRIALS = Filters(publication_types=("review", "rct"), year_from=2015, free_full_text=True)
 QUERY = Query(text="metformin", filters=REVIEWS_AND_TRIALS)
 
 
-def test_every_source_is_asked_in_its_own_words() -> None:
+def test_filters_are_sent_in_the_words_of_each_source() -> None:
     assert '"Review"[Publication Type] OR "Randomized Controlled Trial"' in ncbi.with_types(QUERY)
     assert "free full text[sb]" in ncbi.with_types(QUERY)
     assert 'PUB_TYPE:"Randomized Controlled Trial"' in europepmc.narrowed(QUERY)
@@ -21,13 +21,6 @@ def test_every_source_is_asked_in_its_own_words() -> None:
     assert "type:review" in openalex.parameters(QUERY)["filter"]
     assert "is_oa:true" in openalex.parameters(QUERY)["filter"]
     assert "from-pub-date:2015" in crossref.parameters(QUERY)["filter"]
-
-
-def test_a_type_that_a_source_has_no_word_for_does_not_empty_its_answer() -> None:
-    assert in_words_of(OPENALEX, ("randomized_trial",)) == ()
-
-
-def test_a_name_of_the_sources_own_vocabulary_stays() -> None:
     assert in_words_of(MESH, ("Letter",)) == ("Letter",)
 
 
@@ -49,18 +42,10 @@ def test_phases_of_a_trial_reach_the_register_and_the_indexes_of_papers(filters:
     assert europepmc.narrowed(query) == f'(metformin) AND (PUB_TYPE:"{second}" OR PUB_TYPE:"{third}")'
 
 
-def test_a_phase_narrows_the_types_that_are_asked_for() -> None:
-    query = Query(text="metformin", filters=Filters(publication_types=("rct",), phases=("PHASE3",)))
-    assert ncbi.with_types(query).count(" AND ") == 2
-
-
-def test_what_a_search_asks_for_goes_over_the_configured_filters() -> None:
+def test_what_is_asked_for_goes_over_the_configured_filters_and_years_hold_for_every_source() -> None:
     configured = SourceSettings(max_results=3, filters=SourceFilters(year_from=2000, year_to=2010))
     found = narrowed(Query(text="x", filters=Filters(year_from=2005)), configured)
     assert (found.limit, found.filters.year_from, found.filters.year_to) == (3, 2005, 2010)
-
-
-def test_a_work_outside_the_years_is_left_out_whatever_its_source() -> None:
     old, new, undated = (
         Evidence(evidence_id="x", source="s", title="t", text="x", year=year) for year in (1990, 2020, None)
     )

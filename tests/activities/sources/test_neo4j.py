@@ -85,20 +85,16 @@ async def test_a_drug_and_a_disease_are_joined_by_their_paths(graph: Graph) -> N
     assert all("Aspirin" not in record.text for record in found.records if "Metformin" in record.text)
 
 
-async def test_a_path_is_weak_evidence_however_many_there_are(graph: Graph) -> None:
+async def test_what_a_drug_leads_to_is_weak_evidence_and_what_the_graph_does_not_know_is_empty(
+    graph: Graph,
+) -> None:
     found = await search(graph.source(), Query(text="metformin and type 2 diabetes mellitus"))
     assert {record.evidence_type for record in found.records} == {"knowledge_graph"}
     assert grade(found.records * 20) == "weak"
-
-
-async def test_a_drug_alone_finds_what_it_leads_to(graph: Graph) -> None:
     found = await search(graph.source(), Query(text="What does ASPIRIN do?"))
     assert {record.title for record in found.records} == {
         "Aspirin \u2013 PTGS2 \u2013 colon cancer (Hetionet)"
     }
-
-
-async def test_what_the_graph_does_not_know_is_an_empty_answer(graph: Graph) -> None:
     found = await search(graph.source(), Query(text="influenza in ferrets"))
     assert (found.status, found.records) == ("empty", ())
 
@@ -117,24 +113,20 @@ INJECTIONS = (
 )
 
 
-@pytest.mark.parametrize("text", INJECTIONS)
-async def test_a_question_adds_no_clause(graph: Graph, text: str) -> None:
-    before = graph.run("MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, type(r) ORDER BY n.name, type(r)")
-    found = await search(graph.source(), Query(text=text, limit=50))
-    assert all("etformin" in record.text for record in found.records)
-    assert (
-        graph.run("MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, type(r) ORDER BY n.name, type(r)") == before
-    )
+async def test_a_question_adds_no_clause(graph: Graph) -> None:
+    everything = "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN n, type(r) ORDER BY n.name, type(r)"
+    before, source = graph.run(everything), graph.source()
+    for text in INJECTIONS:
+        found = await search(source, Query(text=text, limit=50))
+        assert all("etformin" in record.text for record in found.records), text
+        assert graph.run(everything) == before, text
 
 
-async def test_a_name_of_the_graph_is_only_text(graph: Graph) -> None:
+async def test_names_of_the_graph_are_only_text_with_apostrophes_and_all(graph: Graph) -> None:
     name = "evil\x1b[31m' }) DETACH DELETE n //"
     graph.run(f"""CREATE (:Compound {{name: "{name}"}})-[:TREATS_CtD]->(:Disease {{name: 'gout'}})""")
     found = await search(graph.source(), Query(text="gout"))
     assert "\x1b" not in found.records[0].text
-
-
-async def test_a_name_with_an_apostrophe_is_found(graph: Graph) -> None:
     graph.run(
         """CREATE (:Compound {name: 'L-dopa'})-[:TREATS_CtD]->(:Disease {name: "Parkinson's disease"})"""
     )
@@ -143,19 +135,18 @@ async def test_a_name_with_an_apostrophe_is_found(graph: Graph) -> None:
         assert "L-dopa (drug) treats Parkinson's disease (disease)" in found.records[0].text
 
 
+SCHEMA = (BUNDLED / "hetionet.toml").read_text()
+
+
 @pytest.mark.parametrize(
     "text",
     [
         HETIONET,
-        (BUNDLED / "hetionet.toml")
-        .read_text()
-        .replace('drug = "Compound"', 'drug = "Compound) DELETE n //"'),
-        (BUNDLED / "hetionet.toml").read_text().replace('name = "name"', 'name = "x` OR true //"'),
-        (BUNDLED / "hetionet.toml").read_text().replace("TREATS_CtD =", '"T`]-() DELETE n //" ='),
-        (BUNDLED / "hetionet.toml")
-        .read_text()
-        .replace('kinds = ["drug", "disease"]', 'kinds = ["drug", "x"]'),
-        (BUNDLED / "hetionet.toml").read_text() + '\nquery = "MATCH (n) DELETE n"\n',
+        SCHEMA.replace('drug = "Compound"', 'drug = "Compound) DELETE n //"'),
+        SCHEMA.replace('name = "name"', 'name = "x` OR true //"'),
+        SCHEMA.replace("TREATS_CtD =", '"T`]-() DELETE n //" ='),
+        SCHEMA.replace('kinds = ["drug", "disease"]', 'kinds = ["drug", "x"]'),
+        SCHEMA + '\nquery = "MATCH (n) DELETE n"\n',
     ],
 )
 def test_a_schema_that_is_more_than_names_is_refused(tmp_path: Path, text: str) -> None:

@@ -21,13 +21,12 @@ from activities.sources import (
     europepmc,
     openalex,
     openfda_records,
-    opentargets,
     pmc,
     publication,
     pubmed,
     semanticscholar,
 )
-from activities.sources.records import Wire, arxiv_of_doi, facts, year_of
+from activities.sources.records import Wire, arxiv_of_doi, year_of
 from tests.activities.sources.recordings import PAGE_OF_WORKS, PAPER
 from tests.replay import RECORDED
 
@@ -334,10 +333,6 @@ def test_each_link_to_a_notice_has_its_kind(link: str, kind: str | None) -> None
     assert (notice and notice.kind) == kind
 
 
-def test_a_generated_summary_cannot_be_quoted() -> None:
-    assert "By a machine" not in paper(tldr={"text": "By a machine."}).text
-
-
 def of_pubmed() -> dict[str, Evidence]:
     """Works with errata and retractions, and notices of them, by PMID."""
     tree = etree.parse(RECORDED / "pubmed/efetch_retractions_errata_updates_subset.xml")
@@ -391,12 +386,6 @@ def test_references_figures_and_supplements_are_left_out_of_an_article() -> None
     assert [line for line in lines if line in headings] == headings
 
 
-def test_names_of_authors_stay_where_they_are_part_of_the_sentence() -> None:
-    text = pmc.read_evidence(TREES["pmc/oa_ehp-116-1694.nxml"]).text
-    assert "tissues of humans and wildlife (Hites 2004; Law et al. 2003)." in text
-    assert "T₄" in text
-
-
 @pytest.mark.parametrize(
     ("markup", "text"),
     [
@@ -427,19 +416,6 @@ def test_abstracts_of_europe_pmc_lose_their_tags_and_keep_their_words(markup: st
     assert of_europepmc(abstractText=markup).text == text
 
 
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("APPROVAL", "approved"),
-        ("PHASE_2_3", "phase 2/3"),
-        ("EARLY_PHASE_1", "early phase 1"),
-        ("UNKNOWN", "unknown"),
-    ],
-)
-def test_clinical_stages_are_worded(code: str, words: str) -> None:
-    assert opentargets.stage(code) == words
-
-
 @given(st.lists(st.sampled_from(["the", "dose", "of", "5", "mg", "Abstract"]), max_size=30))
 def test_an_abstract_of_openalex_comes_back_word_for_word(words: list[str]) -> None:
     index: dict[str, tuple[int, ...]] = {}
@@ -447,10 +423,6 @@ def test_an_abstract_of_openalex_comes_back_word_for_word(words: list[str]) -> N
         index[word] = (*index.get(word, ()), position)
     expected = words[1:] if words[:1] == ["Abstract"] else words
     assert openalex.abstract(index) == " ".join(expected)
-
-
-def test_a_forged_position_costs_no_memory() -> None:
-    assert openalex.abstract({"end": (10**15,), "begin": (0,)}) == "begin end"
 
 
 @given(st.text())
@@ -473,10 +445,7 @@ class Shape(Wire):
     below: "Shape | None" = None
 
 
-def test_null_is_absent_and_numbers_may_stand_for_text() -> None:
+def test_null_is_absent_and_a_forged_position_costs_no_memory() -> None:
     read = Shape.model_validate({"name": None, "number": 7, "below": {"name": None}, "other": []})
     assert read == Shape(name="unnamed", number="7", below=Shape())
-
-
-def test_facts_hold_nothing_empty() -> None:
-    assert facts(a="x", b="", c=None, d=[], e=("p", "", "q"), f=0) == {"a": "x", "e": "p; q"}
+    assert openalex.abstract({"end": (10**15,), "begin": (0,)}) == "begin end"

@@ -7,7 +7,7 @@ import pytest
 
 from activities import plugins
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.contracts.evidence import Evidence, Filters, Identifiers, Query
+from activities.contracts.evidence import Evidence, Filters, Query
 from activities.settings import Settings
 from activities.sources import registry
 from activities.sources.base import Source, search
@@ -98,19 +98,6 @@ async def test_a_declared_function_is_a_source(monkeypatch: pytest.MonkeyPatch) 
 async def test_a_wrong_option_is_refused_with_its_name() -> None:
     with pytest.raises(Refused, match="depth"):
         await notes.exchange(Query(text="q", filters=Filters(options={"depth": "deep"})))
-
-
-async def test_records_without_a_text_are_counted() -> None:
-    @source(name="thin", covers="x")
-    async def thin(query: str) -> list[Evidence]:
-        return [
-            record(title="t", text=" "),
-            record(title="t", text="words", identifiers=Identifiers(pmid="1")),
-        ]
-
-    answer = await thin.exchange(Query(text="q"))
-    assert (len(answer.records), answer.set_aside) == (1, 1)
-    assert answer.records[0].evidence_id == "pmid:1"
 
 
 @pytest.mark.parametrize(

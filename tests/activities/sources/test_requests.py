@@ -11,17 +11,13 @@ from lxml import etree
 from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Filters, Query
 from activities.contracts.search import Listed
-from activities.sources.arxiv import ArXiv
 from activities.sources.base import search
-from activities.sources.clinicaltrials import parameters
 from activities.sources.crossref import Crossref
 from activities.sources.names_asked import drug_asked
 from activities.sources.ncbi import MAX_URL_CHARS
 from activities.sources.openfda import lucene, shares_of
 from activities.sources.pmc import Pmc
 from activities.sources.pubmed import PubMed
-from activities.sources.semanticscholar import SemanticScholar
-from activities.sources.uniprot import entry_query
 from tests.activities.sources.faults import HTML, JSON, build, client, pointed_at
 from tests.activities.sources.recordings import EFETCH, ESEARCH, KEYS, PAGE_OF_WORKS, RECORDINGS
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -39,13 +35,6 @@ async def test_each_exchange_is_one_request(recording: Any) -> None:
             source = build(recording.source, pointed_at(server, recording.source, **KEYS), http)
             await source.exchange(recording.query)
         assert len(server.asked) == 1
-
-
-def test_the_strictest_apis_have_a_queue_of_their_own() -> None:
-    assert ArXiv.info.queue == "determinator-arxiv"
-    assert ArXiv.info.rate_per_second == pytest.approx(1 / 3)
-    assert SemanticScholar.info.queue == "determinator-semanticscholar"
-    assert SemanticScholar.info.rate_per_second == 1
 
 
 async def test_a_key_raises_the_rate_of_ncbi(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,33 +148,6 @@ async def test_one_work_by_its_doi() -> None:
     assert server.asked[0].path == "/works/10.1016%2Fs0140-6736%2897%2911096-0"
 
 
-def test_a_trial_is_narrowed_by_status_phase_and_date() -> None:
-    options = {"trial_status": "terminated, Withdrawn", "phase": "Phase 2"}
-    sent = parameters(Query(text="x", limit=40, filters=Filters(year_from=2015, options=options)))
-    assert sent["filter.overallStatus"] == "TERMINATED,WITHDRAWN"
-    assert sent["filter.advanced"] == "AREA[Phase]PHASE2 AND AREA[StudyFirstPostDate]RANGE[2015-01-01,MAX]"
-
-
-@pytest.mark.parametrize(
-    ("text", "sent"),
-    [
-        ("gene_exact:PDE5A", "gene_exact:PDE5A"),
-        (
-            "insulin receptor AND kinase",
-            '("insulin receptor" AND kinase) AND reviewed:true AND organism_id:9606',
-        ),
-        ("NF-kappa-B/p65", '("NF-kappa-B p65") AND reviewed:true AND organism_id:9606'),
-    ],
-)
-def test_text_is_looked_for_in_reviewed_human_entries(text: str, sent: str) -> None:
-    assert entry_query(text) == sent
-
-
-def test_a_drug_is_asked_for_by_its_preferred_name() -> None:
-    assert drug_asked("Does Paracetamol AND asthma") == "acetaminophen"
-    assert drug_asked('"compound 17" AND pain') == "compound 17 pain"
-
-
 @pytest.mark.parametrize(
     ("typed", "sent"),
     [
@@ -224,6 +186,8 @@ def test_the_shares_of_openfdas_endpoints_add_up_to_the_limit(limit: int) -> Non
     assert next(iter(shares)) == "label"
 
 
-def test_an_unknown_endpoint_is_refused() -> None:
+def test_openfdas_endpoints_share_the_limit_and_an_unknown_one_is_refused() -> None:
     with pytest.raises(Refused, match="label, drugsfda or event"):
         shares_of(Query(text="x", filters=Filters(options={"endpoint": "device"})))
+    assert drug_asked("Does Paracetamol AND asthma") == "acetaminophen"
+    assert drug_asked('"compound 17" AND pain') == "compound 17 pain"

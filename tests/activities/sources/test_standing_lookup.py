@@ -1,4 +1,3 @@
-import csv
 import json
 from collections.abc import Sequence
 from itertools import permutations
@@ -9,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.contracts.evidence import EvidenceRef, Identifiers, Standing, StandingNotice
-from activities.retractions.rules import SEVERITY, kind_of, marked_title, standing_of, worst
-from activities.retractions.wording import says_retracted
+from activities.retractions.rules import SEVERITY, standing_of
 from activities.sources.http.client import Http
 from activities.sources.standing_lookup import StandingLookup, StandingVerdict, combine, merge, verdict_of
 from tests.activities.sources.faults import client, settings
-from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
+from tests.replay import ReplayServer, Reply, recorded
 
 WAKEFIELD = "10.1016/s0140-6736(97)11096-0"
 NOT_FOUND = recorded("crossref/error_404_resource_not_found.txt", status=404)
@@ -83,143 +81,88 @@ async def check(asking: StandingLookup, one: EvidenceRef) -> StandingVerdict:
     return (await asking.check_many([one]))[one.evidence_id]
 
 
+async def verdict_on(one: EvidenceRef, **replies: Reply) -> StandingVerdict:
+    """What is made of a work when the authorities answer so."""
+    with ReplayServer() as server:
+        async with client() as http:
+            return await check(lookup(answers(server, **replies), http), one)
+
+
 async def test_a_retraction_is_reported_with_every_authority_that_has_it() -> None:
     line = "Lancet. 2010 Feb 6;375(9713):445. doi: 10.1016/S0140-6736(10)60175-4."
-    with ReplayServer() as server:
-        answers(
-            server,
-            efetch(("9500320", [("RetractionIn", line), ("CommentIn", "Lancet. 1998 May 2;351:1355")])),
-            recorded("crossref/work_retracted_wakefield_lancet_1998.json"),
-            recorded("standing/search_core_retracted.json"),
-        )
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref("9500320", WAKEFIELD))
+    verdict = await verdict_on(
+        ref("9500320", WAKEFIELD),
+        pubmed=efetch(("9500320", [("RetractionIn", line), ("CommentIn", "Lancet. 1998 May 2;351:1355")])),
+        crossref=recorded("crossref/work_retracted_wakefield_lancet_1998.json"),
+        europepmc=recorded("standing/search_core_retracted.json"),
+    )
     assert verdict.standing == "retracted"
     assert verdict.asked == ("pubmed", "crossref", "europepmc")
     assert verdict.reported == {"pubmed": "retracted", "crossref": "retracted", "europepmc": "retracted"}
     assert verdict.failures == ()
     by_doi = {(n.kind, n.doi): n for n in verdict.notices}
     retraction = by_doi["retraction", "10.1016/s0140-6736(10)60175-4"]
-    assert retraction.date == "2010-02-06"
-    assert retraction.pmid == "20137807"
+    assert (retraction.date, retraction.pmid) == ("2010-02-06", "20137807")
     assert retraction.reported_by == "pubmed, crossref (retraction-watch), europepmc"
     assert ("concern", "10.1097/meg.0b013e328349d184") in by_doi
     assert [n.date for n in verdict.notices] == sorted(n.date or "" for n in verdict.notices)
     assert WAKEFIELD not in {n.doi for n in verdict.notices}
 
 
-async def test_pubmeds_recorded_retraction_is_found() -> None:
-    with ReplayServer() as server:
-        answers(server, recorded("standing/efetch_retracted_993.xml"))
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref("993"))
-    assert verdict.standing == "retracted"
-    assert verdict.reported == {"pubmed": "retracted"}
-    (notice,) = verdict.notices
-    assert (notice.kind, notice.date, notice.pmid) == ("retraction", "1977-04-15", "195582")
+X, RETRACTED = ref("1", "10.1000/x"), ("retraction", "10.1000/n", "2020-03-02")
+RETRACTED_IN = efetch(("1", [("RetractionIn", "J. 2020 Mar 2;1(1):1. doi: 10.1000/n")]))
 
 
-async def test_a_correction_is_not_a_retraction() -> None:
-    with ReplayServer() as server:
-        answers(server, crossref=recorded("crossref/work_with_updated_by_correction.json"))
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref(doi="10.1073/pnas.1414271111"))
-    assert verdict.standing == "corrected"
-    assert [n.kind for n in verdict.notices] == ["correction"]
-
-
-async def test_links_in_the_other_direction_say_nothing_of_a_notice() -> None:
-    with ReplayServer() as server:
-        answers(server, efetch(("9634358", [("RetractionOf", "J Infect Dis. 1993 Aug;168(2):336-44")])))
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref("9634358"))
-    assert (verdict.standing, verdict.notices) == ("none", ())
-
-
-async def test_a_record_that_only_calls_itself_retracted_is() -> None:
-    with ReplayServer() as server:
-        answers(server, efetch(("1", []), types="Retracted Publication"))
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref("1"))
-    assert verdict.standing == "retracted"
-    assert [(n.kind, n.reported_by) for n in verdict.notices] == [("retraction", "pubmed")]
-
-
-async def test_none_needs_an_authority_that_knows_the_work() -> None:
-    with ReplayServer() as server:
-        answers(server)
-        async with client() as http:
-            unknown = await check(lookup(server, http), ref("1", "10.1000/x"))
-            server.on("/works/*", work("10.1000/x"))
-            known = await check(lookup(server, http), ref("1", "10.1000/x"))
-    assert (unknown.standing, unknown.reported, unknown.failures) == ("unknown", {}, ())
-    assert (known.standing, known.reported) == ("none", {"crossref": "none"})
+@pytest.mark.parametrize(
+    ("one", "replies", "standing", "kinds"),
+    [
+        (ref("993"), {"pubmed": recorded("standing/efetch_retracted_993.xml")}, "retracted", ["retraction"]),
+        (ref(doi="10.1073/pnas.1414271111"),
+         {"crossref": recorded("crossref/work_with_updated_by_correction.json")},
+         "corrected", ["correction"]),
+        (ref("1"), {"pubmed": efetch(("1", [("RetractionOf", "J Infect Dis. 1993 Aug;168(2):336-44")]))},
+         "none", []),
+        (ref("1"), {"pubmed": efetch(("1", []), types="Retracted Publication")}, "retracted", ["retraction"]),
+        (X, {}, "unknown", []),
+        (X, {"crossref": work("10.1000/x")}, "none", []),
+        (X, {"pubmed": Reply(500, "down"), "crossref": work("10.1000/x", RETRACTED)}, "retracted",
+         ["retraction"]),
+        (X, {"pubmed": efetch(("1", [("ErratumIn", "J. 2019 Jan;1(1):1")])),
+             "crossref": work("10.1000/x", ("expression_of_concern", "10.1000/n", "2020-01-01"))},
+         "concern", ["correction", "concern"]),
+        *((ref("1", "10.1000/x", standing="retracted"), {
+            "pubmed": RETRACTED_IN,
+            "crossref": work("10.1000/x", RETRACTED, ("correction", "10.1000/c", "2018-01-01"),
+                             ("reinstatement", "10.1000/r", day)),
+        }, standing, None) for day, standing in (("2021-05-01", "corrected"), ("2019-01-01", "retracted"))),
+    ],
+    ids=["recorded", "correction", "of another work", "says so itself", "unknown to all", "known to one",
+         "one is down", "the worst", "reinstated", "reinstated before"],
+)  # fmt: skip
+async def test_the_worst_that_an_authority_says_of_a_work_is_its_standing(
+    one: EvidenceRef, replies: dict[str, Reply], standing: str, kinds: list[str] | None
+) -> None:
+    verdict = await verdict_on(one, **replies)
+    assert verdict.standing == standing
+    assert kinds is None or [notice.kind for notice in verdict.notices] == kinds
 
 
 async def test_when_all_fail_the_standing_is_unknown_and_why_is_said() -> None:
-    with ReplayServer() as server:
-        answers(server, Reply(500, "down"), Reply(503, "down"), Reply(200, "<html>maintenance</html>"))
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
+    busy = Reply(200, "<html>maintenance</html>")
+    verdict = await verdict_on(X, pubmed=Reply(500, "down"), crossref=Reply(503, "down"), europepmc=busy)
     assert verdict.standing == "unknown"
-    assert len(verdict.failures) == 3
-    assert "pubmed answered 500" in verdict.failures[0]
-    assert "crossref answered 503" in verdict.failures[1]
-    assert "europepmc" in verdict.failures[2]
-
-
-async def test_one_authority_down_does_not_hide_what_another_says() -> None:
-    with ReplayServer() as server:
-        answers(server, Reply(500, "down"), work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
-    assert verdict.standing == "retracted"
-    assert len(verdict.failures) == 1
+    pubmed, crossref, europepmc = verdict.failures
+    assert "pubmed answered 500" in pubmed
+    assert "crossref answered 503" in crossref
+    assert "europepmc" in europepmc
 
 
 @pytest.mark.parametrize("standing", ["retracted", "concern", "corrected"])
 async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing: Standing) -> None:
-    with ReplayServer() as server:
-        answers(server, Reply(500, ""), Reply(500, ""), Reply(500, ""))
-        async with client() as http:
-            found = ref("1", "10.1000/x", standing=standing, source="openalex")
-            verdict = await check(lookup(server, http), found)
+    down = dict.fromkeys(("pubmed", "crossref", "europepmc"), Reply(500, ""))
+    verdict = await verdict_on(ref("1", "10.1000/x", standing=standing, source="openalex"), **down)
     assert verdict.standing == standing
     assert verdict.notices[0].reported_by == "openalex (when found)"
-
-
-async def test_the_worst_standing_counts() -> None:
-    with ReplayServer() as server:
-        answers(
-            server,
-            efetch(("1", [("ErratumIn", "J. 2019 Jan;1(1):1")])),
-            work("10.1000/x", ("expression_of_concern", "10.1000/n", "2020-01-01")),
-        )
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref("1", "10.1000/x"))
-    assert verdict.standing == "concern"
-    assert verdict.reported == {"pubmed": "corrected", "crossref": "concern"}
-
-
-@pytest.mark.parametrize(
-    ("reinstated", "standing"), [("2021-05-01", "corrected"), ("2019-01-01", "retracted")]
-)
-async def test_only_a_later_reinstatement_lifts_a_retraction(reinstated: str, standing: str) -> None:
-    with ReplayServer() as server:
-        answers(
-            server,
-            efetch(("1", [("RetractionIn", "J. 2020 Mar 2;1(1):1. doi: 10.1000/n")])),
-            work(
-                "10.1000/x",
-                ("retraction", "10.1000/n", "2020-03-02"),
-                ("correction", "10.1000/c", "2018-01-01"),
-                ("reinstatement", "10.1000/r", reinstated),
-            ),
-        )
-        async with client() as http:
-            found = ref("1", "10.1000/x", standing="retracted")
-            verdict = await check(lookup(server, http), found)
-    assert verdict.standing == standing
 
 
 async def test_offline_and_the_library_are_left_as_they_are() -> None:
@@ -241,11 +184,7 @@ async def test_offline_and_the_library_are_left_as_they_are() -> None:
 
 
 async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
-    with ReplayServer() as server:
-        answers(server)
-        async with client() as http:
-            verdict = await check(lookup(server, http), ref(standing="none", source="web"))
-        assert server.asked == []
+    verdict = await verdict_on(ref(standing="none", source="web"))
     assert (verdict.standing, verdict.asked) == ("unknown", ())
 
 
@@ -315,28 +254,6 @@ async def test_the_parts_of_split_authorities_combine_to_the_same_verdict() -> N
     assert combine(found, []).standing == "retracted"
 
 
-async def test_each_sampled_retraction_is_recognised_by_its_works_doi() -> None:
-    with (RECORDED / "retractions/retraction_watch_sample_20.csv").open(encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
-    by_path = {row["OriginalPaperDOI"].replace("/", "%2F"): row for row in rows}
-
-    def answer(asked: Asked) -> Reply:
-        row = by_path[asked.path.removeprefix("/works/")]
-        month, day, year = row["RetractionDate"].split(" ")[0].split("/")
-        return work(row["OriginalPaperDOI"], ("retraction", row["RetractionDOI"], f"{year}-{month}-{day}"))
-
-    with ReplayServer() as server:
-        server.on("/works/*", answer)
-        async with client() as http:
-            refs = [ref(doi=row["OriginalPaperDOI"]) for row in rows]
-            verdicts = await lookup(server, http).check_many(refs, ["crossref"])
-    for row in rows:
-        verdict = verdicts[f"doi:{row['OriginalPaperDOI']}"]
-        assert verdict.standing == "retracted"
-        assert verdict.notices[0].doi == row["RetractionDOI"]
-        assert (verdict.notices[0].date or "").startswith("2023-")
-
-
 async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path: Path) -> None:
     from activities.sources.http import cache
     from activities.sources.http.client import open_http
@@ -389,45 +306,13 @@ def test_without_a_reinstatement_more_reports_never_make_it_better(
     assert SEVERITY[standing_of([*some, *added])] >= SEVERITY[standing_of(some)]
 
 
-def test_a_retraction_without_a_date_is_not_lifted() -> None:
+def test_reinstatement_lifts_what_has_a_date_and_the_records_authority_counts_once() -> None:
     fallen = StandingNotice(kind="retraction")
     raised = StandingNotice(kind="reinstatement", date="2024-01-01")
     assert standing_of([fallen, raised]) == "retracted"
     assert standing_of([fallen.model_copy(update={"date": "2023"}), raised]) == "none"
     again = StandingNotice(kind="withdrawal", date="2025-01-01")
     assert standing_of([fallen.model_copy(update={"date": "2023"}), raised, again]) == "retracted"
-
-
-def test_the_authority_of_the_record_counts_once() -> None:
     notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
     verdict = verdict_of(ref("1", standing="retracted"), [notice], asked=[], reported={}, failures=[])
     assert verdict.notices == (notice,)
-
-
-@pytest.mark.parametrize(
-    ("title", "kind"),
-    [
-        ("RETRACTED: Ileal-lymphoid-nodular hyperplasia", "retraction"),
-        ("Retracted Article: A study", "retraction"),
-        ("[WITHDRAWN]: A study", "withdrawal"),
-        ("Retracted papers: a survey", None),
-        ("Withdrawn from care: patients", None),
-        ("Removed sutures and healing: a trial", None),
-    ],
-)
-def test_a_marked_title_is_distinguished_from_a_title_on_the_subject(title: str, kind: str | None) -> None:
-    found = marked_title(title, "crossref")
-    assert (found.kind if found else None) == kind
-
-
-def test_words_of_withdrawal_open_the_text() -> None:
-    assert says_retracted("This submission has been withdrawn.")
-    assert says_retracted("This paper has been withdrawn by the author due to an error in equation 1.")
-    assert not says_retracted("We study papers. This paper has been withdrawn is a phrase.")
-
-
-def test_small_words() -> None:
-    assert kind_of("Expression of concern") == "concern"
-    assert kind_of("new_version") is None
-    assert worst("none", "corrected", "unknown") == "corrected"
-    assert worst() == "unknown"

@@ -13,7 +13,6 @@ from activities.sources import brave, duckduckgo, searxng, serper, tavily
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
-from activities.sources.registry import build_sources, options
 from tests.activities.sources.faults import JSON, PAGE, client, pointed_at, settings
 from tests.replay import ReplayServer, Reply
 
@@ -180,16 +179,6 @@ async def test_no_results_is_empty(name: str, build: Build, path: str) -> None:
         async with client() as http:
             result = await search(build(of(server, name), http), Query(text="zxqv"))
         assert (result.status, result.hits, result.records) == ("empty", 0, ())
-
-
-async def test_what_is_not_configured_says_how_to_enable_it() -> None:
-    async with client() as http:
-        configured = settings()
-        reasons = {o.info.name: o.reason for o in options(configured, build_sources(configured, http))}
-    assert "BRAVE_API_KEY" in reasons["brave"]
-    assert "TAVILY_API_KEY" in reasons["tavily"]
-    assert "SEARXNG_URL" in reasons["searxng"]
-    assert reasons["duckduckgo"] == ""
 
 
 def test_private_pages_are_off_by_default() -> None:

@@ -6,23 +6,17 @@ from activities.contracts.evidence import Evidence
 from activities.text.drugs import as_written, drugs_named, names_drug
 
 
-def test_a_substance_that_was_measured_is_no_drug() -> None:
+def test_what_a_drug_moves_or_a_body_holds_is_no_drug() -> None:
     assert drugs_named("Aspirin inhibited prostaglandin E2 synthesis.") == (("aspirin", 1),)
-
-
-def test_a_substance_that_something_else_moves_is_no_drug() -> None:
     assert drugs_named("Voxelotor increases haemoglobin in adults.") == (("voxelotor", 1),)
     assert drugs_named("Lower metformin doses were given.") == (("metformin", 1),)
+    assert drugs_named("Sildenafil acts on the cGMP signalling pathway.") == (("sildenafil", 1),)
 
 
 def test_a_drug_is_named_by_any_of_its_names() -> None:
     assert names_drug("Rifampicin was given.", "rifampin")
     assert names_drug("Compound XY-17 was given.", "compound xy-17")
     assert not names_drug("Rifabutin was given.", "rifampin")
-
-
-def test_a_messenger_of_a_pathway_is_no_drug() -> None:
-    assert drugs_named("Sildenafil acts on the cGMP signalling pathway.") == (("sildenafil", 1),)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """The encoder of sentences gives the vectors of its model, whatever else is encoded at the same time."""
 
-import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -52,13 +49,10 @@ def test_a_vector_does_not_depend_on_what_is_encoded_with_it(encoder: Embedder) 
     assert np.allclose((together * alone).sum(axis=1), 1, atol=1e-4)
 
 
-def test_a_text_is_cut_where_the_model_ends(encoder: Embedder) -> None:
+def test_a_text_is_cut_where_the_model_ends_and_nothing_has_a_vector_too(encoder: Embedder) -> None:
     long = "word " * (MAX_PIECES - 2)
     assert np.allclose(encoder.encode([long]), encoder.encode([long + "and more of it"]), atol=1e-5)
     assert not np.allclose(encoder.encode(["word"]), encoder.encode(["word and more of it"]), atol=1e-2)
-
-
-def test_nothing_and_an_empty_text_have_vectors(encoder: Embedder) -> None:
     assert encoder.encode([]).shape == (0, SIZE)
     assert np.isfinite(encoder.encode([""])).all()
 
@@ -111,32 +105,6 @@ def test_other_weights_than_the_released_ones_are_not_used(
     assert [(line["event"], "SHA-256" in line["error"]) for line in logged] == [
         ("embeddings_unavailable", True)
     ]
-
-
-@pytest.mark.usefixtures("fresh")
-def test_threads_that_need_it_at_once_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Path] = []
-    together = threading.Barrier(4)
-
-    def open_slowly(model: Path) -> object:
-        opened.append(model)
-        time.sleep(0.05)
-        return object()
-
-    def ask() -> object:
-        together.wait(10)
-        return embedder()
-
-    monkeypatch.setattr(embeddings, "Embedder", open_slowly)
-    with ThreadPoolExecutor(4) as pool:
-        found = {id(future.result()) for future in [pool.submit(ask) for _ in range(4)]}
-    assert len(found) == len(opened) == 1
-
-
-def test_vectors_that_were_computed_earlier_are_used(encoder: Embedder) -> None:
-    earlier = np.zeros((1, SIZE), np.float32)
-    encoder.remember(["a text that was never read"], earlier)
-    assert (encoder.encode(["a text that was never read"]) == earlier).all()
 
 
 def test_a_home_keeps_vectors_and_the_oldest_go_first(

@@ -24,11 +24,8 @@ MINUTES = """# Board, 5 May
 """
 
 
-def test_a_line_of_a_log_is_one_statement_and_no_heading_of_the_next() -> None:
+def test_a_line_of_a_list_or_a_log_is_one_statement_under_its_heading() -> None:
     assert rows(LOG) == [("", line) for line in LOG.splitlines()]
-
-
-def test_what_is_struck_stands_with_its_entry_under_its_heading() -> None:
     assert rows(MINUTES) == [
         ("Board, 5 May", "- Membership stands at 143. That is nine more."),
         ("Board, 5 May", "- ~~The regatta takes place on 14 June.~~ Withdrawn: it is cancelled."),

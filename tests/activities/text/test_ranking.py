@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from activities.text import ranking
 from activities.text.embeddings import embedder
 from activities.text.minilm import Vectors
-from activities.text.ranking import RELEVANT, Index, best_first, fuse, rank, relevant
+from activities.text.ranking import RELEVANT, best_first, fuse, rank, relevant
 from tests.activities.extractive.abstracts import document, library
 
 QUESTION = "Does metformin reduce the risk of dementia?"
@@ -20,29 +20,14 @@ def order(question: str) -> list[str]:
     return [item.document.evidence_id for item in best_first(rank(question, library()))]
 
 
-def test_works_on_the_question_come_before_others() -> None:
+def test_works_on_the_question_come_before_others_also_in_other_words() -> None:
     assert order(QUESTION)[-1] == "pmid:4"
     assert order("How does long fermentation change bread?")[0] == "pmid:4"
-
-
-def test_a_work_in_other_words_is_found_by_meaning() -> None:
     heart = document(1, "Myocardial infarction was survived by most of the men who reached hospital in time.")
     other = document(2, "The survey of farms found more hedges and fewer ponds than ten years before.")
     assert best_first(rank("heart attacks", [other, heart]))[0].document is heart
-
-
-def test_a_conclusion_comes_before_an_aim_that_repeats_the_question() -> None:
     (item,) = rank(QUESTION, library()[:1])
     assert item.ranked[0].sentence.part == "conclusion"
-
-
-def test_items_keep_the_given_order_and_every_document() -> None:
-    items = rank(QUESTION, library())
-    assert [item.document for item in items] == library()
-    assert rank(QUESTION, []) == []
-
-
-def test_only_what_is_near_is_relevant() -> None:
     near = {item.document.evidence_id for item in relevant(rank(QUESTION, library()))}
     assert {"pmid:1", "pmid:2"} <= near
     assert "pmid:4" not in near
@@ -92,16 +77,6 @@ def test_what_is_near_by_its_title_is_not_read_further_where_that_is_enough(
     ((_, relevance),) = ranking.nearness([QUESTION], [near, far, untitled], 0.4)
     assert relevance.min() >= RELEVANT
     assert set(read) == {QUESTION, near.title, far.title, untitled.title, far.text, untitled.text}
-
-
-def test_a_document_without_a_sentence_has_none() -> None:
-    (item,) = rank(QUESTION, [document(9, "", "Metformin")])
-    assert item.ranked == ()
-
-
-def test_words_that_nobody_has_score_nothing() -> None:
-    assert Index([["horse"], ["cow"]]).scores(["zebra"]).tolist() == [0.0, 0.0]
-    assert Index([[], []]).scores(["zebra"]).tolist() == [0.0, 0.0]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))

@@ -119,11 +119,8 @@ def test_no_kept_quote_is_foreign_to_its_item(data: st.DataObject) -> None:
         assert kept.support[0].evidence_id == named == source.evidence_id
 
 
-def test_an_unknown_item_is_no_support() -> None:
+def test_what_cites_nothing_or_an_item_that_was_not_found_is_refused() -> None:
     assert "not found in this run" in refusal(("pmid:9", REDUCED))
-
-
-def test_a_claim_without_support_is_dropped_and_counted() -> None:
     assert outcome("Metformin works.") == "it cites nothing"
     assert not outcome("Metformin reduced mortality.", ("pmid:1", REDUCED))
 

@@ -10,8 +10,6 @@ from activities.contracts.write import (
     named,
 )
 from activities.verification.verdicts import (
-    NOTABLE_LOSS,
-    loss,
     printed,
     to_read,
     to_reword,
@@ -141,8 +139,3 @@ def test_a_reservation_and_what_is_missing_are_printed_only_when_they_were_read(
     final = printed(draft)
     assert [one.text for one in final.reservations] == ["No work studied children."]
     assert [(one.kind, one.text) for one in final.refused] == [("reservation", "Follow-up was short.")]
-
-
-def test_a_draft_that_lost_more_than_a_third_is_known() -> None:
-    assert loss(DRAFT) > NOTABLE_LOSS
-    assert loss(drafted(answer=(claim("Sleep lowered risk.", ONE, state="stands"),))) == 0.0

@@ -6,31 +6,28 @@ from activities.contracts.evidence import EvidenceType
 from activities.sources.library.evidence_type import infer
 from activities.sources.publication import stated_type
 
+S = "Statins"
+
 
 @pytest.mark.parametrize(
     ("title", "text", "terms", "kind"),
     [
         ("Statins in sepsis: a meta-analysis", "", (), "meta_analysis"),
-        ("Statins", "We conducted a systematic review and meta-analysis of trials.", (), "meta_analysis"),
+        (S, "We conducted a systematic review and meta-analysis of trials.", (), "meta_analysis"),
         ("Statins: a systematic review", "", (), "systematic_review"),
         ("A randomised controlled trial of statins", "", (), "randomized_trial"),
-        ("Statins", "DESIGN: Prospective, randomized study.", (), "randomized_trial"),
-        ("Statins", "Text.", ("Humans", "Double-Blind Method"), "randomized_trial"),
-        ("Statins", "Text.", ("Humans", "Cohort Studies"), "observational"),
-        ("Statins", "Text.", ("Animals", "Rats"), "preclinical"),
+        (S, "DESIGN: Prospective, randomized study.", (), "randomized_trial"),
+        (S, "Text.", ("Humans", "Double-Blind Method"), "randomized_trial"),
+        (S, "Text.", ("Humans", "Cohort Studies"), "observational"),
+        (S, "Text.", ("Animals", "Rats"), "preclinical"),
         ("Rhabdomyolysis: a case report", "", (), "case_report"),
-        (
-            "Statins",
-            "We conducted a non-randomized study.",
-            (),
-            "clinical_trial",
-        ),
+        (S, "We conducted a non-randomized study.", (), "clinical_trial"),
         # no cue of the authors' own
-        ("Statins", "Text.", ("Randomized Controlled Trials as Topic", "Humans"), "article"),
-        ("Statins", "Text.", ("Meta-Analysis as Topic",), "article"),
-        ("Statins", "Earlier meta-analyses disagree.", (), "article"),
-        ("Statins", "Patients were selected. A random sample was drawn.", (), "article"),
-        ("Statins", "Text.", ("Animals", "Humans"), "article"),
+        (S, "Text.", ("Randomized Controlled Trials as Topic", "Humans"), "article"),
+        (S, "Text.", ("Meta-Analysis as Topic",), "article"),
+        (S, "Earlier meta-analyses disagree.", (), "article"),
+        (S, "Patients were selected. A random sample was drawn.", (), "article"),
+        (S, "Text.", ("Animals", "Humans"), "article"),
     ],
 )
 def test_a_kind_is_given_for_a_cue_only(

@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from activities.contracts.evidence import Evidence
 from activities.documents.office import read_epub
 from activities.documents.read import Unreadable
 from activities.sources.library import files
-from activities.text.sentences import sentences
 from tests.libraries import Collection, read_folder
 from tests.security.test_reading import shared_stream_pdf
 
@@ -64,7 +62,7 @@ def test_a_presentation_has_a_page_for_each_slide(tmp_path: Path) -> None:
     assert found.text[second:] == f"Second\n\n{SENTENCE}\n\nWhat is said to it."
 
 
-def test_a_workbook_is_read_sheet_by_sheet(tmp_path: Path) -> None:
+def test_a_workbook_is_read_sheet_by_sheet_and_a_day_has_no_time(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
@@ -75,9 +73,6 @@ def test_a_workbook_is_read_sheet_by_sheet(tmp_path: Path) -> None:
     book.create_sheet("Empty")
     book.save(tmp_path / "doses.xlsx")
     assert read(tmp_path)["doses.xlsx"].text == ("Doses\n\ndrug | dose in mg\naspirin | 81\nmetformin | 500")
-
-
-def test_a_day_of_a_workbook_has_no_time(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
@@ -89,18 +84,6 @@ def test_a_day_of_a_workbook_has_no_time(tmp_path: Path) -> None:
         read(tmp_path)["fleet.xlsx"].text
         == "Fleet\n\nplate | driver | inspection\nHH-A 12 | Keller | 2026-09-01"
     )
-
-
-def test_a_table_of_a_word_document_is_its_cells_as_they_stand(tmp_path: Path) -> None:
-    made = docx.Document()
-    table = made.add_table(2, 3)
-    for row, texts in zip(
-        table.rows, (("plate", "driver", "seats"), ("HH-A 12", "Keller", "9")), strict=True
-    ):
-        for cell, text in zip(row.cells, texts, strict=True):
-            cell.text = text
-    made.save(str(tmp_path / "fleet.docx"))
-    assert read(tmp_path)["fleet.docx"].text == "plate | driver | seats\nHH-A 12 | Keller | 9"
 
 
 OPF = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -224,34 +207,6 @@ def test_a_document_that_unpacks_without_end_is_set_aside(
         for name, data in parts.items():
             bomb.writestr(name, data)
     assert [item.name for item in read_folder(tmp_path).set_aside] == ["bomb.docx"]
-
-
-class GivesUpAndDoesNotEnd:
-    """Readers whose process says that it cannot read a file, and then exceeds its time."""
-
-    def stream(self, *_: object, **__: object) -> Iterator[bytes]:
-        yield json.dumps({"name": "a.docx", "reason": "it holds too much"}).encode()
-        raise Unreadable("reading took too long")
-
-
-def test_a_file_is_set_aside_once_with_the_first_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.docx").write_bytes(b"PK")
-    monkeypatch.setattr(files, "readers", GivesUpAndDoesNotEnd)
-    found = read_folder(tmp_path).set_aside
-    assert [(item.name, item.reason) for item in found] == [("a.docx", "it holds too much")]
-
-
-def test_an_underlined_title_is_not_glued_to_the_first_sentence(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(
-        "Compound 22 in mice\n===================\nCompound 22 reduced tumour growth by 40 percent in mice.\n"
-    )
-    (document,) = read_folder(tmp_path).documents
-    assert document.title == "Compound 22 in mice"
-    assert [sentence.quote for sentence in sentences(document)] == [
-        "Compound 22 reduced tumour growth by 40 percent in mice."
-    ]
 
 
 def test_a_pdf_without_a_named_title_has_the_one_it_prints(tmp_path: Path) -> None:
