@@ -10,9 +10,8 @@ from contextlib import suppress
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.shared.exceptions import MCPError
-from mcp_types import ToolAnnotations
-from pydantic import AfterValidator, BaseModel, Field, create_model
+from mcp_types import InputRequiredResult, ToolAnnotations
+from pydantic import AfterValidator, Field
 
 from activities.contracts.evidence import ApprovalGate, Gate, Length, ReportPlan
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS
@@ -32,6 +31,7 @@ from client.mcp.answers import (
     VerifyAnswer,
     clearly,
 )
+from client.mcp.elicitation import ask_back, can_ask
 from client.reports.charts import render_chart
 from client.reports.verify import is_file_name
 from client.run import Run
@@ -48,8 +48,6 @@ CANCELS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 BY = "MCP client"
 """Who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
-CLARIFY_SECONDS = 300.0
-"""Seconds that a tool waits for what a person answers; after that the run goes on with what it assumes."""
 MESSAGES: Mapping[str, tuple[Callable[[Run], Awaitable[object]], ToolAnnotations, str]] = {
     "pause": (Run.pause, CHANGES, "Pause a run at its next step; waiting uses no budget."),
     "resume": (Run.resume, CHANGES, "Resume a paused run."),
@@ -174,7 +172,7 @@ class Research:
             Sequence[ApprovalGate], Field(description="Gates at which the run waits for the tool approve")
         ] = (),
         wait_seconds: Seconds = 0,
-    ) -> RunState:
+    ) -> RunState | InputRequiredResult:
         """Start the research of a question; its report quotes a source for every claim. The same question
         with the same settings joins the run that is under way. Returns at once unless `wait_seconds` is
         given. Where your client can ask its person, it may be asked first what the question leaves open."""
@@ -194,12 +192,8 @@ class Research:
             approve=list(approve) or None,
             clarify="ask" if asks else None,
         )
-        if asks:
-            try:
-                await asyncio.wait_for(ask_back(run, ctx), CLARIFY_SECONDS)
-            except TimeoutError:  # nobody is there: what it assumes holds
-                with suppress(BadInput):
-                    await run.approve("clarification", by=BY)
+        if asks and (question_back := await ask_back(run, ctx, BY)) is not None:
+            return question_back
         return await self._state(run, ctx, wait_seconds)
 
     async def tell_report(self, run: OneRun, question: Message) -> Told:
@@ -398,38 +392,6 @@ class Research:
             with suppress(TimeoutError):
                 await asyncio.wait_for(follow(run, ctx), seconds)
         return await state_of(run)
-
-
-def can_ask(ctx: Context) -> bool:
-    """Whether the caller can ask its person."""
-    known = ctx.session.client_capabilities
-    return known is not None and known.elicitation is not None
-
-
-async def ask_back(run: Run, ctx: Context) -> None:
-    """Have the caller's person answer what a run asks before it searches; what is declined is assumed."""
-    async for event in run.events():
-        if event.type in ("read", "complete"):
-            return
-        if event.type != "awaiting_approval":
-            continue
-        seen = await run.progress()
-        if seen is None or seen.waiting_for != "clarification":
-            continue
-        fields = {
-            f"answer_{n}": (str, Field(default="", title=one.question, description=f"Else: {one.assumed}"))
-            for n, one in enumerate(seen.readings, 1)
-        }
-        form: type[BaseModel] = create_model("Answers", **fields)  # type: ignore[call-overload]
-        try:
-            given = await ctx.elicit(
-                f"Before it searches: {' '.join(o.question for o in seen.readings)}", form
-            )
-        except MCPError:  # the caller cannot show it after all
-            given = None
-        answers = given.data.model_dump().values() if given is not None and given.action == "accept" else ()
-        await run.answer([*answers], by=BY)
-        return
 
 
 async def follow(run: Run, ctx: Context) -> None:

@@ -1,0 +1,104 @@
+"""What a run asks back before it searches, answered by a person: at a terminal, and through an MCP client
+that can ask its person; the real server, a scripted model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.context import ClientRequestContext
+from mcp.client.stdio import stdio_client
+from mcp.types import ElicitRequestParams, ElicitResult
+
+from tests.client.harness import COMMAND, determinator
+from tests.client.terminal import Terminal
+from tests.fake_openai import PATH, FakeOpenAI, role_of, says, sensible
+from tests.papers import papers
+from tests.replay import Asked, Reply
+
+pytestmark = [pytest.mark.xdist_group("e2e-dialogue"), pytest.mark.timeout(240)]
+
+VAGUE = "Does metformin help?"
+READINGS = [
+    {"question": "In whom?", "assumed": "adults with type 2 diabetes"},
+    {"question": "Help with what?", "assumed": "blood glucose"},
+]
+
+
+def model(asked: Asked) -> Reply:
+    """Asks back, and is a good model otherwise."""
+    return says({"questions": READINGS})(asked) if role_of(asked) == "clarifier" else sensible(asked)
+
+
+@pytest.fixture
+def served(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
+        server.on(PATH, model)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+        monkeypatch.setenv("DETERMINATOR_MODEL", "stub")
+        yield server
+
+
+def is_searched_as_meant(server: FakeOpenAI, run: str) -> None:
+    """What was answered and assumed stands in a later prompt and in the report's method."""
+    writer = next(str(body) for body in server.bodies if "# Writer" in str(body))
+    method = determinator("report", run, "--format", "md").out
+    for text in (writer, method):
+        assert "cancer" in text
+        assert "adults with type 2 diabetes" in text
+        assert "blood glucose" not in text
+
+
+def test_a_person_at_a_terminal_answers_what_a_run_asks_back(served: FakeOpenAI, tmp_path: Path) -> None:
+    terminal = Terminal(
+        *("ask", VAGUE, "--mode", "simple", "--library", str(papers(tmp_path)), "--model", "stub"),
+        columns=140,
+    )
+    terminal.expect("In whom? [adults with type 2 diabetes]")
+    terminal.type("")  # keeps what is assumed
+    terminal.expect("Help with what? [blood glucose]")
+    terminal.type("preventing colorectal cancer")
+    assert terminal.end() == 0, terminal.text()
+    is_searched_as_meant(served, "last")
+
+
+@pytest.mark.parametrize("protocol", ["2026-07-28", "legacy"])  # the tool returns what it asks, or asks
+async def test_the_person_of_an_mcp_client_answers_what_a_run_asks_back(
+    served: FakeOpenAI, file_home: Path, tmp_path: Path, protocol: str
+) -> None:
+    library = papers(tmp_path / "allowed")
+    asked: list[Any] = []
+
+    async def person(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        asked.append(params)
+        return ElicitResult(
+            action="accept", content={"answer_1": "", "answer_2": "preventing colorectal cancer"}
+        )
+
+    parameters = StdioServerParameters(
+        command=COMMAND[0],
+        args=[*COMMAND[1:], "mcp", "--allow", str(library.parent)],
+        env={
+            "DETERMINATOR_HOME": str(file_home),
+            "DETERMINATOR_OFFLINE": "true",
+            "DETERMINATOR_MODEL": "stub",
+            "OPENAI_BASE_URL": served.base_url,
+            "OPENAI_API_KEY": "none",
+        },
+    )
+    transport = stdio_client(parameters)
+    async with Client(
+        transport, read_timeout_seconds=180, elicitation_callback=person, mode=protocol
+    ) as client:
+        given = {"question": VAGUE, "mode": "simple", "library": str(library), "wait_seconds": 120}
+        result = await client.call_tool("start_research", given)
+    assert not result.is_error, result.content
+    state: Any = result.structured_content
+    assert state["status"] == "completed"
+    (form,) = asked
+    shown = form.requested_schema["properties"]
+    assert [one["title"] for one in shown.values()] == [one["question"] for one in READINGS]
+    is_searched_as_meant(served, state["run"])
