@@ -141,7 +141,7 @@ def _usable(one: StudyEffect) -> Effect | None:
     update: dict[str, object] = {"study": one.evidence_id, "evidence_id": one.evidence_id, "quote": ""}
     if effect.arms is not None and effect.measure != "RR":
         update |= {"measure": "RR", "estimate": None, "low": None, "high": None}
-    effect = effect.model_copy(update={**update, "outcome": _key(one.outcome)})
+    effect = effect.replace(**update, outcome=_key(one.outcome))
     try:
         point_of(effect)
         return effect if agrees_with_counts(effect) else None
@@ -171,11 +171,8 @@ def opposite(effect: Effect | None) -> Effect | None:
     if arms is not None:
         if arms.events > arms.total or arms.control_events > arms.control_total:
             return None
-        update = {
-            "events": arms.total - arms.events,
-            "control_events": arms.control_total - arms.control_events,
-        }
-        arms = arms.model_copy(update=update)
+        others = arms.control_total - arms.control_events
+        arms = arms.replace(events=arms.total - arms.events, control_events=others)
     elif effect.measure == "RR":
         return None
     turned: tuple[float | None, ...] = (None, None, None)

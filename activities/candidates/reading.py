@@ -90,11 +90,8 @@ def best_label(labels: Sequence[Evidence]) -> Evidence | None:
 
     def rank(label: Evidence) -> tuple[bool, bool, str]:
         prescription = label.facts.get("product_type", "") == "HUMAN PRESCRIPTION DRUG"
-        return (
-            bool(section_of(label, "indications_and_usage")),
-            prescription,
-            label.facts.get("effective_date", ""),
-        )
+        indicated = bool(section_of(label, "indications_and_usage"))
+        return indicated, prescription, label.facts.get("effective_date", "")
 
     return max(labels, key=rank, default=None)
 
@@ -154,14 +151,8 @@ def applications(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Approvals of Drugs@FDA: new drug and biologics applications before generics, the earliest first."""
     known = [(code, r) for r in sorted(records, key=application_order) if (code := of_application(r.facts))]
     for code, record in known[:APPLICATIONS]:
-        yield _entry(
-            record,
-            record.facts.get("application_number", ""),
-            code=code,
-            authority="FDA",
-            application=record.facts.get("application_number", ""),
-            date=record.facts.get("approval_date", ""),
-        )
+        number, date = record.facts.get("application_number", ""), record.facts.get("approval_date", "")
+        yield _entry(record, number, code=code, authority="FDA", application=number, date=date)
 
 
 def labelled(label: Evidence) -> FieldEntry:
@@ -178,15 +169,10 @@ def labelled(label: Evidence) -> FieldEntry:
 def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """The highest clinical phase of a molecule according to ChEMBL."""
     for record in records:
-        if code := of_molecule(record.facts):
-            yield _entry(
-                record,
-                record.title,
-                "",
-                code,
-                phase=record.facts.get("max_phase", ""),
-                date=record.facts.get("first_approval", ""),
-            )
+        facts = record.facts
+        if code := of_molecule(facts):
+            phase, date = facts.get("max_phase", ""), facts.get("first_approval", "")
+            yield _entry(record, record.title, code=code, phase=phase, date=date)
 
 
 def of_trial(record: Evidence, name: str) -> bool:

@@ -96,13 +96,8 @@ class Readers:
             process = self._take()
             try:
                 with stop.ends(process.end):
-                    job = {
-                        "function": function,
-                        "args": args,
-                        "seconds": seconds,
-                        "memory": memory or self._memory,
-                    }
-                    yield from process.run(job, body, seconds)
+                    limits = {"seconds": seconds, "memory": memory or self._memory}
+                    yield from process.run({"function": function, "args": args, **limits}, body, seconds)
             except Unreadable:
                 if stop.asked:
                     raise Stopped from None
@@ -210,22 +205,21 @@ class _Process:
         timer.daemon = True
         timer.start()
         try:
-            try:
-                self._process.stdin.write(json.dumps({**job, "body": len(body)}).encode() + b"\n" + body)
-                self._process.stdin.flush()
-                while True:
-                    kind, data = self._frame()
-                    if kind == ITEM:
-                        yield data
-                        continue
-                    self.free, self._since = kind in (DONE, UNREADABLE), time.monotonic()
-                    if kind in (UNREADABLE, ENDING):
-                        raise Unreadable(data.decode(errors="replace"))
-                    return
-            except (OSError, ValueError, EOFError) as error:
-                if late.is_set():
-                    raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
-                raise Unreadable("reading it ended the process that read it") from error
+            self._process.stdin.write(json.dumps({**job, "body": len(body)}).encode() + b"\n" + body)
+            self._process.stdin.flush()
+            while True:
+                kind, data = self._frame()
+                if kind == ITEM:
+                    yield data
+                    continue
+                self.free, self._since = kind in (DONE, UNREADABLE), time.monotonic()
+                if kind in (UNREADABLE, ENDING):
+                    raise Unreadable(data.decode(errors="replace"))
+                return
+        except (OSError, ValueError, EOFError) as error:
+            if late.is_set():
+                raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
+            raise Unreadable("reading it ended the process that read it") from error
         finally:
             timer.cancel()
 

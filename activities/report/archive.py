@@ -230,18 +230,17 @@ def standings(report: Report, versions: Sequence[Version]) -> Mapping[str, Stand
 
 def _as_cited(report: Report, reference: Reference, key: str, item: Evidence) -> tuple[EvidenceRef, Evidence]:
     """An item as the report knows it."""
-    known = {
-        "evidence_id": reference.evidence_id,
-        "identifiers": reference.identifiers,
-        "standing": reference.standing,
-        "evidence_type": reference.evidence_type,
-    }
     sections = tuple(
         section.id
         for section in report.sections
         if any(s.evidence_id == reference.evidence_id for claim in section.claims for s in claim.support)
     )
-    item = item.model_copy(update=known)
+    item = item.replace(
+        evidence_id=reference.evidence_id,
+        identifiers=reference.identifiers,
+        standing=reference.standing,
+        evidence_type=reference.evidence_type,
+    )
     return make_ref(item, key).replace(sections=sections), item
 
 

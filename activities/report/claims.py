@@ -10,6 +10,7 @@ Invariants:
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from activities.contracts.evidence import Claim, Evidence, Statement, Support
 from activities.contracts.publish import PlannedSection
@@ -280,18 +281,14 @@ class _Drafts:
 
     def quotes(self, passages: Iterable[Passage], section_id: str) -> tuple[tuple[Claim, ...], ...]:
         """Each passage as a paragraph of claims whose text is their quote."""
-        place = 0
-        paragraphs = []
-        for passage in passages:
-            claims = []
-            for quote in passage.quotes:
-                place += 1
-                support = Support(evidence_id=passage.evidence_id, quote=quote)
-                claims.append(
-                    Claim(id=f"{section_id}.{place}", text=clean(quote), support=(support,), quoted=True)
-                )
-            paragraphs.append(tuple(claims))
-        return tuple(paragraphs)
+        places = count(1)
+
+        def claim(passage: Passage, quote: str) -> Claim:
+            support = Support(evidence_id=passage.evidence_id, quote=quote)
+            name = f"{section_id}.{next(places)}"
+            return Claim(id=name, text=clean(quote), support=(support,), quoted=True)
+
+        return tuple(tuple(claim(one, quote) for quote in one.quotes) for one in passages)
 
 
 def with_contradictions(
@@ -299,12 +296,8 @@ def with_contradictions(
 ) -> list[CheckedSection]:
     """The sections with the pairs of sentences that the editor called contradictory, on both sides, as far as
     both stand."""
-    place = {
-        claim.id: number
-        for number, claim in enumerate(
-            claim for section in sections for claim in (*section.answer, *section.claims)
-        )
-    }
+    every = (claim for section in sections for claim in (*section.answer, *section.claims))
+    place = {claim.id: number for number, claim in enumerate(every)}
     others: dict[str, set[str]] = {}
     for one, other in pairs:
         if one in place and other in place:

@@ -64,13 +64,11 @@ def worst(*standings: Standing) -> Standing:
     return max(standings, key=SEVERITY.__getitem__, default="unknown")
 
 
-def marked_title(title: str, reported_by: str) -> StandingNotice | None:
-    """The notice in a title such as "RETRACTED: ...", often the only trace there is."""
+def marked_title(title: str, reported_by: str) -> tuple[StandingNotice, ...]:
+    """The notice in a title such as "RETRACTED: ...", often the only trace there is; empty without one."""
     mark = title_mark(title)
-    if not mark:
-        return None
     kind: Kind = "withdrawal" if mark == "withdrawn" else "retraction"
-    return StandingNotice(kind=kind, reported_by=f"{reported_by} (title)")
+    return (StandingNotice(kind=kind, reported_by=f"{reported_by} (title)"),) if mark else ()
 
 
 def _not_before(later: str, earlier: str) -> bool:

@@ -234,9 +234,8 @@ def notices(work: Work) -> tuple[StandingNotice, ...]:
                     reported_by=f"{NAME} ({update.source})" if update.source else NAME,
                 )
             )
-    marked = marked_title(work.title[0], NAME) if work.title and not noticed(work) else None
-    if marked and not any(n.kind in RETRACTING_KINDS for n in found):
-        found.append(marked)
+    if work.title and not noticed(work) and not any(n.kind in RETRACTING_KINDS for n in found):
+        found += marked_title(work.title[0], NAME)
     return tuple(found)
 
 

@@ -129,9 +129,8 @@ def read_work(item: JsonValue) -> Evidence:
         arxiv=arxiv_of_doi(doi),
         openalex=last_part(work.id) or None,
     )
-    notices = [n for n in [marked_title(work.display_name, NAME)] if n]
-    if work.is_retracted:
-        notices.append(StandingNotice(kind="retraction", reported_by=NAME))
+    retracted = StandingNotice(kind="retraction", reported_by=NAME)
+    notices = (*marked_title(work.display_name, NAME), *([retracted] if work.is_retracted else []))
     text = abstract(work.abstract_inverted_index)
     return Evidence(
         evidence_id=evidence_id(identifiers, text),
@@ -145,7 +144,7 @@ def read_work(item: JsonValue) -> Evidence:
         url=work.address or work.doi or work.id,
         evidence_type=type_from_words(work.display_name, text, TYPES.get(work.type, "article")),
         standing=standing_of(notices, otherwise="unknown"),
-        notices=tuple(notices),
+        notices=notices,
         facts=facts(
             cited_by="" if work.cited_by_count is None else str(work.cited_by_count),
             work_type=work.type,

@@ -107,9 +107,9 @@ def parameters(endpoint: str, text: str, limit: int) -> dict[str, str]:
             "count": "patient.reaction.reactionmeddrapt.exact",
             "limit": str(REACTIONS),
         }
-    if endpoint == "drugsfda":
-        return {"search": lucene(text, _APPROVED_NAMES), "limit": str(limit)}
-    return {"search": lucene(text, _NAMES, anywhere=True), "limit": str(limit)}
+    approved = endpoint == "drugsfda"
+    search = lucene(text, _APPROVED_NAMES) if approved else lucene(text, _NAMES, anywhere=True)
+    return {"search": search, "limit": str(limit)}
 
 
 def lucene(text: str, names: tuple[str, ...], anywhere: bool = False) -> str:

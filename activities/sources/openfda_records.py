@@ -145,9 +145,8 @@ def read_approval(item: JsonValue) -> Evidence:
     number = application.application_number
     if not (application.products or application.submissions):
         raise SetAside("without text to quote")
-    original = next(
-        iter(sorted((s for s in application.submissions if s.submission_type == "ORIG"), key=_rank)), None
-    )
+    originals = (s for s in application.submissions if s.submission_type == "ORIG")
+    original = min(originals, key=_rank, default=None)
     dates = sorted(s.submission_status_date for s in application.submissions if s.submission_status_date)
     identifiers = Identifiers(fda=number)
     brands = list(dict.fromkeys(p.brand_name for p in application.products if p.brand_name))

@@ -142,7 +142,7 @@ def read_paper(item: JsonValue) -> Evidence:
         arxiv=normal_arxiv(paper.arxiv) or arxiv_of_doi(doi),
         s2=paper.paper_id,
     )
-    notices = tuple(n for n in [marked_title(paper.title, NAME)] if n)
+    notices = marked_title(paper.title, NAME)
     return Evidence(
         evidence_id=evidence_id(identifiers, paper.abstract),
         source=NAME,

@@ -41,12 +41,9 @@ _REFERENCES = re.compile(r"(?:(?<!\s)\s+)?\((?:PubMed:\d+(?:, )?|Ref\.\d+(?:, )?
 """The evidence marks within UniProt's sentences; the entry lists what they stand for."""
 
 
-Texts = Annotated[tuple[str, ...], each("/value")]
-
-
 class Comment(CamelWire):
     comment_type: str = ""
-    texts: Texts = ()
+    texts: Annotated[tuple[str, ...], each("/value")] = ()
     disease: str = at("/disease/diseaseId")
     described: str = at("/disease/description")
 

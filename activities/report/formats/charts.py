@@ -115,19 +115,20 @@ def _quoted(section: ReportSection) -> set[str]:
     return claims | {passage.evidence_id for passage in section.passages}
 
 
+def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
+    head, drawn = ("Outcome", "Study", "Effect (95 % interval)"), tuple(panels)
+    return Chart("effects", f"{title}, with 95 % intervals", head, drawn) if drawn else None
+
+
 def _effects(report: Report) -> Chart | None:
     """By outcome and measure, those that were not pooled."""
-    panels = tuple(comparison.panels(report))
-    head = ("Outcome", "Study", "Effect (95 % interval)")
-    return Chart("effects", "Effects by outcome, with 95 % intervals", head, panels) if panels else None
+    return _intervals("Effects by outcome", comparison.panels(report))
 
 
 def _pooled(report: Report) -> Chart | None:
     """Forest plots."""
     pools = report.analysis.pools if report.analysis else ()
-    panels = tuple(panel for pool in pools if (panel := figures.pool_panel(pool)))
-    head = ("Outcome", "Study", "Effect (95 % interval)")
-    return Chart("effects", "Pooled effects, with 95 % intervals", head, panels) if panels else None
+    return _intervals("Pooled effects", filter(None, map(figures.pool_panel, pools)))
 
 
 _MAKERS = (_years, _kinds, _sections, _effects, _pooled)

@@ -140,12 +140,11 @@ def _figure(word: "Document", figure: page.Figure) -> bool:
 
 def _sheet(word: "Document", block: page.Table) -> None:
     """A table; a wide one on a sheet of its own that lies on its side."""
-    if not block.wide:
-        _table(word, block)
-        return
-    _turn(word)
+    if block.wide:
+        _turn(word)
     _table(word, block)
-    _turn(word)
+    if block.wide:
+        _turn(word)
 
 
 def _turn(word: "Document") -> None:
