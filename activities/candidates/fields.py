@@ -1,30 +1,41 @@
-"""The fields of a candidate's page, in order, and which sources answer each. Imports nothing but types, so
-that workflow code may read it."""
+"""The fields of a candidate's page, in order: what each is called, and who answers it. Imports nothing but
+types, so that workflow code may read it."""
 
 from collections.abc import Collection, Mapping
-from typing import get_args
+from dataclasses import dataclass
 
 from activities.contracts.candidates import CandidateField, CandidateFieldName, FieldStatus
 
-FIELDS: tuple[CandidateFieldName, ...] = get_args(CandidateFieldName)
-ANSWERS: Mapping[CandidateFieldName, tuple[str, ...]] = {
-    "names": ("chembl",),
-    "mechanism": ("openfda", "chembl", "opentargets"),
-    "targets": ("chembl", "opentargets", "uniprot", "neo4j"),
-    "pathways": ("reactome",),
-    "indications": ("openfda", "opentargets"),
-    "regulatory": ("openfda", "chembl"),
-    "trials": ("clinicaltrials",),
-    "safety": ("openfda", "opentargets", "chembl"),
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What is known of a field before anybody is asked."""
+
+    label: str
+    sources: tuple[str, ...] = ()
+    """Those that answer it. Literature is what the run itself cites."""
+    led_by: tuple[str, ...] = ()
+    """Sources without which its own cannot be asked: they name the proteins."""
+    read: bool = True
+    """Whether the role that names candidates reads the works for it."""
+    unjudged: str = ""
+    """Its label without a model, where nothing is for or against."""
+
+
+FIELDS: Mapping[CandidateFieldName, Field] = {
+    "names": Field("Names", ("chembl",), read=False),
+    "mechanism": Field("Mechanism", ("openfda", "chembl", "opentargets")),
+    "targets": Field("Targets", ("chembl", "opentargets", "uniprot", "neo4j")),
+    "pathways": Field("Pathways", ("reactome",), led_by=("chembl", "opentargets")),
+    "indications": Field("Indications now", ("openfda", "opentargets")),
+    "regulatory": Field("Regulatory status", ("openfda", "chembl")),
+    "trials": Field("Trials", ("clinicaltrials",)),
+    "literature_for": Field("Literature for it", read=False, unjudged="Passages that name it"),
+    "literature_against": Field("Literature against it", read=False, unjudged="Further passages"),
+    "safety": Field("Safety", ("openfda", "opentargets", "chembl")),
 }
-"""Field -> sources that answer it. Literature is what the run itself cites."""
-READ: frozenset[CandidateFieldName] = frozenset(
-    {"mechanism", "targets", "pathways", "indications", "regulatory", "trials", "safety"}
-)
-"""Fields for which the role that names candidates reads the works."""
-LEADS: Mapping[CandidateFieldName, tuple[str, ...]] = {"pathways": ("chembl", "opentargets")}
-"""Field -> sources without which its own cannot be asked: they name the proteins."""
-SOURCES = tuple(dict.fromkeys(name for names in ANSWERS.values() for name in names))
+ANSWERS = {name: field.sources for name, field in FIELDS.items() if field.sources}
+SOURCES = tuple(dict.fromkeys(source for sources in ANSWERS.values() for source in sources))
 """Every source that a candidate can be looked up in."""
 
 

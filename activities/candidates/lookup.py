@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from activities.candidates import reading
-from activities.candidates.fields import ANSWERS, LEADS, SOURCES
+from activities.candidates.fields import ANSWERS, FIELDS, SOURCES
 from activities.candidates.status import STOPPED_TRIALS
 from activities.contracts.candidates import (
     CandidateField,
@@ -121,16 +121,17 @@ def preferred_name(step: CandidateLookUp) -> str:
 
 def _field(key: CandidateFieldName, entries: Iterable[FieldEntry], asking: _Asking) -> CandidateField:
     found = tuple(entries)
-    answering = [source for source in ANSWERS[key] if source in asking.asked]
-    concerned = [*ANSWERS[key], *LEADS.get(key, ())]
+    about = FIELDS[key]
+    answering = [source for source in about.sources if source in asking.asked]
+    concerned = [*about.sources, *about.led_by]
     silent = tuple(source for source in concerned if source in asking.failures)
-    permitted = any(source in asking.sources for source in ANSWERS[key])
+    permitted = any(source in asking.sources for source in about.sources)
     if found:
         return CandidateField(name=key, status="found", entries=found, silent=silent)
     if silent and permitted:
         return CandidateField(name=key, status="unreachable", silent=silent)
     # Where no protein is known its pathways cannot be asked for, and that is an answer.
-    led = permitted and any(source in asking.asked for source in LEADS.get(key, ()))
+    led = permitted and any(source in asking.asked for source in about.led_by)
     return CandidateField(name=key, status="not_found" if answering or led else "not_looked_up")
 
 

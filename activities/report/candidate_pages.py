@@ -11,7 +11,7 @@ Invariants:
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.candidates import reading
-from activities.candidates.fields import FIELDS, READ
+from activities.candidates.fields import FIELDS
 from activities.candidates.status import CODES, STOPPED_TRIALS, foremost
 from activities.contracts.candidates import (
     Candidate,
@@ -47,7 +47,8 @@ def page(
     known = {field.name: field for field in (findings.fields if findings else candidate.fields)}
     own = _own_entries(candidate, items, said, question)
     fields = tuple(
-        _field(name, known.get(name), own.get(name, []), read=judged and name in READ) for name in FIELDS
+        _field(name, known.get(name), own.get(name, []), read=judged and about.read)
+        for name, about in FIELDS.items()
     )
     by_name = {field.name: field for field in fields}
     trial = next((entry for entry in by_name["trials"].entries if entry.values.get("nct")), None)

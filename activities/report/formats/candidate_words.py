@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from activities.candidates.fields import FIELDS
 from activities.candidates.status import STOPPED_TRIALS
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
 from activities.plural import counted
@@ -23,24 +24,6 @@ NAMED_NOTE = (
     "Names by the vocabularies, each beside the passages that name it and what registers say of it; whether "
     "one helps is not judged."
 )
-LABELS: Mapping[CandidateFieldName, str] = {
-    "names": "Names",
-    "mechanism": "Mechanism",
-    "targets": "Targets",
-    "pathways": "Pathways",
-    "indications": "Indications now",
-    "regulatory": "Regulatory status",
-    "trials": "Trials",
-    "literature_for": "Literature for it",
-    "literature_against": "Literature against it",
-    "safety": "Safety",
-}
-LABELS_UNJUDGED: Mapping[CandidateFieldName, str] = {
-    **LABELS,
-    "literature_for": "Passages that name it",
-    "literature_against": "Further passages",
-}
-"""Without a model nothing is for or against."""
 REGULATORY: Mapping[str, str] = {
     "approved": "approved",
     "tentatively_approved": "tentatively approved",
@@ -238,13 +221,14 @@ def _row(candidate: Candidate, number: int, quotes: Quotes) -> tuple[Cell, ...]:
 def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[tuple[str, tuple[Parts, ...]]]:
     """The fields with an entry; those without one, a line for all that are missing for the same reason; the
     searches that would test it; the quality of its evidence."""
-    labels = LABELS if judged else LABELS_UNJUDGED
     alike: dict[str, list[str]] = {}
     for field in candidate.fields:
         if field.entries:
-            yield labels[field.name], tuple(_line(field.name, entry, quotes) for entry in field.entries)
+            about = FIELDS[field.name]
+            label = about.label if judged else about.unjudged or about.label
+            yield label, tuple(_line(field.name, entry, quotes) for entry in field.entries)
         else:
-            alike.setdefault(missing(field), []).append(LABELS[field.name])
+            alike.setdefault(missing(field), []).append(FIELDS[field.name].label)
     for why, names in alike.items():
         yield ", ".join([names[0], *map(str.lower, names[1:])]), ((Run(why, "around"),),)
     if tests := tuple(map(clean, candidate.search_suggestions)):

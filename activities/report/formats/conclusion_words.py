@@ -27,24 +27,11 @@ NOTE = (
     "Proposed from the works cited, not assessed by people. Whether the way in which the studies were done "
     "biases them was not read."
 )
-CERTAINTIES: Mapping[Certainty, str] = {
-    "high": "high",
-    "moderate": "moderate",
-    "low": "low",
-    "very_low": "very low",
-}
 SURELY: Mapping[Certainty, str] = {
     "high": "is",
     "moderate": "is probably",
     "low": "may be",
     "very_low": "may be",
-}
-DIRECTIONS: Mapping[ConclusionDirection, str] = {
-    "higher": "higher",
-    "lower": "lower",
-    "no_difference": "no difference",
-    "uncertain": "uncertain",
-    "not_enough_data": "not enough data",
 }
 REASONS: Mapping[CertaintyReason, str] = {
     "observational": "most of the works are no randomised trials",
@@ -59,6 +46,11 @@ REASONS: Mapping[CertaintyReason, str] = {
     "no_numbers": "no work gives an effect with its interval",
     "under_concern": "an expression of concern stands on a work",
 }
+
+
+def in_words(code: Certainty | ConclusionDirection) -> str:
+    """`very_low` -> `very low`."""
+    return code.replace("_", " ")
 
 
 def statement(one: Conclusion) -> str:
@@ -84,7 +76,7 @@ def certainty(one: Conclusion) -> str:
     known = [REASONS[reason] for reason in one.reasons]
     known += [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
     why = f": {'; '.join(known)}" if known else ""
-    return f"Certainty {CERTAINTIES[one.certainty]} (proposed){why}."
+    return f"Certainty {in_words(one.certainty)} (proposed){why}."
 
 
 def pooled(one: Conclusion) -> str:
@@ -104,7 +96,7 @@ def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
         (
             Run(statement(one)),
             quotes.cite(s for w in one.works for s in w.support),
-            Run(f" Certainty {CERTAINTIES[one.certainty]} (proposed)."),
+            Run(f" Certainty {in_words(one.certainty)} (proposed)."),
         )
         for one in report.conclusions
     )
@@ -115,7 +107,7 @@ def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Each conclusion with its certainty, the pooled figure and the works it rests on."""
     for one in report.conclusions:
-        yield Heading(f"{clean(one.outcome)}: {DIRECTIONS[one.direction]}")
+        yield Heading(f"{clean(one.outcome)}: {in_words(one.direction)}")
         yield Text((Run(statement(one), "bold"), quotes.cite(s for w in one.works for s in w.support)))
         yield Bullets(tuple((Run(text),) for text in (certainty(one), pooled(one)) if text))
         if one.works:
@@ -130,5 +122,5 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     figure = ""
     if work.effect is not None and work.result is not None:
         figure = f"{work.effect.measure} {shown_interval(work.result)}"
-    cells = (DIRECTIONS[work.direction], figure, str(work.n or ""))
+    cells = (in_words(work.direction), figure, str(work.n or ""))
     return (Cell((quotes.cite(work.support), name)), *(Cell((Run(text),)) for text in cells))
