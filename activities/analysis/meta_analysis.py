@@ -60,7 +60,6 @@ def analyse_effects(
     *,
     expected: Expected = "different",
     estimator: Estimator = "PM",
-    generated: GeneratedAnalysis | None = None,
     unread: Sequence[Unread] = (),
 ) -> Analysis:
     """Pool what can be pooled and give the verdict; none where effects that works state are `unread`, since
@@ -79,7 +78,7 @@ def analyse_effects(
     )
     if not is_complete(analysis):
         analysis = analysis.replace(verdict="INCONCLUSIVE", confidence=None)
-    return analysis if generated is None else with_generated(analysis, generated)
+    return analysis
 
 
 def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from activities.analysis.meta_analysis import analyse_effects
+from activities.analysis.meta_analysis import analyse_effects, with_generated
 from activities.analysis.verdict import verdict_of
 from activities.contracts.effects import Effect, Expected, GeneratedAnalysis, Interval
 from activities.extras import NotInstalled
@@ -51,10 +51,11 @@ def test_pools_that_contradict_each_other_and_programs_overrule_nothing() -> Non
     assert analyse_effects(lower, expected="lower").verdict == "SUPPORTED"
     assert analyse_effects([*lower, *higher], expected="lower").verdict == "INCONCLUSIVE"
     program = GeneratedAnalysis(code="", output="", estimate=0.5, low=0.4, high=0.6, null=1.0)
-    assert analyse_effects([], expected="lower", generated=program).verdict == "SUPPORTED"
-    assert analyse_effects(stroke(), expected="lower", generated=program).verdict == "INCONCLUSIVE"
+    nothing, pooled = analyse_effects([], expected="lower"), analyse_effects(stroke(), expected="lower")
+    assert with_generated(nothing, program).verdict == "SUPPORTED"
+    assert with_generated(pooled, program).verdict == "INCONCLUSIVE"
     failed = program.model_copy(update={"failed": "it needs more than 120 seconds"})
-    assert analyse_effects([], expected="lower", generated=failed).verdict == "INCONCLUSIVE"
+    assert with_generated(nothing, failed).verdict == "INCONCLUSIVE"
 
 
 def test_without_statsmodels_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
