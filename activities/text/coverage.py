@@ -31,8 +31,6 @@ MAX_NAMES = 12
 """Names of one question."""
 MAX_WORDINGS = 12
 """Wordings of one name that are searched for."""
-MAX_COMPOUND = 4
-"""Words of a compound of the thesaurus (`heart attack`)."""
 MAX_SENSES, MAX_COMMON = 3, 10
 """Meanings of a noun, and times that it was met in WordNet's tagged texts, at most, so that it is held to be
 specific."""
@@ -61,12 +59,8 @@ _BODIES = frozenset({"05", "06", "08", "13", "20", "27"})
 _DESIGNATION = re.compile(
     r"\b(?P<word>[A-Za-z][a-z]{2,}) (?:(?P<number>\d{1,3}|[IVX]{1,4})|(?P<letter>[A-HJ-Z]))(?![\w.-])"
 )
-_ROMAN = {
-    text: value
-    for value, text in enumerate(
-        ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), start=1
-    )
-}
+_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+_ROMAN = {text: value for value, text in enumerate(_NUMERALS, start=1)}
 
 Form = tuple[str, ...]
 """The comparison forms of one wording of a name."""
@@ -138,8 +132,7 @@ def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
     """What each work mentions and lacks, in their order."""
     known = Abbreviations([question, *(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)])
     every = names(question, known)
-    texts = [_read(document) for document in documents]
-    held = [(_held(text), fold(text)) for text in texts]
+    held = [(_held(text), fold(text)) for text in map(_read, documents)]
     named = [name for name in every if name.proper]
     common = [name for name in every if not name.proper and link(name.shown)]
     nouns = (*(name for name in every if not name.proper and name not in common), *_nouns(question))
@@ -183,12 +176,7 @@ def names(question: str, known: Abbreviations | None = None) -> tuple[Name, ...]
     text = without_markup(question)
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Name]] = []
-    for start, end, name in (
-        *_entities(text, known),
-        *_designated(text),
-        *_compounds(text),
-        *_words(text, known),
-    ):
+    for start, end, name in (*_entities(text, known), *_designated(text), *_words(text, known)):
         if name.forms and not any(start < last and first < end for first, last in taken):
             taken.append((start, end))
             found.append((start, name))
@@ -216,21 +204,12 @@ def _entities(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]
     for entity in link(text):
         if set(terms(entity.surface)) <= weak_stems():
             continue  # `drug`, `disease`
-        others = (
-            entity.surface,
-            entity.name,
-            *entity.synonyms,
-            *known.of(entity.surface),
-            *known.of(entity.name),
-        )
-        forms = list(_forms(others))
+        short = (*known.of(entity.surface), *known.of(entity.name))
+        forms = list(_forms((entity.surface, entity.name, *entity.synonyms, *short)))
         if entity.kind in ("disease", "phenotype"):
             forms += _forms(thesaurus.synonyms(fold(entity.surface), frozenset({"19", "26"})))
-        exact = entity.kind in ("drug", "chemical", "protein")
-        numbered = _number(entity)
-        named = Name(
-            entity.surface, tuple(dict.fromkeys(forms)), exact, numbered, not _is_common(entity.surface)
-        )
+        exact, proper = entity.kind in ("drug", "chemical", "protein"), not _is_common(entity.surface)
+        named = Name(entity.surface, tuple(dict.fromkeys(forms)), exact, _number(entity), proper)
         yield entity.start, entity.end, named
 
 
@@ -251,44 +230,21 @@ def _number(entity: Entity) -> re.Pattern[str] | None:
 
 
 def _numbered(match: re.Match[str]) -> str:
-    word = fold(match["word"])
-    if letter := match["letter"]:
-        if letter in "IVX":
-            return rf"\b{word}[a-z]*[\s-]+(?:type[\s-]+)?(?:{letter.lower()}|{_ROMAN[letter.lower()]})\b"
-        return rf"\b{word}[a-z]*[\s-]+(?:type[\s-]+)?{letter.lower()}\b"
-    number = match["number"].lower()
-    value = _ROMAN.get(number) or (int(number) if number.isdigit() else 0)
-    roman = "|".join([str(value), *(text for text, other in _ROMAN.items() if other == value)])
-    short = rf"|\b[a-z]{{0,2}}{word[0]}{value}[a-z]{{0,3}}\b" if value else ""
-    return rf"\b{word}[a-z]*[\s-]+(?:type[\s-]+)?(?:{roman})\b{short}"
+    """A word with its number, Roman or Arabic, or letter, and what shortens it (T2D)."""
+    word, mark = fold(match["word"]), (match["number"] or match["letter"]).lower()
+    value = _ROMAN.get(mark) or (int(mark) if mark.isdigit() else 0)
+    marks = dict.fromkeys((mark, str(value or mark), *(t for t, other in _ROMAN.items() if other == value)))
+    short = rf"|\b[a-z]{{0,2}}{word[0]}{value}[a-z]{{0,3}}\b" if value and match["number"] else ""
+    return rf"\b{word}[a-z]*[\s-]+(?:type[\s-]+)?(?:{'|'.join(marks)})\b{short}"
 
 
 def _designated(text: str) -> Iterator[tuple[int, int, Name]]:
     """Words with a number or letter that sets them apart: `type 2`, `phase III`, `vitamin E`."""
     for match in _DESIGNATION.finditer(text):
         if not is_function(match["word"]):
-            form = tuple(terms(match["word"]))
-            yield (
-                match.start(),
-                match.end(),
-                Name(match.group(), (form,), pattern=re.compile(_numbered(match)), proper=False),
-            )
-
-
-def _compounds(text: str) -> Iterator[tuple[int, int, Name]]:
-    """Several words that are one thing in the thesaurus: heart attack, music therapy."""
-    found = list(_TOKEN.finditer(text))
-    for size in range(MAX_COMPOUND, 1, -1):
-        for first in range(len(found) - size + 1):
-            start, end = found[first].start(), found[first + size - 1].end()
-            phrase = fold(text[start:end])
-            if is_function(found[first].group()) or not re.fullmatch(r"[a-z]+(?: [a-z]+)+", phrase):
-                continue
-            files = thesaurus.files(phrase)
-            if files and files[0] in _THINGS and not set(terms(phrase)) <= weak_stems():
-                others = (phrase, *thesaurus.synonyms(phrase), *thesaurus.narrower(phrase))
-                forms = tuple(dict.fromkeys(_forms(others)))
-                yield start, end, Name(text[start:end], forms, proper=False)
+            forms = (tuple(terms(match["word"])),)
+            named = Name(match.group(), forms, pattern=re.compile(_numbered(match)), proper=False)
+            yield match.start(), match.end(), named
 
 
 def _words(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
@@ -301,7 +257,7 @@ def _words(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
         if is_technical(word, inner=inner):
             plain = fold(word)
             others = {word, *known.of(word)}
-            for part in (plain, *(p for p in plain.split("-") if "-" in plain and len(p) >= MIN_FORM)):
+            for part in {plain, *(p for p in plain.split("-") if len(p) >= MIN_FORM)}:
                 others |= thesaurus.synonyms(part, mostly=True) | thesaurus.narrower(part, mostly=True)
             exact = any(c.isdigit() for c in word) or (word.isupper() and not titled)
             forms = tuple(dict.fromkeys(_forms(sorted(others))))
