@@ -47,6 +47,8 @@ MAX_REFUSED = 40
 """Refusals of a section that its run lists."""
 SHARED_AT_ONCE = 10
 """References that a section reports to be offered to the others."""
+FOLLOWED = frozenset({"search_complete", "judge_complete", "stopping"})
+"""Events that another one, or the end of the section, follows at once: they are reported with that."""
 EVENTS_ROOM = 48 * 1024
 """Bytes of events in one report to the parent."""
 
@@ -109,8 +111,10 @@ class ParentLink:
 
     def report(self) -> None:
         """Report to the parent what happened and how far the section is, without waiting for the delivery.
-        While a report is under way the next one collects: a report is a signal, an event of two histories."""
-        if not self._closed and (self._reporting is None or self._reporting.done()):
+        While a report is under way the next one collects: a report is a signal, which costs two workflow
+        tasks and five events."""
+        followed = self.context.state.control.events[-1].type in FOLLOWED
+        if not self._closed and not followed and (self._reporting is None or self._reporting.done()):
             self._reporting = asyncio.create_task(self._send_reports())
 
     async def _send_reports(self) -> None:
