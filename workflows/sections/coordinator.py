@@ -33,7 +33,7 @@ from workflows.state import RunState
 from workflows.steps import policy
 
 FIRST_SHARE = 0.5
-"""Of a section's equal share, which it is leased at its beginning."""
+"""Of a section's equal share, which it is leased at its beginning, unless a round of its judge needs more."""
 OFFERS_KEPT = 30
 """References of one section that the others are offered at most."""
 OFFERED_AT_ONCE = 20
@@ -72,12 +72,12 @@ class SectionCoordinator:
     def divide_budget(self, sections: int) -> None:
         """Set the first lease of each section still to be run: a part of its equal share of what is free. The
         rest is given on request, so that none waits while another holds what it does not use."""
-        budget = self.context.budget
-        tokens, cost = (
-            int((free or 0) // max(sections, 1) * FIRST_SHARE)
-            for free in (budget.free_tokens(), budget.free_cost())
-        )
-        self._share = self._within_limits(Lease(tokens=tokens, cost_microusd=cost), Lease())
+        budget, parts = self.context.budget, max(sections, 1)
+        share, cost = (budget.free_tokens() or 0) // parts, (budget.free_cost() or 0) // parts
+        tokens, a_round = int(share * FIRST_SHARE), self.run.judging.tokens_of_a_round()
+        first = a_round if tokens < a_round <= share else tokens
+        wanted = Lease(tokens=first, cost_microusd=int(cost * FIRST_SHARE))
+        self._share = self._within_limits(wanted, Lease())
 
     def _within_limits(self, wanted: Lease, granted: Lease) -> Lease:
         """What a section that has been granted some may still get of what it wants."""

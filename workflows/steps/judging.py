@@ -23,7 +23,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.plural import plural
     from activities.role_activity import ThinkActivities
-    from activities.roles.allowances import judge_batches, most_judged
+    from activities.roles.allowances import judge_batches, most_judged, works_a_batch
     from activities.roles.assessment import assess
     from workflows.event_types import Items, JudgeComplete
 
@@ -107,6 +107,11 @@ class JudgeSteps:
     def most(self) -> int:
         """Works that are judged in one round at most."""
         return most_judged(self.models.choice("judge"))
+
+    def tokens_of_a_round(self) -> int:
+        """What the calls of a round may use."""
+        calls = -(-self.most // works_a_batch(self.models.choice("judge")))
+        return calls * self.models.allowance("judge").tokens
 
     async def _works_to_judge(self) -> tuple[EvidenceRef, ...] | None:
         """The works without a judgement that are worth one, the most promising first; None where nearly all
