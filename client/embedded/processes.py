@@ -165,10 +165,10 @@ class WorkerSlot:
         """Have it run in another way from its next start on."""
         self.asked, self.note = asked, dict(asked["note"])
 
-    def helpers_wanted(self, now: float, most: int) -> int:
+    def helpers_wanted(self, now: float, most: int, callers: int = 1) -> int:
         """How many helpers it should have, by the processor time of its processes since this was asked last,
-        a second or so ago: one more once all have been busy for `BUSY_SECONDS`, none once one process would
-        have done for `QUIET_SECONDS`."""
+        a second or so ago: one more once all have been busy for `BUSY_SECONDS`, sooner where several commands
+        wait for their runs, none once one process would have done for `QUIET_SECONDS`."""
         pids = [each.pid for each in (self.child, *self.helpers) if each.pid]
         used = sum(map(processor_seconds, pids))
         spent, self.used_seconds = max(used - self.used_seconds, 0.0), used
@@ -176,16 +176,17 @@ class WorkerSlot:
         self.idle_since = (self.idle_since or now) if spent < QUIET_SHARE else None
         if self.idle_since is not None and now - self.idle_since >= QUIET_SECONDS:
             return 0
-        if self.busy_since is not None and now - self.busy_since >= BUSY_SECONDS:
+        long = BUSY_SECONDS if callers < 2 else BUSY_SECONDS_OF_SEVERAL
+        if self.busy_since is not None and now - self.busy_since >= long:
             self.busy_since = None
             return min(len(self.helpers) + 1, most)
         return len(self.helpers)
 
 
 MAIN_NOTE = "worker.json"
-BUSY_SHARE, BUSY_SECONDS = 0.6, 6.0
+BUSY_SHARE, BUSY_SECONDS, BUSY_SECONDS_OF_SEVERAL = 0.6, 6.0, 1.0
 """Processor seconds a second that each process of a worker uses, and for how long, before another is started:
-one run alone seldom does. Starting it takes 1.5 s of a processor."""
+one run alone seldom does, several do it at once. Starting it takes 1.5 s of a processor."""
 QUIET_SHARE, QUIET_SECONDS = 0.3, 30.0
 """Processor seconds a second of all of them together, and for how long, after which one is left."""
 

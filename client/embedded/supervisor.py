@@ -249,10 +249,14 @@ class Supervisor:
         if session.holds:
             self._released = time.monotonic()
 
+    def _own_pids(self) -> set[int]:
+        """Of the workers, and 0 where it is not known whose a connection is."""
+        workers = self._workers.values()
+        return {0, *(each.pid for slot in workers for each in (slot.child, *slot.helpers))}
+
     def _is_used(self) -> bool:
         """Whether a command is connected, or was a moment ago."""
-        workers = self._workers.values()
-        own = {0, *(each.pid for slot in workers for each in (slot.child, *slot.helpers))}
+        own = self._own_pids()
         if any(session.pid not in own for session in self._sessions):
             self._used = time.monotonic()
         return time.monotonic() - max(self._used, self._released) < LINGER_SECONDS
@@ -338,8 +342,9 @@ class Supervisor:
         most = min(os.cpu_count() or 1, MAX_PROCESSES) - 1
         while LINUX:
             await asyncio.sleep(1.0)
+            callers = len({session.pid for session in self._sessions} - self._own_pids())
             for slot in self._workers.values():
-                wanted = slot.helpers_wanted(time.monotonic(), most)
+                wanted = slot.helpers_wanted(time.monotonic(), most, callers)
                 if slot.replaced or slot.child.process is None:
                     wanted = min(wanted, len(slot.helpers))
                 for _ in range(wanted - len(slot.helpers)):

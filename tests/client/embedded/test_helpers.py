@@ -49,6 +49,19 @@ def test_a_busy_worker_gets_one_more_at_a_time_and_a_quiet_one_keeps_one(
     assert slot.helpers_wanted(now + 1 + QUIET_SECONDS, 2) == 0
 
 
+def test_where_several_commands_wait_a_busy_worker_gets_a_helper_sooner(
+    slot: WorkerSlot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = 0.0
+    monkeypatch.setattr(processes, "processor_seconds", lambda _: used)
+    slot.child = running(tmp_path, WAIT)
+    wanted = []
+    for second in range(3):
+        used += 0.9
+        wanted.append(slot.helpers_wanted(100.0 + second, 2, callers=1 if second == 0 else 3))
+    assert wanted == [0, 1, 0]
+
+
 def test_the_processor_time_of_a_process_is_the_kernels(tmp_path: Path) -> None:
     busy = running(tmp_path, SPIN)
     try:
