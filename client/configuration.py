@@ -1,5 +1,6 @@
 """The configuration in force, with its mistakes as errors for people."""
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
 NAMED_KEYS = 12
 """Of those that do not hold, in the line about them."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting
@@ -30,7 +30,8 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
     try:
         try:
             settings = Settings(**given)
-            if is_local(given.get("openai_base_url")) and settings.openai_api_key is not None:
+            address = given.get("openai_base_url")
+            if address and is_loopback(address) and settings.openai_api_key is not None:
                 configured = Settings(**{n: v for n, v in given.items() if n != "openai_base_url"})
                 if configured.openai_base_url != settings.openai_base_url:
                     settings = settings.model_copy(update={"openai_api_key": None})
@@ -49,12 +50,16 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
     return settings
 
 
-def is_local(address: str | None) -> bool:
-    """Whether an address is one of this machine."""
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine."""
     try:
-        return bool(address) and urlsplit(address).hostname in LOOPBACK
+        host = urlsplit(url).hostname or ""
     except ValueError:
         return False
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def ignored_keys() -> str:

@@ -72,13 +72,18 @@ def model_names(answer: "httpx.Response") -> tuple[str, ...]:
         return ()
 
 
+def server_of(settings: Settings) -> tuple[str, dict[str, str]]:
+    """The address of the configured server, and the headers that it is asked with."""
+    key = settings.openai_api_key
+    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    return (settings.openai_base_url or OPENAI).rstrip("/"), headers
+
+
 async def listed_models(settings: Settings) -> tuple[str, tuple[str, ...]]:
     """The address of the configured server, for people, and the models that it lists."""
     import httpx
 
-    address = (settings.openai_base_url or OPENAI).rstrip("/")
-    key = settings.openai_api_key
-    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    address, headers = server_of(settings)
     names: tuple[str, ...] = ()
     with suppress(httpx.HTTPError, httpx.InvalidURL):
         async with httpx.AsyncClient(timeout=ASK_SECONDS, headers=headers) as http:
@@ -94,9 +99,7 @@ async def check_models(settings: Settings, models: list[str]) -> None:
     """
     import httpx
 
-    address = (settings.openai_base_url or OPENAI).rstrip("/")
-    key = settings.openai_api_key
-    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    address, headers = server_of(settings)
     async with httpx.AsyncClient(timeout=ASK_SECONDS, headers=headers) as http:
         try:
             names = model_names(await http.get(f"{address}/models"))

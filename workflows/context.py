@@ -134,10 +134,14 @@ class RunContext:
         return self.budget.research_seconds(self.now())
 
     @property
+    def is_out_of_time(self) -> bool:
+        """Whether the time for research is used up."""
+        return self.research_seconds() == 0
+
+    @property
     def must_end(self) -> bool:
         """Whether a reviewer asked to finish or the time for research is used up."""
-        left = self.research_seconds()
-        return self.state.control.finish or (left is not None and left <= 0)
+        return self.state.control.finish or self.is_out_of_time
 
     @property
     def prepared(self) -> Prepared:

@@ -8,6 +8,7 @@ Invariants:
 """
 
 from datetime import timedelta
+from typing import Literal
 
 from temporalio import workflow
 
@@ -19,6 +20,8 @@ with workflow.unsafe.imports_passed_through():
 from workflows.context import RunContext
 from workflows.events import EventLog
 
+NAME_CHARS = 200
+NOTE_CHARS = 2_000
 APPROVED = ("approved", "timed_out_approved", "chosen", "answered")
 """Decisions after which a run continues."""
 
@@ -75,23 +78,20 @@ class Gates:
         control.waiting_for, control.gate_opened_at = None, 0.0
         self.context.budget.release_clock("gate", self.context.now())
 
-    def record_decision(self, decision: Decision) -> None:
-        """Record who decided what and when; for a plan also its hash."""
+    def record_decision(self, gate: Gate, action: Action, by: str = "", note: str = "") -> None:
+        """Record who decided what and when; for a plan also its hash. An edit leaves the gate open."""
         state, control = self.context.state, self.context.state.control
-        if decision.gate == "plan":
-            decision = decision.model_copy(update={"plan_hash": state.plan_hash})
-        control.answers[decision.gate] = decision
+        plan_hash = state.plan_hash if gate == "plan" else ""
+        at, by, note = self.context.timestamp(), by[:NAME_CHARS], note[:NOTE_CHARS]
+        decision = Decision(gate=gate, action=action, by=by, note=note, at=at, plan_hash=plan_hash)
         control.decisions.append(decision)
-        by = f" by {decision.by}" if decision.by else ""
+        if action == "edited":
+            return
+        control.answers[gate] = decision
+        kind: Literal["approved", "rejected"] = "approved" if action in APPROVED else "rejected"
         self.events.emit(
-            Decided(
-                type="approved" if decision.action in APPROVED else "rejected",
-                gate=decision.gate,
-                action=decision.action,
-                by=decision.by,
-                note=decision.note,
-            ),
-            f"{decision.gate} {decision.action.replace('_', ' ')}{by}",
+            Decided(type=kind, gate=gate, action=action, by=by, note=note),
+            f"{gate} {action.replace('_', ' ')}{f' by {by}' if by else ''}",
         )
 
     def waits_for(self, gate: Gate) -> bool:
@@ -114,9 +114,7 @@ class Gates:
             lets_pass = request.approval_default == "approve" or gate == "clarification"
             action: Action = "timed_out_approved" if lets_pass else "timed_out_rejected"
             if gate not in control.answers:
-                self.record_decision(
-                    Decision(gate=gate, action=action, by="time-out", at=context.timestamp())
-                )
+                self.record_decision(gate, action, by="time-out")
         if gate not in control.answers and not self._waived(gate):
             await context.continue_as_new()
 

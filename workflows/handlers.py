@@ -20,7 +20,6 @@ from activities.plural import plural
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Frozen
     from activities.contracts.plan import Clarified
-    from activities.contracts.publish import Decision
     from activities.contracts.step import Reading
     from activities.draft_progress import DraftProgress
     from workflows.event_types import (
@@ -54,7 +53,7 @@ with workflow.unsafe.imports_passed_through():
     )
 
 from workflows.details import progress_of
-from workflows.gates import APPROVED
+from workflows.gates import APPROVED, NAME_CHARS
 from workflows.rules.payload_limits import ROOM, within
 from workflows.rules.updates import answers_fault, choice_fault, described, extension_fault, plan_fault
 from workflows.run import RunParts
@@ -68,7 +67,6 @@ STEERING_CHARS = 2_000
 STEERING_KEPT = 20
 """Steering texts that are kept and shown to later steps: the latest."""
 SOURCES_ADDED = 20
-NAME_CHARS = 200
 
 
 def signal(handler: H) -> H:
@@ -226,15 +224,7 @@ class ResearchHandlers:
                 f"signal {signal}: the gate {gate} does not wait for a decision",
             )
             return
-        self.research.gates.record_decision(
-            Decision(
-                gate=gate,
-                action=action,
-                by=approval.by[:NAME_CHARS],
-                note=approval.note[:STEERING_CHARS],
-                at=self.research.context.timestamp(),
-            )
-        )
+        self.research.gates.record_decision(gate, action, approval.by, approval.note)
 
     async def _forward(self, signal: str, payload: Steer | AddSource | None = None) -> None:
         """Forward a signal to the running sections, if there are any."""
@@ -249,17 +239,9 @@ class ResearchHandlers:
     )
     async def edit_plan(self, edit: EditPlan) -> PlanView:
         """Replace the plan that waits for approval; the gate stays open."""
-        context, state = self.research.context, self.research.state
+        context = self.research.context
         context.set_plan(edit.plan)
-        state.control.decisions.append(
-            Decision(
-                gate="plan",
-                action="edited",
-                by=edit.by[:NAME_CHARS],
-                at=context.timestamp(),
-                plan_hash=state.plan_hash,
-            )
-        )
+        self.research.gates.record_decision("plan", "edited", edit.by)
         self.research.events.emit(
             Planned(
                 sections=len(context.outline),
@@ -317,14 +299,7 @@ class ResearchHandlers:
             for one, text in zip(state.clarified.readings, texts, strict=False)
         )
         state.clarified = Clarified(readings=readings)
-        self.research.gates.record_decision(
-            Decision(
-                gate="clarification",
-                action="answered",
-                by=given.by[:NAME_CHARS],
-                at=self.research.context.timestamp(),
-            )
-        )
+        self.research.gates.record_decision("clarification", "answered", given.by)
         return readings
 
     @answer.validator
@@ -345,15 +320,8 @@ class ResearchHandlers:
         state.candidates = [c for c in state.candidates if c.name.casefold() in names]
         state.hypotheses = [h for h in state.hypotheses if h.drug.casefold() in names]
         state.control.chosen = [c.name for c in state.candidates]
-        self.research.gates.record_decision(
-            Decision(
-                gate="candidates",
-                action="chosen",
-                by=choice.by[:NAME_CHARS],
-                note=", ".join(state.control.chosen),
-                at=self.research.context.timestamp(),
-            )
-        )
+        note = ", ".join(state.control.chosen)
+        self.research.gates.record_decision("candidates", "chosen", choice.by, note)
         return tuple(state.control.chosen)
 
     @choose_candidates.validator

@@ -226,6 +226,11 @@ class RunState(BaseModel, defer_build=True):
         return tuple(section for section in self.sections.values() if section.status == "running")
 
     @property
+    def usable(self) -> dict[str, EvidenceRef]:
+        """Evidence id -> what was found and is not retracted."""
+        return {ref.evidence_id: ref for ref in self.evidence if ref.standing != "retracted"}
+
+    @property
     def items(self) -> int:
         """What was found, as progress shows it: never fewer than before. A work that several sections found
         counts for each of them."""

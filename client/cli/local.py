@@ -269,19 +269,17 @@ async def check_model(settings: "Settings") -> Check:
     """Whether the model's server answers and knows the model. Costs no tokens."""
     import httpx
 
-    from client.model_servers import OPENAI, local_servers, model_names
+    from client.model_servers import local_servers, model_names, server_of
 
     if settings.model is None or settings.model == "extractive":
         none = "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
         return Check("model", "ok", "; ".join((none, *(one.line() for one in await local_servers()))))
     from activities.credentials import without_credentials
 
-    address = (settings.openai_base_url or OPENAI).rstrip("/")
+    address, headers = server_of(settings)
     base = without_credentials(address)
-    key = settings.openai_api_key
-    if key is None and settings.openai_base_url is None:
+    if not headers and settings.openai_base_url is None:
         return Check("model", "fail", f"{settings.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL")
-    headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     try:
         async with httpx.AsyncClient(timeout=PROBE_SECONDS) as http:
             answer = await http.get(f"{address}/models", headers=headers)

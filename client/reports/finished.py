@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from temporalio.client import WorkflowFailureError
 
-from activities.contracts.errors import DamagedEvidence, StoreError
+from activities.contracts.errors import DamagedEvidence
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.iterations import IterationRecord
 from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
-from activities.report.archive import AT_ONCE, Archive, Version, newest, standings
+from activities.report.archive import Archive, Version, newest, standings
 from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
@@ -194,16 +194,9 @@ async def bodies(
     items: list[tuple[EvidenceRef, Evidence]] = []
     lost: list[str] = []
     damaged: list[str] = []
-    for start in range(0, len(refs), AT_ONCE):
-        part = refs[start : start + AT_ONCE]
-        answers = await asyncio.gather(*map(store.get, part), return_exceptions=True)
-        for ref, answer in zip(part, answers, strict=True):
-            if isinstance(answer, Evidence):
-                items.append((ref, answer))
-            elif isinstance(answer, DamagedEvidence):
-                damaged.append(ref.evidence_id)
-            elif isinstance(answer, StoreError | ValueError):
-                lost.append(ref.evidence_id)
-            else:
-                raise answer
+    for ref, answer in zip(refs, await store.read_all(refs), strict=True):
+        if isinstance(answer, Evidence):
+            items.append((ref, answer))
+        else:
+            (damaged if isinstance(answer, DamagedEvidence) else lost).append(ref.evidence_id)
     return items, lost, damaged

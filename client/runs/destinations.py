@@ -6,11 +6,11 @@ is kept in home under the fingerprint of the settings.
 
 import json
 from collections.abc import Sequence
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from activities.private_files import write_whole
 from activities.settings import Settings
+from client.configuration import is_loopback
 from client.embedded.fingerprint import fingerprint
 from client.embedded.home import Places
 from client.model_servers import OPENAI
@@ -25,15 +25,6 @@ def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
     chosen = (*(request.models or settings.model_choices()).values(),)
     fallbacks = request.fallbacks or settings.fallback_choices()
     return list(dict.fromkeys(one.model for one in (*chosen, *fallbacks) if one.backend == "openai"))
-
-
-def is_loopback(url: str | None) -> bool:
-    """Whether an address is on this machine; None stands for OpenAI's."""
-    host = urlsplit(url or OPENAI).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 async def network_sources(settings: Settings) -> tuple[str, ...]:
@@ -75,7 +66,7 @@ async def destinations(settings: Settings, request: ResearchRequest) -> str:
         sent.append(f"search queries to {', '.join(online)}")
         if models and request.limits.full_texts and NAME_FULL_TEXTS & set(online):
             sent.append("requests for open full texts to the addresses that these name")
-    if models and not is_loopback(settings.openai_base_url):
+    if models and not is_loopback(address):
         sent.append(
             f"the question and found text to {', '.join(models)} at {urlsplit(address).hostname or address}"
         )

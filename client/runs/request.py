@@ -287,7 +287,9 @@ def check_mode(settings: "Settings", request: "ResearchRequest") -> None:
 
 def check_model(settings: "Settings", request: "ResearchRequest") -> None:
     """Raises BadInput when the embedded worker has no access to a model of the run, or may not use it."""
-    from client.runs.destinations import is_loopback, models_of
+    from client.configuration import is_loopback
+    from client.model_servers import OPENAI
+    from client.runs.destinations import models_of
 
     wanted = models_of(settings, request)
     if not wanted:
@@ -297,7 +299,7 @@ def check_model(settings: "Settings", request: "ResearchRequest") -> None:
             f"the model {wanted[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
             "use --model extractive to do without a model"
         )
-    if settings.offline and not is_loopback(settings.openai_base_url):
+    if settings.offline and not is_loopback(settings.openai_base_url or OPENAI):
         raise BadInput(
             f"offline mode is on and the model {wanted[0]} is not on this machine; use --model extractive, "
             "or set OPENAI_BASE_URL to a server on this machine"

@@ -206,7 +206,7 @@ class ParentLink:
         nor what other sections found."""
         state = self.context.state
         known = {*state.shared, *state.taken_over}
-        refs = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        refs = state.usable
         fresh = [name for name in state.relevant if name in refs and name not in known][:SHARED_AT_ONCE]
         state.shared += fresh
         return tuple(without_history(refs[name]) for name in fresh)

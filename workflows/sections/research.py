@@ -109,9 +109,9 @@ class SectionResearch:
         """One section, from its slot to its findings. Its failure does not affect the others."""
         async with slots:
             await self.run.gates.checkpoint()
-            left = self.run.context.research_seconds()
-            if self.run.state.control.finish or (left is not None and left <= 0):
-                self.results.skip(section, "timeout" if left == 0 else "finished_by_reviewer")
+            if self.run.context.must_end:
+                stop: StopReason = "timeout" if self.run.context.is_out_of_time else "finished_by_reviewer"
+                self.results.skip(section, stop)
                 return
             try:
                 outcome = await self.sections.run_section(section)

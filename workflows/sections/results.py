@@ -22,6 +22,9 @@ from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import without_history
 
+MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "history", "refused")
+"""Findings of a section that are part of the run's and not kept twice."""
+
 
 class SectionResults:
     """Collects the results of sections in the run's state, keyed by section id."""
@@ -124,19 +127,8 @@ class SectionResults:
             if known is None or known.answers < judged.answers:
                 state.judgements[judged.evidence_id] = judged
         state.refused += findings.refused
-        state.findings[section.id] = findings.model_copy(
-            update={
-                "evidence": (),
-                "works": (),
-                "relevant": (),
-                "searches": (),
-                "notes": (),
-                "events": (),
-                "history": (),
-                "judgements": judgements,
-                "refused": (),
-            }
-        )
+        merged_into_run = dict.fromkeys(MERGED, ())
+        state.findings[section.id] = findings.model_copy(update={**merged_into_run, "judgements": judgements})
         state.sections[section.id] = state.sections[section.id].model_copy(
             update={
                 "status": findings.status,

@@ -50,8 +50,7 @@ class LookUpSteps:
         sources = self._sources()
         if not waiting or not sources:
             return
-        left = self.context.research_seconds()
-        if self._must_finish() or (left is not None and left <= 0):
+        if self.context.must_end:
             self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
             return
         self.events.set_phase("hypothesising", f"looking up {plural(len(waiting), 'candidate')}")

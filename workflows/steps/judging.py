@@ -183,7 +183,6 @@ class JudgeSteps:
     async def _ask(
         self, batch: tuple[EvidenceRef, ...], batches: Sequence[tuple[EvidenceRef, ...]]
     ) -> JudgeBatch:
-        state = self.context.state
         known = tuple(
             WorkJudgement(evidence_id=one.evidence_id, answers=one.answers, finding=one.finding)
             for one in self.judgements()
@@ -193,7 +192,7 @@ class JudgeSteps:
         titles = [ref.title for other in batches for ref in other if ref.evidence_id not in own]
         step = JudgeInput(
             **self.context.step_inputs(),
-            iteration=state.loop.iteration,
+            iteration=self.context.state.loop.iteration,
             evidence=shown(batch, MAX_ORDERED),
             judged=within(known, JUDGED_ROOM),
             titles=tuple(titles[:MAX_TITLES]),
@@ -203,6 +202,10 @@ class JudgeSteps:
     def judgements(self) -> tuple[WorkJudgement, ...]:
         """What was judged so far, the works that answer best first."""
         return best_first(self.context.state.judgements.values())
+
+    def findings(self) -> tuple[WorkJudgement, ...]:
+        """The same without quotes, as far as there is room."""
+        return within((one.model_copy(update={"support": ()}) for one in self.judgements()), JUDGED_ROOM)
 
     def _assessed(self, given: Sequence[JudgeBatch]) -> JudgeAssessment:
         """All judgements so far as one assessment. A criterion keeps the best score that a round gave it."""

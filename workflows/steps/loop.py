@@ -66,10 +66,10 @@ class ResearchLoop:
 
     def update(self) -> None:
         """Update the loop's state from the run's."""
-        state, left = self.context.state, self.context.research_seconds()
+        state = self.context.state
         loop, control = state.loop, state.control
         loop.finish, loop.cancelled = control.finish, control.cancelled
-        loop.out_of_time = left is not None and left <= 0
+        loop.out_of_time = self.context.is_out_of_time
         # a section's limit is its lease, which grows on request
         may_grow = state.job is not None and not state.exhausted
         loop.nearly_spent = None if may_grow else self.context.budget.nearly_spent()

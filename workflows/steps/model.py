@@ -199,8 +199,7 @@ class ModelSteps:
             failed, usage = model_failure(error)
             if failed.category in PERMANENT:
                 state.unusable.append(self.choice(kind.role))
-            left = self.context.research_seconds()
-            if not kind.writes and left is not None and left <= 0:
+            if not kind.writes and self.context.is_out_of_time:
                 raise OutOfBudget("timeout") from error
             state.model_down = state.model_down or failed.category in TEMPORARY
             raise failed from error

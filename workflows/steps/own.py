@@ -11,10 +11,10 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.payload_limits import shown, within
+from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
-from workflows.steps.judging import JUDGED_ROOM, JudgeSteps
+from workflows.steps.judging import JudgeSteps
 from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import ASK_OWN_ROLE
 
@@ -51,7 +51,7 @@ class OwnSteps:
         return self._apply(answer)
 
     def _input(self, name: str, prompt: str = "") -> OwnStepInput:
-        state, judgements = self.context.state, self.judging.judgements()
+        state = self.context.state
         return OwnStepInput(
             **self.context.step_inputs(),
             name=name,
@@ -59,7 +59,7 @@ class OwnSteps:
             iteration=max(state.loop.iteration, 1),
             gaps=state.loop.gaps,
             evidence=shown(self.judging.ranked_evidence(), MAX_WORKS),
-            judgements=within((one.model_copy(update={"support": ()}) for one in judgements), JUDGED_ROOM),
+            judgements=self.judging.findings(),
             hypotheses=tuple(
                 one.model_copy(update={"supporting_evidence": (), "contradicting_evidence": ()})
                 for one in state.hypotheses

@@ -6,6 +6,7 @@ is written once more while the editor works; what is open after both is read in 
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
@@ -44,6 +45,7 @@ from workflows.steps.model import ModelSteps
 from workflows.steps.ordering import OrderSteps
 from workflows.steps.role_steps import APPRAISE, EDIT, EXTRACT, VERIFY, WRITE
 
+T = TypeVar("T")
 MAX_WRITER_ITEMS = 30
 """Items passed to a writer at most."""
 MAX_BACKGROUND_ITEMS = 12
@@ -73,7 +75,7 @@ class WritingSteps:
         """What a writer may cite, best first; never retracted work. Of what a model judged, works on another
         subject are left out, and what nothing judged where enough was."""
         state = self.context.state
-        usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        usable = state.usable
         relevant = [usable[name] for name in state.relevant if name in usable]
         known = {*state.relevant, *state.taken_over}  # what other sections found must be relevant here
         others = [ref for name, ref in usable.items() if name not in known]
@@ -257,7 +259,7 @@ class WritingSteps:
         if state.appraisal is not None or self.context.profile.candidates:
             return ()
         judged = state.judgements
-        usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        usable = state.usable
         answering = [n for n in state.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
         related = [n for n, one in judged.items() if one.answers and one.compares]
         works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
@@ -285,7 +287,7 @@ class WritingSteps:
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
         if not columns or not self.models.is_paid("extractor"):
             return
-        usable = {ref.evidence_id: ref for ref in state.evidence if ref.standing != "retracted"}
+        usable = state.usable
         table = state.table or Table(columns=columns)
         filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
         judged = state.judgements
@@ -302,20 +304,17 @@ class WritingSteps:
         parts = [
             works[first : first + WORKS_A_TABLE_CALL] for first in range(0, len(works), WORKS_A_TABLE_CALL)
         ]
-        filled: dict[int, Extracted] = {}
 
-        async def fill(number: int, part: Sequence[EvidenceRef]) -> None:
-            step = ExtractInput(
-                **self.context.step_inputs(), columns=columns, evidence=shown(part, MAX_TABLE_ITEMS)
-            )
-            filled[number] = await self.models.execute(EXTRACT, step)
+        async def fill(part: Sequence[EvidenceRef]) -> Extracted:
+            evidence = shown(part, MAX_TABLE_ITEMS)
+            step = ExtractInput(**self.context.step_inputs(), columns=columns, evidence=evidence)
+            return await self.models.execute(EXTRACT, step)
 
-        await run_all(fill(number, part) for number, part in enumerate(parts))
-        in_order = [filled[number] for number in sorted(filled)]
+        filled = await run_all(map(fill, parts))
         kept = [row for row in table.rows if row.evidence_id in filled_in]
-        new = [row for one in in_order for row in one.table.rows]
+        new = [row for one in filled for row in one.table.rows]
         state.table = Table(columns=columns, rows=(*kept, *new))
-        state.refused += [refused for one in in_order for refused in one.refused]
+        state.refused += [refused for one in filled for refused in one.refused]
 
     # the editor
 
@@ -403,11 +402,11 @@ def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
     return (DraftParagraph(claims=claims),) if claims else ()
 
 
-async def run_all(steps: Iterable[Awaitable[None]]) -> None:
-    """Run steps at once; when the run is cancelled, wait until each of them has ended."""
+async def run_all(steps: Iterable[Awaitable[T]]) -> list[T]:
+    """Run steps at once, and return their answers; when the run is cancelled, wait until each has ended."""
     tasks = [asyncio.ensure_future(step) for step in steps]
     try:
-        await asyncio.gather(*tasks)
+        return await asyncio.gather(*tasks)
     except (asyncio.CancelledError, FailureError) as error:
         # A step that is cancelled in an activity raises its error, maybe before the others have ended.
         if is_cancelled_exception(error):
