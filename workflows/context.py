@@ -253,12 +253,12 @@ def plan_hash(plan: ReportPlan) -> str:
 
 def number_sections(plan: ReportPlan) -> ReportPlan:
     """The plan with an id for every section; ids that are present and unique are kept."""
-    given = [section.id for section in plan.report_outline]
+    ids = [section.id for section in plan.report_outline]
     used: list[str] = []
     sections: list[ReportPlanSection] = []
     for number, section in enumerate(plan.report_outline, 1):
         name = section.id if section.id not in used else ""
-        free = (f"s{n}" for n in count(number) if f"s{n}" not in used and f"s{n}" not in given)
+        free = (f"s{n}" for n in count(number) if f"s{n}" not in used and f"s{n}" not in ids)
         name = name or next(free)
         used.append(name)
         sections.append(section.model_copy(update={"id": name}))

@@ -83,12 +83,12 @@ class EventLog:
             if event.seq <= control.adopted.get(section, 0):
                 continue
             control.adopted[section] = event.seq
-            said, data = event.details, event.data
-            if isinstance(said, Streaming):
-                known = said.paragraph in self._streamed(said.section_id)
-                if not self._differs(said.section_id, said.paragraph, said.text):
+            details, data = event.details, event.data
+            if isinstance(details, Streaming):
+                again = details.paragraph in self._streamed(details.section_id)
+                if not self._differs(details.section_id, details.paragraph, details.text):
                     continue
-                data = {**data, "replaces": True} if known else data
+                data = {**data, "replaces": True} if again else data
             numbered = {"seq": self.context.next_seq(), "section": section, "data": data}
             control.events.append(event.model_copy(update=numbered))
 
@@ -138,9 +138,9 @@ class EventLog:
     def _stream(self, section_id: str, number: int, text: str) -> None:
         """Emit one paragraph as it is now."""
         text = text[:PARAGRAPH_CHARS]
-        known = number in self._streamed(section_id)
+        again = number in self._streamed(section_id)
         if self._differs(section_id, number, text):
-            shown = Streaming(section_id=section_id, paragraph=number, text=text, replaces=known)
+            shown = Streaming(section_id=section_id, paragraph=number, text=text, replaces=again)
             self.emit(shown, text or f"paragraph {number} is no longer in the draft")
 
     def _differs(self, section_id: str, number: int, text: str) -> bool:
@@ -240,14 +240,14 @@ class EventLog:
         """Where the run stands, sent with a new phase: an update of its own would be one more event."""
         state, spent = self.context.state, self.context.budget.used.tokens
         loop = state.loop
-        found: list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]] = [
+        updates: list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]] = [
             ITERATION.value_set(max([loop.iteration, *(s.iteration for s in state.sections.values())])),
             TOKENS.value_set(spent),
         ]
         confidence = loop.judged.confidence if loop.judged else state.section_confidence
         if confidence is not None:
-            found.append(CONFIDENCE.value_set(confidence))
-        return found
+            updates.append(CONFIDENCE.value_set(confidence))
+        return updates
 
     def set_stop_reason(self, stop: StopReason) -> None:
         """Record why the run ends."""

@@ -289,24 +289,24 @@ class ResearchHandlers:
         description='Answer what the run asks back, in order; "" leaves what is assumed: '
         '{"answers": ["..."], "by": "..."}'
     )
-    async def answer(self, given: Answers) -> tuple[Reading, ...]:
+    async def answer(self, reply: Answers) -> tuple[Reading, ...]:
         """Answer what the run asks back, which opens the gate."""
         state = self.research.state
         assert state.clarified is not None
-        texts = [*given.answers, *[""] * len(state.clarified.readings)]
+        texts = [*reply.answers, *[""] * len(state.clarified.readings)]
         readings = tuple(
             one.model_copy(update={"answer": " ".join(text.split())})
             for one, text in zip(state.clarified.readings, texts, strict=False)
         )
         state.clarified = Clarified(readings=readings)
-        self.research.gates.record_decision("clarification", "answered", given.by)
+        self.research.gates.record_decision("clarification", "answered", reply.by)
         return readings
 
     @answer.validator
-    def _check_answers(self, given: Answers) -> None:
-        asked = self.research.state.clarified
+    def _check_answers(self, reply: Answers) -> None:
+        clarified = self.research.state.clarified
         waits = self.research.gates.waits_for("clarification")
-        _refuse(answers_fault(given.answers, len(asked.readings) if asked else 0, waits=waits))
+        _refuse(answers_fault(reply.answers, len(clarified.readings) if clarified else 0, waits=waits))
 
     @workflow.update(
         description='Keep only these candidates and open the gate: {"names": ["..."], "by": "..."}'

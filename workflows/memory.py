@@ -58,15 +58,15 @@ class LoopMemory(BaseModel, defer_build=True):
     def add_found(self, refs: Sequence[EvidenceRef]) -> None:
         """Remember works that a search has found for the first time."""
         self.new_items += len(refs)
-        found = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
-        self.findings = (*self.findings, *found)[:FINDINGS_KEPT]
+        findings = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
+        self.findings = (*self.findings, *findings)[:FINDINGS_KEPT]
 
     def record(
         self, iteration: int, section: str, searches: Iterable[SearchRecord], used: Usage, now: str = ""
     ) -> IterationRecord:
         """The iteration under way as a record; `now` is given when it ends."""
         judged = self.judged
-        made = [search for search in searches if search.iteration == iteration]
+        own_searches = [search for search in searches if search.iteration == iteration]
         spent = _difference(self.closed or used, self.used)
         return IterationRecord(
             iteration=iteration,
@@ -83,7 +83,7 @@ class LoopMemory(BaseModel, defer_build=True):
                     hits=search.hits,
                     kept=search.kept,
                 )
-                for search in made[:SEARCHES_KEPT]
+                for search in own_searches[:SEARCHES_KEPT]
             ),
             new_items=self.new_items,
             findings=self.findings,

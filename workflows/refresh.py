@@ -73,24 +73,24 @@ class RefreshReport:
         if search.closed:
             return row.model_copy(update={"status": "refused", "detail": search.closed}), []
         try:
-            found = await retry_on_worker_loss(partial(self._ask, search))
+            answer = await retry_on_worker_loss(partial(self._ask, search))
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             status, detail, attempts = search_failure(error)
             return row.model_copy(update={"status": status, "detail": detail, "attempts": attempts}), []
-        hits = found.answers[0]
+        hits = answer.answers[0]
         return with_hits(row, hits), list(hits.kept)
 
     async def _ask(self, search: RepeatedSearch) -> HitsOfAll:
         task = search.task
-        found: HitsOfAll = await workflow.execute_activity(
+        answer: HitsOfAll = await workflow.execute_activity(
             activity_name(task.source),
             SearchTasks(run_id=task.run_id, tasks=(task,)),
             result_type=HitsOfAll,
             **policy.source_call(None, policy.shorten(f"{task.source}: {task.query.text}"), search.queue),
         )
-        return found
+        return answer
 
 
 def _new_work(ref: EvidenceRef) -> NewWork:

@@ -240,9 +240,9 @@ class RunState(BaseModel, defer_build=True):
     def section_confidence(self) -> float | None:
         """The mean confidence of the sections that have ended, 0 to 1: a part of the question without an
         answer counts. None where no model judged."""
-        found = [f.confidence for f in self.findings.values()]
-        judged = [one for one in found if one is not None]
-        return sum(judged) / len(found) if judged else None
+        confidences = [f.confidence for f in self.findings.values()]
+        judged = [one for one in confidences if one is not None]
+        return sum(judged) / len(confidences) if judged else None
 
     def current_iteration(self, now: str = "") -> IterationRecord | None:
         """The iteration under way (`now`, in ISO form: the one that ends now); None before the first."""

@@ -150,8 +150,8 @@ class Team:
     async def _search(self, instruction: str) -> tuple[str, bool]:
         run, loop = self.run, self.run.state.loop
         gaps = loop.judged.gaps if loop.judged else ()
-        wanted = dict.fromkeys((instruction or run.context.question, *gaps))
-        loop.gaps = tuple(wanted)[: run.request.limits.max_gaps]
+        queries = dict.fromkeys((instruction or run.context.question, *gaps))
+        loop.gaps = tuple(queries)[: run.request.limits.max_gaps]
         await run.steps.select_tools()
         if not run.state.tasks:
             return "no search is left that has not been made", False

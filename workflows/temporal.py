@@ -79,8 +79,8 @@ async def leased(budget: Budget, name: str, limits: Limits) -> Limits:
 
     while not ready():
         await workflow.wait_condition(ready)  # of several that wait, one may take what is free
-    asked = wanted()
-    lease = budget.lease(name, asked.tokens, asked.cost_microusd)
+    amount = wanted()
+    lease = budget.lease(name, amount.tokens, amount.cost_microusd)
     changes: dict[str, int] = {}
     if budget.limits.max_tokens is not None:
         changes["max_tokens"] = lease.tokens

@@ -207,7 +207,7 @@ class GraphDefinition(Part):
 
     def branches(self, name: str) -> tuple[tuple[str, ...], ...]:
         """The nodes of each branch of a parallel node, in order; a branch ends where no edge leads on."""
-        found = []
+        paths = []
         for edge in self.leaving(name):
             if edge.type != "parallel":
                 continue
@@ -215,8 +215,8 @@ class GraphDefinition(Part):
             while at is not None and at not in branch:
                 branch.append(at)
                 at = self.following(at)  # type: ignore[assignment]  # None ends the loop
-            found.append(tuple(branch))
-        return tuple(found)
+            paths.append(tuple(branch))
+        return tuple(paths)
 
     def is_exit(self, name: str) -> bool:
         """Whether a node ends the graph."""

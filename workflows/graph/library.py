@@ -67,24 +67,24 @@ def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
     if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
         raise GraphError((Problem("unreadable", "", f"a line has more than {MAX_DOTS} dots"),))
     try:
-        given = tomllib.loads(text)
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise GraphError((Problem("unreadable", "", f"not TOML: {error}"),)) from error
     except RecursionError:
         message = "it has values inside values to a depth that no graph needs"
         raise GraphError((Problem("unreadable", "", message),)) from None
-    _read_prompts(given, folder)
+    _read_prompts(data, folder)
     try:
-        definition = GraphDefinition.model_validate(given)
+        definition = GraphDefinition.model_validate(data)
     except ValidationError as error:
-        raise GraphError(tuple(_problems(error, given))) from error
+        raise GraphError(tuple(_problems(error, data))) from error
     return require_valid(definition)
 
 
-def _read_prompts(given: Mapping[str, Any], folder: Path | None) -> None:
+def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> None:
     """Put the texts of prompt files in place of their names. Only files below the graph's own folder are
     read: what a graph names is sent to a model. Raises GraphError."""
-    nodes = given.get("nodes")
+    nodes = data.get("nodes")
     for name, node in nodes.items() if isinstance(nodes, dict) else ():
         if not isinstance(node, dict) or "prompt_file" not in node:
             continue
@@ -103,9 +103,9 @@ def _read_prompts(given: Mapping[str, Any], folder: Path | None) -> None:
             raise GraphError((Problem("unreadable", name, f"prompt_file {named}: {reason}"),)) from error
 
 
-def _problems(error: ValidationError, given: Mapping[str, Any]) -> list[Problem]:
+def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
     """What pydantic refused, each with its node."""
-    found = []
+    faults = []
     for one in error.errors(include_url=False, include_input=False):
         where = [str(part) for part in one["loc"]]
         message = one["msg"].removeprefix("Value error, ")
@@ -116,16 +116,16 @@ def _problems(error: ValidationError, given: Mapping[str, Any]) -> list[Problem]
                     for part in rest
                     if part not in ("[key]", "agent", "state", "decision", "role", "code")
                 )
-                found.append(Problem("unreadable", name, f"{keys}: {message}" if keys else message))
+                faults.append(Problem("unreadable", name, f"{keys}: {message}" if keys else message))
             case ["edges", number, *rest] if number.isdigit():
-                edge = given["edges"][int(number)]
+                edge = data["edges"][int(number)]
                 source = str(edge.get("source", "")) if isinstance(edge, dict) else ""
                 target = str(edge.get("target", "?")) if isinstance(edge, dict) else "?"
                 keys = ".".join(rest)
-                found.append(Problem("unreadable", source, f"its edge to {target}: {keys}: {message}"))
+                faults.append(Problem("unreadable", source, f"its edge to {target}: {keys}: {message}"))
             case _:
-                found.append(Problem("unreadable", "", f"{'.'.join(where)}: {message}"))
-    return found
+                faults.append(Problem("unreadable", "", f"{'.'.join(where)}: {message}"))
+    return faults
 
 
 def _folder() -> Any:  # noqa: ANN401 - Traversable has moved between modules of the supported Pythons

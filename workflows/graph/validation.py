@@ -69,18 +69,18 @@ def problems(definition: GraphDefinition) -> tuple[Problem, ...]:
     unknown = tuple(_unknown_nodes(definition))
     if unknown:
         return unknown
-    found = [problem for name in definition.nodes for problem in _edges_of(definition, name)]
-    found += _branches(definition)
-    if not found:
-        found += _paths(definition)
-    return tuple(found)
+    faults = [problem for name in definition.nodes for problem in _edges_of(definition, name)]
+    faults += _branches(definition)
+    if not faults:
+        faults += _paths(definition)
+    return tuple(faults)
 
 
 def require_valid(definition: GraphDefinition) -> GraphDefinition:
     """The definition. Raises GraphError when a run cannot walk it."""
-    found = problems(definition)
-    if found:
-        raise GraphError(found)
+    faults = problems(definition)
+    if faults:
+        raise GraphError(faults)
     return definition
 
 

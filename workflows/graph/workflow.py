@@ -67,9 +67,9 @@ class GraphResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        given = ResearchRequest.model_validate(request).graph
+        graph = ResearchRequest.model_validate(request).graph
         # Without a graph the built-in `iterative` is walked.
-        self._has_sections = given is not None and given.has_sections
+        self._has_sections = graph is not None and graph.has_sections
         traits = ModeTraits("graph", self._writing_roles, single_section=not self._has_sections)
         self.research = RunParts(request, state, traits)
         self._loops = SectionResearch(self.research)
@@ -136,14 +136,14 @@ class GraphResearch(ResearchHandlers):
         self._walk.running = []  # a run that continues as new names the node it stopped at
         if self._walk.definition is not None:
             return
-        given = self.research.request.graph
+        graph = self.research.request.graph
         answer = await workflow.execute_activity(
             CHECK_GRAPH,
-            given,
+            graph,
             result_type=GraphCheck,
             **policy.internal_step("whether the graph is valid"),
         )
-        definition = given or answer.definition
+        definition = graph or answer.definition
         if answer.problems or definition is None:
             reason = "; ".join(answer.problems)
             raise ApplicationError(
@@ -258,12 +258,12 @@ class GraphResearch(ResearchHandlers):
                 await self._begin_iteration()
                 return f"iteration {loop.iteration} of {loop.max_iterations}"
             case "search_question":
-                wanted: tuple[str, ...] = ()
+                queries: tuple[str, ...] = ()
             case "search_recommended":
-                wanted = tuple(state.recommended) or (loop.judged.gaps if loop.judged else ())
-        said = tuple(reversed(state.control.steering))
+                queries = tuple(state.recommended) or (loop.judged.gaps if loop.judged else ())
+        steering = tuple(reversed(state.control.steering))
         state.steering_read = state.control.steered
-        searched = dict.fromkeys((*said, *(wanted or (self.research.context.question,))))
+        searched = dict.fromkeys((*steering, *(queries or (self.research.context.question,))))
         loop.gaps, loop.last = tuple(searched)[: self.research.request.limits.max_gaps], "evaluate_gaps"
         return f"{len(loop.gaps)} to search for"
 

@@ -97,8 +97,8 @@ class SectionCoordinator:
     def _section_seconds(self) -> float | None:
         """Seconds that a section may work: what the run has left, within the limit of one section."""
         left, most = self.context.research_seconds(), self.context.request.limits.max_section_seconds
-        given = [seconds for seconds in (left, most) if seconds is not None]
-        return max(min(given), 1.0) if given else None
+        bounds = [seconds for seconds in (left, most) if seconds is not None]
+        return max(min(bounds), 1.0) if bounds else None
 
     async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""

@@ -102,11 +102,11 @@ class SectionDrafting:
             judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
             others = (other.key_question for other in self.context.outline if other.id != section.id)
             # what the manager of its sub-team holds for known, first, and last asked for
-            known = dict.fromkeys((*(findings.facts if findings else ()), *state.team.facts))
+            facts = dict.fromkeys((*(findings.facts if findings else ()), *state.team.facts))
             step = WriteInput(
                 **self.context.step_inputs(
                     question=section.key_question,
-                    facts=known,
+                    facts=facts,
                     instruction=findings.instruction if findings else "",
                 ),
                 section=section.id,
@@ -133,13 +133,13 @@ class SectionDrafting:
 
     def _evidence(self, section: ReportPlanSection) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
         """What a section is written from, and the ids of those items that belong to another section."""
-        state, found = self.context.state, self.results.evidence_of(section)
+        state, refs = self.context.state, self.results.evidence_of(section)
         owners = state.owners
         if not self.run.models.is_paid("writer"):
             owners = {**nearest_first(self.context.outline, state.found), **owners}
         state.owners = divide(self.context.outline, state.evidence, state.found, owners)
-        own = [ref for ref in found if state.owners.get(ref.evidence_id) in (section.id, None)]
-        others = [ref for ref in found if state.owners.get(ref.evidence_id) not in (section.id, None)]
+        own = [ref for ref in refs if state.owners.get(ref.evidence_id) in (section.id, None)]
+        others = [ref for ref in refs if state.owners.get(ref.evidence_id) not in (section.id, None)]
         evidence = shown((*own, *others), MAX_WRITER_ITEMS)
         elsewhere = {ref.evidence_id for ref in others}
         return evidence, tuple(ref.evidence_id for ref in evidence if ref.evidence_id in elsewhere)

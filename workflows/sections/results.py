@@ -66,7 +66,7 @@ class SectionResults:
         state = self.context.state
         if state.control.finish:
             return "finished_by_reviewer"
-        return worst([found.stop_reason for found in state.findings.values()])
+        return worst([findings.stop_reason for findings in state.findings.values()])
 
     def evidence_of(self, section: ReportPlanSection) -> tuple[EvidenceRef, ...]:
         """The run's items that a section found, in the section's own order; never retracted work."""
@@ -123,8 +123,8 @@ class SectionResults:
             self.events.add_statement(statement)
         judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
         for judged in judgements:
-            known = state.judgements.get(judged.evidence_id)
-            if known is None or known.answers < judged.answers:
+            earlier = state.judgements.get(judged.evidence_id)
+            if earlier is None or earlier.answers < judged.answers:
                 state.judgements[judged.evidence_id] = judged
         state.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())

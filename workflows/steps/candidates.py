@@ -168,13 +168,13 @@ class CandidateSteps:
         step = HypothesisInput(
             **self.context.step_inputs(), evidence=evidence, chosen=tuple(state.control.chosen)
         )
-        found = await self.models.execute(HYPOTHESIZE, step)
-        known = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
-        state.hypotheses = list(found.hypotheses) or state.hypotheses
-        searches = [text for hypothesis in found.hypotheses for text in hypothesis.search_suggestions]
+        answer = await self.models.execute(HYPOTHESIZE, step)
+        named = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
+        state.hypotheses = list(answer.hypotheses) or state.hypotheses
+        searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
         state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
-        self._emit_formed(found)
-        return len([h for h in found.hypotheses if h.drug.casefold() not in known])
+        self._emit_formed(answer)
+        return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
 
     async def _propose(self, use_model: bool) -> None:
         state = self.context.state
@@ -189,11 +189,11 @@ class CandidateSteps:
             evidence=shown(self.writing.citable(), MAX_WRITER_ITEMS),
             chosen=tuple(state.control.chosen),
         )
-        found = await self.models.execute(NAME_CANDIDATES, step, use_model=use_model)
+        answer = await self.models.execute(NAME_CANDIDATES, step, use_model=use_model)
         state.named = True
-        state.hypotheses = list(found.hypotheses)
-        state.candidates = [as_candidate(h) for h in found.hypotheses if h.supporting_evidence]
-        self._emit_formed(found)
+        state.hypotheses = list(answer.hypotheses)
+        state.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
+        self._emit_formed(answer)
 
     async def _read_counter_evidence(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
         """Ask the second reader whether what is offered against the candidates speaks against them, while
@@ -213,8 +213,8 @@ class CandidateSteps:
         """Leave out what does not speak against its candidate."""
         state = self.context.state
         in_favour = {name for name, judged in state.judgements.items() if judged.direction == "yes"}
-        given = tuple(one for answer in verdicts for one in answer.verdicts)
-        read, refused = counter_evidence.with_verdicts(offered, Verdicts(verdicts=given), in_favour)
+        every = tuple(one for answer in verdicts for one in answer.verdicts)
+        read, refused = counter_evidence.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
         against = {candidate.name: candidate.against for candidate in read}
         state.candidates = [
             one.model_copy(update={"against": against.get(one.name, one.against)}) for one in state.candidates
@@ -222,10 +222,10 @@ class CandidateSteps:
         if refused:
             self.events.add_limitation("not_against", quotes=refused)
 
-    def _emit_formed(self, found: Hypotheses) -> None:
-        names = ", ".join(hypothesis.drug for hypothesis in found.hypotheses)
-        searches = sum(len(hypothesis.search_suggestions) for hypothesis in found.hypotheses)
-        message = f"{len(found.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
+    def _emit_formed(self, answer: Hypotheses) -> None:
+        names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)
+        searches = sum(len(hypothesis.search_suggestions) for hypothesis in answer.hypotheses)
+        message = f"{len(answer.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
         self.events.emit(HypothesesFormed(candidates=names, searches=searches), message)
 
 

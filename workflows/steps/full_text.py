@@ -68,8 +68,8 @@ class FullTextSteps:
         judged = {**state.judgements}
         for findings in state.findings.values():
             judged |= {one.evidence_id: one for one in findings.judgements}
-        known = judged.get(ref.evidence_id)
-        answers = known is not None and known.answers >= MIN_ANSWERS
+        judgement = judged.get(ref.evidence_id)
+        answers = judgement is not None and judgement.answers >= MIN_ANSWERS
         return answers and not ref.full_text and ref.evidence_id not in state.tried_in_full
 
     def ways(self) -> tuple[Way, ...]:
@@ -86,11 +86,11 @@ def ways_of(searched: Sequence[SourceOption], *, named: bool, unpaywall: bool) -
     if all("local" in option.info.domains for option in searched):
         return ()
     names = {option.info.name for option in searched}
-    found: list[Way] = []
+    ways: list[Way] = []
     if "europepmc" in names:
-        found.append("europepmc")
+        ways.append("europepmc")
     if names & {"openalex", "semanticscholar"}:
-        found.append("open_address")
+        ways.append("open_address")
     if unpaywall and not named:
-        found.append("unpaywall")
-    return tuple(found)
+        ways.append("unpaywall")
+    return tuple(ways)

@@ -62,11 +62,11 @@ class JudgeSteps:
         """Judge the works that no judgement covers yet. Raises OutOfBudget when not one batch fits."""
         state, loop = self.context.state, self.context.state.loop
         loop.last = "judge"
-        found = loop.unjudged
+        unjudged = loop.unjudged
         if self.models.is_paid("judge"):
             works = await self._works_to_judge()
             if works is None:
-                loop.unjudged -= found
+                loop.unjudged -= unjudged
                 return
             self._announce(len(works))
             batches = judge_batches(works, self.models.choice("judge"))
@@ -74,20 +74,20 @@ class JudgeSteps:
             works = shown(self.ranked_evidence(), MAX_ORDERED)
             self._announce(len(works))
             batches = [works]
-        given, failed = await self._ask_all(batches)
-        if failed and not given:
+        answers, failed = await self._ask_all(batches)
+        if failed and not answers:
             loop.judge_failures = MAX_JUDGE_FAILURES if failed in PERMANENT else loop.judge_failures + 1
             if loop.judge_failures < MAX_JUDGE_FAILURES:
                 await self._pause(JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1))
             return
         loop.judge_failures = 0
-        loop.unjudged -= found
-        grades = [judgement.answers for batch in given for judgement in batch.judgements]
+        loop.unjudged -= unjudged
+        grades = [judgement.answers for batch in answers for judgement in batch.judgements]
         loop.off_subject = bool(state.judgements) and off_subject(grades)
-        for batch in given:
+        for batch in answers:
             state.judgements.update((judgement.evidence_id, judgement) for judgement in batch.judgements)
             state.refused += batch.refused
-        self._record(self._assessed(given))
+        self._record(self._assessed(answers))
 
     def _announce(self, items: int) -> None:
         self.events.set_phase("judging", f"judging {plural(items, 'item')}")
@@ -156,29 +156,29 @@ class JudgeSteps:
     async def _ask_all(self, batches: Sequence[tuple[EvidenceRef, ...]]) -> tuple[list[JudgeBatch], str]:
         """Ask the judge about every batch at the same time: what it answered, and the category of a failure.
         Raises OutOfBudget when no batch was answered for lack of budget."""
-        asked = [asyncio.create_task(self._ask(batch, batches)) for batch in batches if batch]
+        tasks = [asyncio.create_task(self._ask(batch, batches)) for batch in batches if batch]
         try:
-            await workflow.wait(asked) if asked else None
+            await workflow.wait(tasks) if tasks else None
         except asyncio.CancelledError:
-            for one in asked:
+            for one in tasks:
                 one.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             raise
-        given, failures, refusals = list[JudgeBatch](), list[str](), list[OutOfBudget]()
-        for one in asked:
+        answers, failures, refusals = list[JudgeBatch](), list[str](), list[OutOfBudget]()
+        for one in tasks:
             error = None if one.cancelled() else one.exception()
             if error is None:
-                given.append(one.result())
+                answers.append(one.result())
             elif isinstance(error, StepFailed):
                 failures.append(error.category)
             elif isinstance(error, OutOfBudget):
                 refusals.append(error)
             else:
                 raise error
-        if refusals and not given:
+        if refusals and not answers:
             raise refusals[0]
         final = next((category for category in failures if category in PERMANENT), "")
-        return given, final or next(iter(failures), "")
+        return answers, final or next(iter(failures), "")
 
     async def _ask(
         self, batch: tuple[EvidenceRef, ...], batches: Sequence[tuple[EvidenceRef, ...]]
@@ -207,12 +207,12 @@ class JudgeSteps:
         """The same without quotes, as far as there is room."""
         return within((one.model_copy(update={"support": ()}) for one in self.judgements()), JUDGED_ROOM)
 
-    def _assessed(self, given: Sequence[JudgeBatch]) -> JudgeAssessment:
+    def _assessed(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:
         """All judgements so far as one assessment. A criterion keeps the best score that a round gave it."""
         context, state = self.context, self.context.state
         before = state.loop.judged
         scored = [JudgeBatch(scores=before.scores, score_reasons=before.score_reasons)] if before else []
-        return assess([*scored, *given], state.judgements.values(), context.profile, state.evidence)
+        return assess([*scored, *answers], state.judgements.values(), context.profile, state.evidence)
 
     async def _pause(self, seconds: float) -> None:
         left = self.context.research_seconds()
@@ -230,15 +230,15 @@ class JudgeSteps:
         state.memory.judged = judged
         state.memory.sufficient = stop is not None and stop.stop == "sufficient_evidence"
         state.recommended = list(judged.recommended_searches)
-        known = {ref.evidence_id for ref in state.evidence}
-        relevant = [name for name in judged.relevant if name in known]
+        ids = {ref.evidence_id for ref in state.evidence}
+        relevant = [name for name in judged.relevant if name in ids]
         earlier = state.relevant if judged.by_code else []
         state.relevant = list(dict.fromkeys([*relevant, *earlier]))[:MAX_RELEVANT]
         state.screened = max(state.screened, judged.shown)
         scores = ", ".join(f"{name} {score}" for name, score in judged.scores.items())
         if judged.confidence is None:
             message = (
-                f"near the question: {len(relevant)} of {plural(len(known), 'work')}; no model judged them"
+                f"near the question: {len(relevant)} of {plural(len(ids), 'work')}; no model judged them"
             )
         else:
             answering = f"{len(relevant)} of {plural(judged.shown, 'work')} answer"

@@ -100,11 +100,11 @@ class Preparation:
 
     def _reading(self, parsed: ParsedQuery) -> str:
         """What was understood of the question, in a line."""
-        said = parsed.rationale or parsed.improved_query
+        text = parsed.rationale or parsed.improved_query
         question = self.context.state.question
         if parsed.specialist:
-            said = f"{said} Searched by the specialist {parsed.specialist}."
-        return f'the question is read as "{question}". {said}' if question else said
+            text = f"{text} Searched by the specialist {parsed.specialist}."
+        return f'the question is read as "{question}". {text}' if question else text
 
     async def _import_evidence(self) -> Imported | None:
         """Begin with the evidence of the run that this one follows up, once; return what that run asked and
@@ -114,7 +114,7 @@ class Preparation:
             return None
         state.imported = True
         try:
-            found = await workflow.execute_activity_method(
+            imported = await workflow.execute_activity_method(
                 FollowUpActivities.import_evidence,
                 earlier,
                 **policy.internal_step(f"evidence of {policy.shorten(earlier.run_id, 60)}"),
@@ -123,10 +123,10 @@ class Preparation:
             reason = reason_of(error)
             self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
             return None
-        state.continues = Continued(run_id=earlier.run_id, question=found.question)
-        merged = merge(state.evidence, found.items, "")
+        state.continues = Continued(run_id=earlier.run_id, question=imported.question)
+        merged = merge(state.evidence, imported.items, "")
         state.evidence = [ref.model_copy(update={"sections": ()}) for ref in merged.refs]
-        state.identified += len(found.items)
+        state.identified += len(imported.items)
         state.loop.unjudged += len(merged.new_ids)
         items = len(merged.new_ids)
         self.events.add_limitation("follow_up", run_id=earlier.run_id, items=items)
@@ -134,7 +134,7 @@ class Preparation:
             ImportedItems(run_id=earlier.run_id, items=items),
             f"{plural(items, 'item')} from {earlier.run_id}",
         )
-        return found
+        return imported
 
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
         """Ask the worker for its sources, models, prices and the profile."""
@@ -237,9 +237,9 @@ class Preparation:
 
     def _report_missing_sources(self) -> None:
         """Add a limitation for each source that the request or the profile names and that has a fault."""
-        wanted = (*self.context.request.sources, *self.context.profile.sources)
+        names = (*self.context.request.sources, *self.context.profile.sources)
         for option in self.context.prepared.sources:
-            if option.info.name in wanted and not option.enabled and option.reason.startswith("cannot"):
+            if option.info.name in names and not option.enabled and option.reason.startswith("cannot"):
                 self.events.add_limitation(
                     "source_not_searched", source=option.info.title, reason=option.reason
                 )

@@ -62,9 +62,9 @@ class Publisher:
         self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None
     ) -> Outcome:
         """Publish the report: as a draft while the report gate waits, then in its final form."""
-        asked = "report" in self.context.request.approve and STOPS[stop].asks
+        waits = "report" in self.context.request.approve and STOPS[stop].asks
         self.events.set_phase("publishing", "checking every quote")
-        if asked:
+        if waits:
             await self._publish(self._document(sections, stop, confidence, draft=True))
             if not await self.gates.approval_gate("report", "the report waits for approval"):
                 stop = "rejected_by_reviewer"
@@ -152,10 +152,10 @@ class Publisher:
         """What was judged of the works, those that answer best first; the quotes only of works that the
         report has at hand."""
         judged_works = self.context.state.judgements
-        found = best_first(judged_works[name] for name in sorted(judged_works))
+        judgements = best_first(judged_works[name] for name in sorted(judged_works))
         bare = (
             judged if judged.evidence_id in cited else judged.model_copy(update={"support": ()})
-            for judged in found
+            for judged in judgements
         )
         return within(bare, JUDGEMENTS_ROOM)
 

@@ -136,20 +136,20 @@ class ResearchSteps:
         limits = self.context.request.limits
         names = [option.info.name for option in self.searches.sources()]
         tests = self._hypothesis_tests(limits.searches_per_gap)
-        wanted = [(f"{TEST_GAP}{test}", test) for test in tests]
-        wanted += [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.recommended)]
-        tasks = self._verbatim(wanted, names[: limits.searches_per_gap])
+        pairs = [(f"{TEST_GAP}{test}", test) for test in tests]
+        pairs += [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.recommended)]
+        tasks = self._verbatim(pairs, names[: limits.searches_per_gap])
         return self._not_made(tasks)[: limits.max_gaps * limits.searches_per_gap]
 
-    def _verbatim(self, wanted: Sequence[tuple[str, str]], names: Sequence[str]) -> list[AgentTask]:
+    def _verbatim(self, pairs: Sequence[tuple[str, str]], names: Sequence[str]) -> list[AgentTask]:
         """Each query in each source; `wanted` are gaps with their queries."""
-        return [AgentTask(gap=gap, agent=name, query=query) for gap, query in wanted for name in names]
+        return [AgentTask(gap=gap, agent=name, query=query) for gap, query in pairs for name in names]
 
     def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
         """Searches without those that were answered already, each once."""
         answered = {(s.source, s.asked) for s in self.context.state.searches if s.status in ANSWERED}
-        wanted = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in answered}
-        return list(wanted.values())
+        unmade = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in answered}
+        return list(unmade.values())
 
     async def observe(self) -> None:
         """Summarize what is known."""
@@ -236,8 +236,8 @@ class ResearchSteps:
         )
         execute = self.models.execute if use_model else self.models.execute_by_code
         plan = await execute(SELECT_TOOLS, step)
-        known = {source.info.name for source in step.sources}
-        chosen = self._not_made(task for task in plan.tasks if task.agent in known)
+        names = {source.info.name for source in step.sources}
+        chosen = self._not_made(task for task in plan.tasks if task.agent in names)
         own = await self._first_tasks(only) if not state.searches and use_model else []
         state.tasks = self._not_made((*own, *chosen[: limits.max_gaps * per_gap]))
         loop.tasks, loop.last = len(state.tasks), "select_tools"
@@ -262,7 +262,7 @@ class ResearchSteps:
         state.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.tasks))
         self.events.emit(Searching(searches=len(state.tasks), sources=sources), message)
-        statuses, new, known = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence}
+        statuses, new, before = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence}
         for first in range(0, len(state.tasks), size):
             if first and self.context.must_end:
                 break
@@ -270,12 +270,12 @@ class ResearchSteps:
             statuses, new = statuses + ended, new + brought
         loop.statuses, loop.new_evidence, loop.last = tuple(statuses), new, "search"
         loop.evidence = len(state.evidence)
-        found = tuple(ref for ref in state.evidence if ref.evidence_id not in known)
-        state.memory.add_found(found)
+        fresh = tuple(ref for ref in state.evidence if ref.evidence_id not in before)
+        state.memory.add_found(fresh)
         loop.unjudged += new
         loop.stalled = 0 if new else loop.stalled + 1
         if reflect and self._brought_little(statuses, new):
-            await self._reflect(found)
+            await self._reflect(fresh)
 
     def _brought_little(self, statuses: Sequence[SearchStatus], new: int) -> bool:
         """Whether searches that were answered brought fewer new items than there were searches. Failed
@@ -320,7 +320,7 @@ class ResearchSteps:
         """A source as the worker described it."""
         return next((s for s in self.context.prepared.sources if s.info.name == name), None)
 
-    async def _reflect(self, found: Sequence[EvidenceRef]) -> None:
+    async def _reflect(self, new: Sequence[EvidenceRef]) -> None:
         """Ask whether searches served their gaps and what to search instead. Failed searches are left out: an
         outage is no reason to search for something else."""
         state, loop = self.context.state, self.context.state.loop
@@ -331,7 +331,7 @@ class ResearchSteps:
             searches=short_rows(
                 s for s in state.searches if s.iteration == loop.iteration and s.status in ANSWERED
             ),
-            new_evidence=shown(found, OBSERVED_ITEMS),
+            new_evidence=shown(new, OBSERVED_ITEMS),
         )
         reflection = await self.models.execute(REFLECT, step)
         state.memory.reflection = reflection.reason
@@ -346,8 +346,8 @@ def suggested_searches(hypotheses: Sequence[MechanismHypothesis], made: Collecti
     """The searches that the hypotheses suggest, without those in `made`: one of each hypothesis, in the order
     of the hypotheses, before the second of any."""
     rounds = zip_longest(*(hypothesis.search_suggestions for hypothesis in hypotheses))
-    wanted = dict.fromkeys(text for suggested in rounds for text in suggested if text)
-    return tuple(text for text in wanted if text not in made)
+    texts = dict.fromkeys(text for suggested in rounds for text in suggested if text)
+    return tuple(text for text in texts if text not in made)
 
 
 def _named(ref: EvidenceRef) -> str:

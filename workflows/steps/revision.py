@@ -61,14 +61,14 @@ class Revision:
             **policy.internal_step("read the report"),
         )
         if plan.write is not None:
-            found = await self._tell(plan, plan.write)
+            findings = await self._tell(plan, plan.write)
         elif plan.revise is not None:
-            found = await self._change(plan)
+            findings = await self._change(plan)
         else:
-            found = RevisionFindings(request=self.request, at="", verdicts=await self._read(plan.read))
+            findings = RevisionFindings(request=self.request, at="", verdicts=await self._read(plan.read))
         return await workflow.execute_activity_method(
             RevisionActivities.keep_revision,
-            found.model_copy(
+            findings.model_copy(
                 update={
                     "at": workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
                     "usage": self._usage,

@@ -115,7 +115,7 @@ class SearchSteps:
         summary = policy.shorten(f"{source}: {'; '.join(task.query for task in tasks)}")
 
         async def attempt() -> HitsOfAll:
-            found: HitsOfAll = await workflow.execute_activity(
+            answer: HitsOfAll = await workflow.execute_activity(
                 activity_name(source),
                 step,
                 result_type=HitsOfAll,
@@ -123,7 +123,7 @@ class SearchSteps:
                     self._seconds_left(source), summary, option.info.queue if option else None
                 ),
             )
-            return found
+            return answer
 
         try:
             found = await retry_on_worker_loss(attempt)
@@ -200,7 +200,7 @@ class SearchSteps:
         enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
         added = [name for name in state.control.added_sources if name in enabled]
         if self.context.request.sources:
-            wanted = [name for name in (*self.context.request.sources, *added) if name in enabled]
+            names = [name for name in (*self.context.request.sources, *added) if name in enabled]
         else:
             fitting = state.parsed.sources if state.parsed else ()
             preference = fitting or self.context.profile.sources
@@ -209,7 +209,7 @@ class SearchSteps:
             own = library if prepared.own_library else []
             chosen = [*own, *preferred, *added]
             beside = [name for name in chosen if name == EARLIER]
-            wanted = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
+            names = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
         specialist = self.context.specialist
         if specialist and not self.context.request.sources:
             own = (
@@ -217,10 +217,10 @@ class SearchSteps:
                 if specialist.sources
                 else []
             )
-            wanted = own or wanted
+            names = own or names
         elif specialist:
-            wanted = [name for name in wanted if name in specialist.sources] or wanted
-        return tuple(enabled[name] for name in dict.fromkeys(wanted) if not only or name in only)
+            names = [name for name in names if name in specialist.sources] or names
+        return tuple(enabled[name] for name in dict.fromkeys(names) if not only or name in only)
 
 
 async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSaid:

@@ -77,8 +77,8 @@ class WritingSteps:
         state = self.context.state
         usable = state.usable
         relevant = [usable[name] for name in state.relevant if name in usable]
-        known = {*state.relevant, *state.taken_over}  # what other sections found must be relevant here
-        others = [ref for name, ref in usable.items() if name not in known]
+        ranked = {*state.relevant, *state.taken_over}  # what other sections found must be relevant here
+        others = [ref for name, ref in usable.items() if name not in ranked]
         if state.judgements:
             judged = state.judgements
             related = [r for r in others if r.evidence_id in judged and judged[r.evidence_id].answers]
@@ -207,11 +207,11 @@ class WritingSteps:
             evidence=self._cited(sentences),
             searches=self._searches(sentences),
         )
-        given = await self._read(check)
+        read_again = await self._read(check)
         for name, draft in drafts.items():
-            self._keep(name, verdicts.with_verdicts(draft, given))
+            self._keep(name, verdicts.with_verdicts(draft, read_again))
         if state.edited is not None:
-            state.edited = state.edited.changed(verdicts.by_verdict(given))
+            state.edited = state.edited.changed(verdicts.by_verdict(read_again))
 
     def _keep(self, name: str, draft: SectionDraft) -> None:
         drafts = self.context.state.drafts
@@ -349,8 +349,8 @@ class WritingSteps:
 
     def _for_the_report(self) -> str:
         """What managers asked of the report: that of the run, and those of its sections."""
-        asked = (found.instruction for found in self.context.state.findings.values())
-        return "\n".join(filter(None, (self.context.instruction, *dict.fromkeys(asked))))
+        instructions = (findings.instruction for findings in self.context.state.findings.values())
+        return "\n".join(filter(None, (self.context.instruction, *dict.fromkeys(instructions))))
 
     def _judgements_without_quotes(self) -> Iterable[WorkJudgement]:
         judged = best_first(self.context.state.judgements.values())
@@ -389,8 +389,8 @@ def judgements_of(
     evidence: Iterable[EvidenceRef], judged: Mapping[str, WorkJudgement]
 ) -> tuple[WorkJudgement, ...]:
     """The judgements of works, in the order of the works, as far as there is room."""
-    found = (judged[ref.evidence_id] for ref in evidence if ref.evidence_id in judged)
-    return within(found, JUDGEMENTS_ROOM)
+    in_order = (judged[ref.evidence_id] for ref in evidence if ref.evidence_id in judged)
+    return within(in_order, JUDGEMENTS_ROOM)
 
 
 def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
