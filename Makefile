@@ -17,7 +17,7 @@ QUESTION ?= What is known about survival in lung cancer?
 DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
 	DETERMINATOR_MODEL=extractive $(BIN)/determinator
 
-.PHONY: setup lock bom runtime test pytest lint demo test-system test-chaos test-security test-model test-speech test-npm test-browser bench clean
+.PHONY: setup lock bom runtime test pytest lint demo test-system test-all test-chaos test-security test-model test-speech test-npm test-browser bench clean
 
 setup: $(STAMP)
 
@@ -78,6 +78,10 @@ pytest: setup
 # they wait for each other's processes
 test-system: setup
 	$(PYTEST) -n 4 $(SYSTEM) $(addprefix --ignore=,$(OPT_IN))
+
+# all of these together, as CI runs them: what is pure fills the time in which the others wait
+test-all: setup
+	$(PYTEST) -n 5 tests $(addprefix --ignore=,$(OPT_IN))
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library

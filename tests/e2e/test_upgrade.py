@@ -56,13 +56,13 @@ def test_a_run_of_an_older_line_is_refused_by_the_version_that_finishes_it_and_l
     home: Path, release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    ended = of_release(release, "ask", QUESTION, "--mode", "iterative")
+    ended = of_release(release, "ask", QUESTION, "--mode", "simple")
     assert ended.code == 0, ended
     asked = ("ask", QUESTION, "--mode", "deep", "--approve", "plan")
     started = of_release(release, *asked, "--detach")
     assert started.code == 0, started
     run = started.run_id
-    wait_until(lambda: waits_for(run, release) == "plan", 90)
+    wait_until(lambda: waits_for(run, release) == "plan", 90, every=1)
     assert of_release(release, "down").code == 0
 
     assert determinator("report", ended.run_id).code == 0

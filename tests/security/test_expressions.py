@@ -47,15 +47,20 @@ def test_an_expression_that_a_function_builds_is_seen() -> None:
     assert r"(?<!\w)aspirin\ \(oral\)" in {p.pattern for p in built("activities/text/drugs.py names_drug")}
 
 
-@pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.security)])
+TAKE_MORE = [
+    (r"\s+x", "finditer"),
+    (r"(?:a+)+b", "match"),
+    (r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?", "fullmatch"),
+    (r"[a-z-]+/\d{7}", "finditer"),
+    (r"\([^)]*\)", "finditer"),
+]
+
+
 @pytest.mark.parametrize(
-    ("expression", "method"),
+    ("expression", "method", "few"),
     [
-        (r"\s+x", "finditer"),
-        (r"(?:a+)+b", "match"),
-        (r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?", "fullmatch"),
-        (r"[a-z-]+/\d{7}", "finditer"),
-        (r"\([^)]*\)", "finditer"),
+        *((*one, True) for one in TAKE_MORE[:2]),
+        *(pytest.param(*one, False, marks=pytest.mark.security) for one in TAKE_MORE),
     ],
 )
 def test_an_expression_that_takes_more_is_noticed(expression: str, method: str, few: bool) -> None:

@@ -79,7 +79,7 @@ def test_a_page_is_read_and_the_process_used_again(pool: Readers) -> None:
 def test_html_that_is_made_to_hang_ends_in_time(pool: Readers, body: bytes) -> None:
     began = time.monotonic()
     with contextlib.suppress(Unreadable):
-        page(pool, body, seconds=3)
+        page(pool, body, seconds=1)
     assert time.monotonic() - began < 10
     assert page(pool, b"<p>" + b"The next page is read. " * 20).text
 
