@@ -70,11 +70,7 @@ def completion(
         ],
     }
     if isinstance(usage, tuple):
-        body["usage"] = {
-            "prompt_tokens": usage[0],
-            "completion_tokens": usage[1],
-            "total_tokens": sum(usage),
-        }
+        body["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
     elif usage is not None:
         body["usage"] = dict(usage)
     return body
@@ -281,7 +277,7 @@ def sensible(asked: Asked) -> Reply:
             "verdicts": [
                 {"claim": label, "supported": "yes", "words": text[:300], "reason": ""}
                 for label, text in claims.items()
-            ],
+            ]
         },
         "editor": {
             "title": question,
@@ -359,16 +355,8 @@ LIES = {
     "reason": "Yes.",
     "better_searches": [f"Search {n}" for n in range(50)],
     "hypotheses": [
-        {
-            "drug": "Wonderpill",
-            "confidence": 7,
-            "supporting": ["S1"],
-        },
-        {
-            "drug": "metformin",
-            "confidence": 7,
-            "supporting": ["S999"],
-        },
+        {"drug": "Wonderpill", "confidence": 7, "supporting": ["S1"]},
+        {"drug": "metformin", "confidence": 7, "supporting": ["S999"]},
     ],
     "title": "Wonderpill",
     "answer": [

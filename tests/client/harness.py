@@ -43,12 +43,7 @@ def determinator(*arguments: str, env: Mapping[str, str] | None = None, stdin: s
     if environment.get("PYTHONPATH") == PYTHONPATH:
         return Ran(*forks.run(arguments, environment, stdin, SECONDS))
     done = subprocess.run(
-        [*COMMAND, *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        env=environment,
+        [*COMMAND, *arguments], input=stdin, capture_output=True, text=True, timeout=SECONDS, env=environment
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 

@@ -72,11 +72,7 @@ def command(*arguments: str, **env: str) -> Ran:
 def inside(*arguments: str, **env: str) -> Ran:
     """Run a command line in this process, which spares an interpreter's start."""
     out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.dict(os.environ, env),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
+    with mock.patch.dict(os.environ, env), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run(arguments)
     return Ran(int(code), out.getvalue(), err.getvalue())
 

@@ -104,8 +104,7 @@ async def test_an_activity_input_that_is_too_large_never_starts_the_activity(tem
 
 
 @pytest.mark.parametrize(
-    ("way", "message"),
-    [("activity error", "the source failed"), ("workflow error", "the run failed")],
+    ("way", "message"), [("activity error", "the source failed"), ("workflow error", "the run failed")]
 )
 async def test_an_error_with_details_that_are_too_large_still_arrives(
     temporal_client: Client, way: str, message: str

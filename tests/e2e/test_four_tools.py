@@ -25,10 +25,7 @@ from tests.replay import Asked, Reply
 pytestmark = [pytest.mark.speech, pytest.mark.timeout(400)]
 
 QUESTION = "Does aspirin protect from colon cancer?"
-TRIALS = {
-    "first.txt": ("0.60", "0.45", "0.80"),
-    "second.md": ("0.55", "0.40", "0.76"),
-}
+TRIALS = {"first.txt": ("0.60", "0.45", "0.80"), "second.md": ("0.55", "0.40", "0.76")}
 SCANNED, EARLIER = ("0.65", "0.50", "0.84"), ("0.58", "0.42", "0.79")
 SPOKEN = "The patients took aspirin for one year. The risk of colon cancer was lower in this group."
 EFFECT = re.compile(
@@ -115,14 +112,8 @@ def test_one_run_uses_all_four_tools_while_its_worker_is_killed(
         monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
         monkeypatch.setenv("DETERMINATOR_MODEL", "fake")
         flags = (
-            "--mode",
-            "iterative",
-            "--profile",
-            "biomedical",
-            "--source",
-            "evidence",
-            "--source",
-            "neo4j",
+            *("--mode", "iterative", "--profile", "biomedical", "--source", "evidence"),
+            *("--source", "neo4j"),
         )
         begun = determinator(
             *("ask", QUESTION, *flags, "--library", str(tmp_path / "papers"), "--analyse", "--detach")

@@ -36,9 +36,7 @@ REFERENCE = {
     *("number", "evidence_id", "source", "title", "authors", "year", "venue", "identifiers", "url"),
     *("evidence_type", "standing", "full_text"),
 }
-METHOD = {
-    *("searches", "counts", "iterations", "tokens", "cost_usd", "models", "plan_hash", "approvals"),
-}
+METHOD = {*("searches", "counts", "iterations", "tokens", "cost_usd", "models", "plan_hash", "approvals")}
 SEARCH = {"source", "query", "status", "hits", "kept", "seconds", "attempts"}
 
 

@@ -34,21 +34,9 @@ from tests.model.conftest import CONTEXT
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 
 ROLES: list[Role] = [
-    "query_parser",
-    "planner",
-    "observer",
-    "gap_evaluator",
-    "tool_selector",
-    "judge",
-    "orderer",
-    "reflector",
-    "hypothesis_generator",
-    "writer",
-    "verifier",
-    "editor",
-    "extractor",
-    "appraiser",
-    "manager",
+    *("query_parser", "planner", "observer", "gap_evaluator", "tool_selector", "judge", "orderer"),
+    *("reflector", "hypothesis_generator", "writer", "verifier", "editor", "extractor"),
+    *("appraiser", "manager"),
 ]
 SHOWN = {d.evidence_id for d in DOCUMENTS}
 

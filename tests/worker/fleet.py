@@ -124,14 +124,7 @@ class Fleet:
 
 @asynccontextmanager
 async def fleet(
-    client: Client,
-    size: int,
-    address: str,
-    ncbi: str,
-    folder: Path,
-    heartbeat: float,
-    *,
-    key: str = "",
+    client: Client, size: int, address: str, ncbi: str, folder: Path, heartbeat: float, *, key: str = ""
 ) -> AsyncIterator[Fleet]:
     """A fleet of so many processes, once all of them poll. They are killed at the end."""
     queue = f"rates-{uuid.uuid4().hex[:8]}"

@@ -25,15 +25,7 @@ from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
 from workflows.refresh import RefreshReport
-from workflows.types import (
-    BudgetStatus,
-    EventsAfter,
-    Limits,
-    Outcome,
-    Progress,
-    ReportView,
-    ResearchRequest,
-)
+from workflows.types import BudgetStatus, EventsAfter, Limits, Outcome, Progress, ReportView, ResearchRequest
 
 TEST_SERVER = Path(sys.executable).parent / "temporal-test-server"
 QUEUE = "stage"

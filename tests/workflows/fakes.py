@@ -16,14 +16,7 @@ from activities.candidate_activity import CandidateActivities
 from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.candidates import CandidateLookUp, LookedUp
 from activities.contracts.effects import AnalystInput, Program
-from activities.contracts.evidence import (
-    Evidence,
-    EvidenceRef,
-    ReportPlan,
-    ReportPlanSection,
-    Support,
-    Usage,
-)
+from activities.contracts.evidence import Evidence, EvidenceRef, ReportPlan, ReportPlanSection, Support, Usage
 from activities.contracts.judge import (
     Hypotheses,
     HypothesisInput,
@@ -86,13 +79,7 @@ from activities.publish_activity import PublishActivities
 from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.registry import SPECS
 from activities.search_activity import activity_name
-from tests.workflows.script import (
-    SOURCES,
-    Call,
-    Script,
-    document,
-    held,
-)
+from tests.workflows.script import SOURCES, Call, Script, document, held
 from worker.build import check_graph
 
 T = TypeVar("T")

@@ -131,11 +131,7 @@ async def test_one_section_that_runs_out_does_not_end_the_others(stage: Stage) -
     stage.script.answers["judge"] = verdict
     limits = {"max_tokens": 150_000, "max_iterations": 50}
     outcome, report, run = await stage.play(a_request("deep", limits=limits))
-    assert {s.id: s.status for s in report.sections} == {
-        "s1": "partial",
-        "s2": "complete",
-        "s3": "complete",
-    }
+    assert {s.id: s.status for s in report.sections} == {"s1": "partial", "s2": "complete", "s3": "complete"}
     assert outcome.stop_reason == "token_budget_exceeded"
     assert all(section.claims for section in report.sections)
     assert (await accounted(stage, run)).tokens <= 150_000

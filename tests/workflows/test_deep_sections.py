@@ -174,9 +174,7 @@ async def test_at_most_so_many_sections_run_at_once(stage: Stage) -> None:
     assert judged == {"s1", "s2", "s3", "s4", "s5"}
 
 
-async def test_a_section_that_begins_later_searches_itself_and_judges_what_others_found(
-    stage: Stage,
-) -> None:
+async def test_a_section_that_begins_later_searches_itself_and_judges_what_others_found(stage: Stage) -> None:
     """No gap is left from the second iteration on: what was offered is judged before the section ends."""
     stage.script.sections, stage.script.sufficient_at = 2, None
     stage.script.answers["gap_evaluator"] = lambda _: KnowledgeGapOutput(research_complete=True)

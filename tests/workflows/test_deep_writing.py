@@ -97,9 +97,7 @@ async def test_a_writer_is_shown_what_other_sections_have_written_and_none_of_it
     assert not any(claim.id.startswith(f"{name}.") for name, step in steps.items() for claim in step.written)
 
 
-async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reported_once(
-    stage: Stage,
-) -> None:
+async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reported_once(stage: Stage) -> None:
     """The common work is about the third section's question."""
 
     def search(task: Any) -> Any:

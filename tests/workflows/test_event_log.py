@@ -30,25 +30,10 @@ from workflows.event_types import (
 from workflows.types import EventLogView
 
 STORY = {
+    *(*("started", "reading", "read", "planned", "section_started", "looping", "gap", "searching"),),
     *(
-        "started",
-        "reading",
-        "read",
-        "planned",
-        "section_started",
-        "looping",
-        "gap",
-        "searching",
-    ),
-    *(
-        "search_complete",
-        "judging",
-        "judge_complete",
-        "stopping",
-        "section_complete",
-        "synthesizing",
-        "streaming",
-        "complete",
+        *("search_complete", "judging", "judge_complete", "stopping", "section_complete", "synthesizing"),
+        *("streaming", "complete"),
     ),
 }
 """What the log of any deep run contains."""

@@ -23,9 +23,7 @@ def test_the_best_attempt_is_the_one_with_the_highest_score_not_the_latest() -> 
     assert best is attempts[2]
 
 
-async def test_each_task_is_given_to_a_team_with_a_manager_and_a_judge_of_its_own(
-    stage: Stage,
-) -> None:
+async def test_each_task_is_given_to_a_team_with_a_manager_and_a_judge_of_its_own(stage: Stage) -> None:
     stage.script.sections = 2
     outcome, report, run = await stage.play(a_request("hierarchical", limits=UNBOUNDED))
     assert outcome.stop_reason == "sufficient_evidence"

@@ -176,20 +176,13 @@ NAMES = frozenset(
     {
         *("evidence_id", "quote", "agent", "id"),  # of a work, a source, a sentence
         *(
-            "research_mode",
-            "profile",
-            "sources",
-            "specialist",
-            "next_speaker",
-            "model",
+            *("research_mode", "profile", "sources", "specialist", "next_speaker", "model"),
         ),  # one of those offered
         *("relevant", "role"),  # ids of works, one of the profile's roles
     }
 )
 """Fields that name something which is there; a mark would name nothing."""
-UNUSED: Mapping[str, str] = {
-    "query_parser.original_query": "the question itself",
-}
+UNUSED: Mapping[str, str] = {"query_parser.original_query": "the question itself"}
 """Fields that reach nobody, with the reason."""
 
 

@@ -14,13 +14,7 @@ from workflows.rules.stopping import MAX_JUDGE_FAILURES
 from workflows.steps.ordering import in_order
 
 ROLES: tuple[Role, ...] = (
-    "query_parser",
-    "planner",
-    "observer",
-    "gap_evaluator",
-    "tool_selector",
-    "judge",
-    "writer",
+    *("query_parser", "planner", "observer", "gap_evaluator", "tool_selector", "judge", "writer"),
 )
 
 

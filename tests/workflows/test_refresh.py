@@ -12,11 +12,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from temporalio.client import (
-    Client,
-    ScheduleActionExecutionStartWorkflow,
-    ScheduleHandle,
-)
+from temporalio.client import Client, ScheduleActionExecutionStartWorkflow, ScheduleHandle
 from temporalio.testing import TimeSkipper
 
 from activities.contracts.errors import Refused

@@ -9,25 +9,9 @@ from tests.workflows.sandbox import DATA_AND_RULES, PASSED_THROUGH
 
 ROOT = Path(__file__).parents[2]
 PURE = {
-    "annotated_types",
-    "ast",
-    "base64",
-    "collections",
-    "dataclasses",
-    "datetime",
-    "enum",
-    "functools",
-    "hashlib",
-    "itertools",
-    "json",
-    "math",
-    "operator",
-    "pydantic",
-    "statistics",
-    "re",
-    "typing",
-    "unicodedata",
-    "zlib",
+    *("annotated_types", "ast", "base64", "collections", "dataclasses", "datetime", "enum", "functools"),
+    *("hashlib", "itertools", "json", "math", "operator", "pydantic", "statistics", "re", "typing"),
+    *("unicodedata", "zlib"),
 }
 """Packages with neither a clock nor randomness nor input and output, but for `CLOCK`."""
 CLOCK = {"now", "today", "utcnow"}

@@ -79,8 +79,7 @@ def test_a_turn_that_brought_nothing_is_a_stall_whatever_the_manager_says() -> N
 
 
 @pytest.mark.parametrize(
-    "said",
-    [{"looping": True}, {"progress": False}, {"satisfied": True}, {"next_speaker": "reporter"}],
+    "said", [{"looping": True}, {"progress": False}, {"satisfied": True}, {"next_speaker": "reporter"}]
 )
 def test_a_manager_that_stalls_loops_or_ends_too_early_stalls_the_team(said: dict[str, object]) -> None:
     team, _ = apply_ledger(
@@ -175,9 +174,7 @@ async def test_a_looping_manager_is_ended_by_the_plans_it_may_make(stage: Stage)
     assert len(stage.fakes.of("manager")) <= 3 * (MAX_STALLS + 1) + 2
 
 
-async def test_a_manager_without_an_answer_is_skipped_and_the_report_says_so(
-    stage: Stage,
-) -> None:
+async def test_a_manager_without_an_answer_is_skipped_and_the_report_says_so(stage: Stage) -> None:
     stage.script.always["manager"] = lambda _: (_ for _ in ()).throw(ValueError("no such ledger"))
     outcome, report, _ = await stage.play(a_request("team", limits=ROUNDS))
     assert outcome.stop_reason == "sufficient_evidence"

@@ -45,11 +45,7 @@ def test_the_file_of_config_init_sets_nothing_until_a_line_is_uncommented(
 
 def test_a_flag_goes_over_the_setting_and_reaches_the_limits() -> None:
     asked = with_options(Settings(max_tokens=10, max_cost=1.0), {"max_cost": 0.5, "max_section_time": "15m"})
-    assert limits(asked) == {
-        "max_tokens": 10,
-        "max_cost_microusd": 500_000,
-        "max_section_seconds": 900.0,
-    }
+    assert limits(asked) == {"max_tokens": 10, "max_cost_microusd": 500_000, "max_section_seconds": 900.0}
 
 
 def test_a_value_that_a_setting_refuses_is_refused_of_python_too(tmp_path: Path) -> None:

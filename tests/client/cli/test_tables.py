@@ -139,10 +139,7 @@ def test_what_was_read_found_and_used_of_a_library_can_be_seen(runs: dict[str, s
     assert files["cohort.txt"]["unused_because"] == {}
     lines = determinator("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
     items = [json.loads(line) for line in lines]
-    assert {(item["cited_as"], item["unused_because"]) for item in items} == {
-        (1, None),
-        (None, "not_read"),
-    }
+    assert {(item["cited_as"], item["unused_because"]) for item in items} == {(1, None), (None, "not_read")}
     assert {item["relevance_score"] for item in items} == {None}, "nothing was judged"
     shown = Terminal("documents", "--run", runs["iterative"], columns=80)
     assert shown.end() == 0

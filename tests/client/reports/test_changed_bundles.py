@@ -219,10 +219,7 @@ def test_both_checks_of_a_changed_bundle_come_to_one_verdict(
     verdicts = (done.returncode == 0, ran.code == 0)
     assert (
         verdicts == {"by both": (False, False), "by verify": (True, False), "by none": (True, True)}[seen]
-    ), (
-        done.stdout,
-        ran,
-    )
+    ), (done.stdout, ran)
 
 
 def test_what_could_not_be_compared_is_said(exported: Path) -> None:

@@ -42,11 +42,7 @@ class Server:
     async def result(self) -> Outcome:
         await self.ended.wait()
         return Outcome(
-            run_id="r",
-            stop_reason="sufficient_evidence",
-            answered=True,
-            report_blob="",
-            markdown_blob="",
+            run_id="r", stop_reason="sufficient_evidence", answered=True, report_blob="", markdown_blob=""
         )
 
     async def describe(self) -> Described:
