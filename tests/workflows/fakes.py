@@ -178,86 +178,113 @@ class Fakes:
         )
 
     @activity.defn
-    async def clarify_question(self, step: ClarifyInput) -> Charged[Clarified]:
-        return await self._think("clarifier", step, Clarified)
-
-    @activity.defn
-    async def parse_query(self, step: ParseQueryInput) -> Charged[ParsedQuery]:
-        def answer() -> ParsedQuery:
-            return ParsedQuery.model_validate(
-                {
-                    "original_query": step.question,
-                    "improved_query": step.question,
-                    "research_mode": self.script.mode,
-                    "profile": self.script.profile.name,
-                    "research_questions": (step.question,),
-                    "rationale": "because the script says so",
-                }
-            )
-
-        return await self._think("query_parser", step, answer)
-
-    @activity.defn
-    async def plan_report(self, step: PlanInput) -> Charged[ReportPlan]:
-        def answer() -> ReportPlan:
-            return ReportPlan(
-                report_title="A plan",
-                background_context="What is known.",
-                report_outline=tuple(
-                    ReportPlanSection(title=f"Section {n}", key_question=f"question number {n}")
-                    for n in range(1, self.script.sections + 1)
-                ),
-            )
-
-        return await self._think("planner", step, answer)
-
-    @activity.defn
-    async def observe(self, step: ObserveInput) -> Charged[Observation]:
-        return await self._think("observer", step, lambda: Observation(text=f"seen {len(step.titles)}"))
-
-    @activity.defn
-    async def evaluate_gaps(self, step: GapsInput) -> Charged[KnowledgeGapOutput]:
-        gap = f"gap {step.iteration} of {step.question}"
-        return await self._think(
-            "gap_evaluator", step, lambda: KnowledgeGapOutput(outstanding_gaps=(gap[:80],))
-        )
-
-    @activity.defn
-    async def select_tools(self, step: SelectInput) -> Charged[AgentSelectionPlan]:
-        def answer() -> AgentSelectionPlan:
-            return AgentSelectionPlan(
-                tasks=tuple(
-                    AgentTask(gap=gap, agent=option.info.name, query=f"{gap[:60]} in {option.info.name}")
-                    for gap in step.gaps
-                    for option in step.sources
-                )
-            )
-
-        return await self._think("tool_selector", step, answer)
-
-    @activity.defn
     async def order_evidence(self, step: OrderInput) -> Ordered:
         """As they were found."""
         self.ordered.append(step)
         return Ordered(ids=tuple(ref.evidence_id for ref in step.evidence)[: step.most])
 
-    @activity.defn
-    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeBatch]:
-        def answer() -> JudgeBatch:
-            if step.model.backend == "extractive":
-                return JudgeBatch(relevant=tuple(ref.evidence_id for ref in step.evidence[:5]))
-            at = self.script.sufficient_at
-            return self.judged(step, enough=at is not None and step.iteration >= at)
+    def _thinks(
+        self, name: str, role: Role, takes: type[StepContext], gives: type, answer: Callable[[Any], Any]
+    ) -> Callable[..., Any]:
+        """A thinking step under its real name, which gives this answer where the script has none."""
 
-        return await self._think("judge", step, answer)
+        async def think(step: Any) -> Any:
+            return await self._think(role, step, lambda: answer(step))
 
-    @activity.defn
-    async def revise_report(self, step: ReviseInput) -> Charged[Revised]:
-        return await self._think("reviser", step, Revised)
+        think.__annotations__ = {"step": takes, "return": Charged[gives]}  # type: ignore[valid-type]
+        return activity.defn(name=name)(think)
 
-    @activity.defn
-    async def weigh_work(self, step: WeighInput) -> Charged[Weighed]:
-        return await self._think("orderer", step, Weighed)
+    @property
+    def _thinking(self) -> list[Callable[..., Any]]:
+        thinks, script = self._thinks, self.script
+        return [
+            thinks("clarify_question", "clarifier", ClarifyInput, Clarified, lambda _: Clarified()),
+            thinks("parse_query", "query_parser", ParseQueryInput, ParsedQuery, self._parsed),
+            thinks("plan_report", "planner", PlanInput, ReportPlan, self._planned),
+            thinks(
+                "observe",
+                "observer",
+                ObserveInput,
+                Observation,
+                lambda step: Observation(text=f"seen {len(step.titles)}"),
+            ),
+            thinks(
+                "evaluate_gaps",
+                "gap_evaluator",
+                GapsInput,
+                KnowledgeGapOutput,
+                lambda s: KnowledgeGapOutput(outstanding_gaps=(f"gap {s.iteration} of {s.question}"[:80],)),
+            ),
+            thinks("select_tools", "tool_selector", SelectInput, AgentSelectionPlan, self._selected),
+            thinks("judge_evidence", "judge", JudgeInput, JudgeBatch, self._verdict),
+            thinks("weigh_work", "orderer", WeighInput, Weighed, lambda _: Weighed()),
+            thinks("revise_report", "reviser", ReviseInput, Revised, lambda _: Revised()),
+            thinks("reflect", "reflector", ReflectInput, Reflection, lambda _: Reflection(served=False)),
+            thinks("generate_hypotheses", "hypothesis_generator", HypothesisInput, Hypotheses, self._named),
+            thinks("write_section", "writer", WriteInput, SectionDraft, self._draft),
+            thinks(
+                "verify_sentences",
+                "verifier",
+                VerifyInput,
+                Verdicts,
+                lambda step: Verdicts(verdicts=tuple(SentenceVerdict(id=s.id) for s in step.sentences)),
+            ),
+            thinks("edit_report", "editor", EditInput, Edited, lambda step: Edited(title=step.title)),
+            thinks("extract_table", "extractor", ExtractInput, Extracted, self._extracted),
+            thinks("appraise_effects", "appraiser", AppraiseInput, Appraisal, lambda _: Appraisal()),
+            thinks("manage_team", "manager", ManagerInput, TeamLedger, manage),
+            thinks("write_program", "analyst", AnalystInput, Program, lambda _: Program(code=script.program)),
+            thinks("ask_own_role", "own_role", OwnStepInput, OwnStepOutput, lambda _: OwnStepOutput()),
+        ]
+
+    def _parsed(self, step: ParseQueryInput) -> ParsedQuery:
+        return ParsedQuery.model_validate(
+            {
+                "original_query": step.question,
+                "improved_query": step.question,
+                "research_mode": self.script.mode,
+                "profile": self.script.profile.name,
+                "research_questions": (step.question,),
+                "rationale": "because the script says so",
+            }
+        )
+
+    def _planned(self, _: PlanInput) -> ReportPlan:
+        outline = (
+            ReportPlanSection(title=f"Section {n}", key_question=f"question number {n}")
+            for n in range(1, self.script.sections + 1)
+        )
+        return ReportPlan(
+            report_title="A plan", background_context="What is known.", report_outline=tuple(outline)
+        )
+
+    @staticmethod
+    def _selected(step: SelectInput) -> AgentSelectionPlan:
+        tasks = (
+            AgentTask(gap=gap, agent=option.info.name, query=f"{gap[:60]} in {option.info.name}")
+            for gap in step.gaps
+            for option in step.sources
+        )
+        return AgentSelectionPlan(tasks=tuple(tasks))
+
+    def _verdict(self, step: JudgeInput) -> JudgeBatch:
+        if step.model.backend == "extractive":
+            return JudgeBatch(relevant=tuple(ref.evidence_id for ref in step.evidence[:5]))
+        at = self.script.sufficient_at
+        return self.judged(step, enough=at is not None and step.iteration >= at)
+
+    def _named(self, step: HypothesisInput) -> Hypotheses:
+        named = []
+        for drug, ref in zip(("metformin", "aspirin", "sirolimus"), step.evidence, strict=False):
+            found = self.documents[ref.blob]
+            support = (Support(evidence_id=found.evidence_id, quote=found.text),)
+            named.append(MechanismHypothesis(drug=drug, target="mTOR", supporting_evidence=support))
+        return Hypotheses(hypotheses=tuple(named))
+
+    @staticmethod
+    def _extracted(step: ExtractInput) -> Extracted:
+        rows = tuple(TableRow(evidence_id=ref.evidence_id) for ref in step.evidence)
+        return Extracted(table=Table(columns=step.columns, rows=rows))
 
     def judged(self, step: JudgeInput, *, enough: bool, **more: Any) -> JudgeBatch:
         """Every work of a batch answers, directly where it is enough."""
@@ -279,29 +306,6 @@ class Fakes:
         }
         return JudgeBatch.model_validate({**batch, **more})
 
-    @activity.defn
-    async def reflect(self, step: ReflectInput) -> Charged[Reflection]:
-        return await self._think("reflector", step, lambda: Reflection(served=False))
-
-    @activity.defn
-    async def generate_hypotheses(self, step: HypothesisInput) -> Charged[Hypotheses]:
-        documents = [self.documents[ref.blob] for ref in step.evidence]
-
-        def answer() -> Hypotheses:
-            drugs = ("metformin", "aspirin", "sirolimus")
-            return Hypotheses(
-                hypotheses=tuple(
-                    MechanismHypothesis(
-                        drug=drug,
-                        target="mTOR",
-                        supporting_evidence=(Support(evidence_id=d.evidence_id, quote=d.text),),
-                    )
-                    for drug, d in zip(drugs, documents, strict=False)
-                )
-            )
-
-        return await self._think("hypothesis_generator", step, answer)
-
     def _draft(self, step: WriteInput) -> SectionDraft:
         """A claim for each of the first three items: their own sentence. Without a model it is a passage."""
         own = [ref for ref in step.evidence if ref.evidence_id not in step.shared]
@@ -311,61 +315,12 @@ class Fakes:
                 Passage(evidence_id=ref.evidence_id, quotes=(self.documents[ref.blob].text,)) for ref in refs
             )
             return SectionDraft(title=step.title, passages=passages)
-        return SectionDraft(
-            title=step.title,
-            paragraphs=tuple(
-                DraftParagraph(
-                    claims=(
-                        DraftClaim(
-                            text=self.documents[ref.blob].text,
-                            support=(
-                                Support(evidence_id=ref.evidence_id, quote=self.documents[ref.blob].text),
-                            ),
-                        ),
-                    )
-                )
-                for ref in refs
-            ),
-        )
-
-    @activity.defn
-    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
-        return await self._think("writer", step, lambda: self._draft(step))
-
-    @activity.defn
-    async def verify_sentences(self, step: VerifyInput) -> Charged[Verdicts]:
-        def answer() -> Verdicts:
-            return Verdicts(verdicts=tuple(SentenceVerdict(id=s.id) for s in step.sentences))
-
-        return await self._think("verifier", step, answer)
-
-    @activity.defn
-    async def edit_report(self, step: EditInput) -> Charged[Edited]:
-        return await self._think("editor", step, lambda: Edited(title=step.title))
-
-    @activity.defn
-    async def extract_table(self, step: ExtractInput) -> Charged[Extracted]:
-        def answer() -> Extracted:
-            rows = tuple(TableRow(evidence_id=ref.evidence_id) for ref in step.evidence)
-            return Extracted(table=Table(columns=step.columns, rows=rows))
-
-        return await self._think("extractor", step, answer)
-
-    @activity.defn
-    async def appraise_effects(self, step: AppraiseInput) -> Charged[Appraisal]:
-        return await self._think("appraiser", step, Appraisal)
-
-    @activity.defn
-    async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
-        return await self._think("manager", step, lambda: manage(step))
-
-    @activity.defn
-    async def write_program(self, step: AnalystInput) -> Charged[Program]:
-        return await self._think("analyst", step, lambda: Program(code=self.script.program))
-
-    @activity.defn
-    async def ask_own_role(self, step: OwnStepInput) -> Charged[OwnStepOutput]:
-        return await self._think("own_role", step, OwnStepOutput)
+        paragraphs = []
+        for ref in refs:
+            text = self.documents[ref.blob].text
+            support = (Support(evidence_id=ref.evidence_id, quote=text),)
+            paragraphs.append(DraftParagraph(claims=(DraftClaim(text=text, support=support),)))
+        return SectionDraft(title=step.title, paragraphs=tuple(paragraphs))
 
     @activity.defn
     async def look_up_candidate(self, step: CandidateLookUp) -> LookedUp:
@@ -450,31 +405,8 @@ class Fakes:
             AnalysisActivities(self.store).run_program,
             EventActivities(self.store).store_events,
             FollowUpActivities(self.store).import_evidence,
-            check_graph,
-            self.prepare,
-            self.clarify_question,
-            self.parse_query,
-            self.plan_report,
-            self.observe,
-            self.evaluate_gaps,
-            self.select_tools,
-            self.judge_evidence,
-            self.weigh_work,
-            self.revise_report,
-            self.reflect,
-            self.generate_hypotheses,
-            self.order_evidence,
-            self.write_section,
-            self.verify_sentences,
-            self.edit_report,
-            self.extract_table,
-            self.appraise_effects,
-            self.manage_team,
-            self.write_program,
-            self.ask_own_role,
             OwnStepActivities(self.store).run_code_step,
-            self.look_up_candidate,
-            self.read_in_full,
-            self.publish_report,
+            *(check_graph, self.prepare, self.order_evidence, self.look_up_candidate, self.read_in_full),
+            *(self.publish_report, *self._thinking),
             *(self._search(source) for source in (*SOURCES, "library")),
         ]
