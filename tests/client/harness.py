@@ -48,6 +48,12 @@ def determinator(*arguments: str, env: Mapping[str, str] | None = None, stdin: s
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+def gate_of(run_id: str, **env: str) -> str:
+    """The gate at which a run waits."""
+    progress = determinator("status", run_id, "--json", env=env).json()["progress"]
+    return str(progress["waiting_for"] or "") if progress else ""
+
+
 def begin(*arguments: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
     """Start a command and leave it running."""
     return subprocess.Popen(

@@ -12,15 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.client.harness import Ran, determinator, processes_of
+from tests.papers import QUESTION
 
 pytestmark = pytest.mark.xdist_group("e2e-private")
 
-QUESTION = "Does metformin lower the risk of colorectal cancer?"
-TEXT = (
-    "Metformin use and colorectal cancer risk in a cohort\n\n"
-    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
-    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes."
-)
 WATCHER = """
 import os, sys
 
@@ -81,14 +76,6 @@ def hosts(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     return read
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "cohort.txt").write_text(TEXT)
-    return folder
-
-
 def sources_of(run: Ran) -> set[str]:
     """The sources a run searched."""
     report = determinator("report", run.run_id, "--format", "json").json()
@@ -96,12 +83,12 @@ def sources_of(run: Ran) -> set[str]:
 
 
 def test_a_library_alone_and_an_offline_run_contact_nobody(
-    library: Path, hosts: Callable[[], set[str]]
+    library: str, hosts: Callable[[], set[str]]
 ) -> None:
     """A library of the configuration is as private as that of a flag."""
     for arguments, env in (
-        ((QUESTION, "--library", str(library)), {}),
-        ((QUESTION,), {"DETERMINATOR_LIBRARY": str(library)}),
+        ((QUESTION, "--library", library), {}),
+        ((QUESTION,), {"DETERMINATOR_LIBRARY": library}),
         (("Is laparoscopic surgery as safe as open surgery?", "--offline"), {}),
     ):
         ran = determinator("ask", *arguments, env=env)
@@ -112,11 +99,11 @@ def test_a_library_alone_and_an_offline_run_contact_nobody(
 
 
 def test_other_sources_join_when_named_and_what_they_get_is_said_first(
-    library: Path, hosts: Callable[[], set[str]]
+    library: str, hosts: Callable[[], set[str]]
 ) -> None:
     """The control: the watcher sees a source that is asked."""
     named = determinator(
-        *("ask", QUESTION, "--library", str(library), "--source", "crossref", "--max-time", "40s"),
+        *("ask", QUESTION, "--library", library, "--source", "crossref", "--max-time", "40s"),
         env={"DETERMINATOR_CROSSREF_URL": "http://crossref.invalid"},
     )
     assert "Leaves this machine: search queries to crossref." in named.err.splitlines()
@@ -125,9 +112,9 @@ def test_other_sources_join_when_named_and_what_they_get_is_said_first(
     assert hosts() == {"crossref.invalid"}
 
 
-def test_what_leaves_the_machine_is_stated_with_its_address(home: Path, library: Path) -> None:
+def test_what_leaves_the_machine_is_stated_with_its_address(home: Path, library: str) -> None:
     env = {"OPENAI_API_KEY": "hush-hush", "OPENAI_BASE_URL": "https://models.example/v1"}
-    flags = ("--library", str(library), "--model", "m1", "--also-web", "--detach")
+    flags = ("--library", library, "--model", "m1", "--also-web", "--detach")
     ran = determinator("ask", QUESTION, *flags, env=env)
     assert "question and found text to m1 at models.example" in ran.err
     assert "hush-hush" not in ran.err + ran.out

@@ -9,27 +9,13 @@ import pytest
 from tests.client.harness import begin, determinator, wait_until
 from tests.client.terminal import Terminal
 from tests.e2e.stage import own_id
-from tests.papers import papers
+from tests.papers import QUESTION
 
 pytestmark = pytest.mark.xdist_group("e2e-terminal")
 
-QUESTION = "Does metformin lower the risk of colorectal cancer?"
-DOCUMENTS = {
-    "cohort.txt": "Metformin use and colorectal cancer risk in a cohort\n\n"
-    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
-    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes.",
-    "mechanism.txt": "Metformin inhibits growth of colorectal cancer cells\n\n"
-    "Metformin activated AMPK and inhibited mTOR signalling in colorectal cancer cells. "
-    "Growth of colorectal cancer cells was reduced by metformin in a dose-dependent manner.",
-}
 FIRST = "No language model has read this."
 WIDTHS = pytest.mark.parametrize("columns", [80, 140])
 PROMPT = "[a]pprove [e]dit [r]eject [d]etach:"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> str:
-    return str(papers(tmp_path, DOCUMENTS))
 
 
 @WIDTHS

@@ -5,38 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import Ran, determinator, living, processes_of, wait_until
+from tests.client.harness import Ran, determinator, gate_of, living, processes_of, wait_until
 from tests.fake_openai import sensible
+from tests.papers import QUESTION
 from tests.replay import ReplayServer
 
 pytestmark = pytest.mark.xdist_group("e2e-two-terminals")
 
-QUESTION = "Does metformin lower the risk of colorectal cancer?"
-TEXT = (
-    "Metformin use and colorectal cancer risk in a cohort\n\n"
-    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
-    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes."
-)
 KEY = "hush-hush-of-the-first-terminal"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> str:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "cohort.txt").write_text(TEXT)
-    return str(folder)
 
 
 @pytest.fixture
 def paid(home: Path) -> "dict[str, str]":
     """The environment of a terminal that has the key; its model is started by the test."""
     return {"OPENAI_API_KEY": KEY}
-
-
-def waits(run_id: str, **env: str) -> bool:
-    seen = determinator("status", run_id, "--json", env=env).json()["progress"]
-    return bool(seen and seen["waiting_for"])
 
 
 def ask(library: str, *flags: str, env: "dict[str, str] | None" = None) -> Ran:
@@ -50,7 +32,7 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
     model.on("/chat/completions", sensible)
     paid["OPENAI_BASE_URL"] = model.url
     first = ask(library, "--model", "m1", "--approve", "report", "--detach", env=paid)
-    wait_until(lambda: waits(first.run_id, **paid), what="the report gate")
+    wait_until(lambda: gate_of(first.run_id, **paid), what="the report gate")
     return first.run_id
 
 
@@ -97,7 +79,7 @@ def test_runs_whose_processes_are_gone_wait_for_a_worker_with_their_key(
         asked = determinator("ask", QUESTION, "--mode", "iterative", "--library", library)
         assert asked.code in (0, 4), asked
         assert "OPENAI_API_KEY" in asked.err
-        assert waits(run_id, **paid)
+        assert gate_of(run_id, **paid)
 
         assert determinator("approve", run_id, "--gate", "report", env=paid).code == 0
         assert determinator("watch", run_id, env=paid).code == 0
@@ -109,7 +91,7 @@ def test_a_restart_that_is_asked_for_replaces_a_busy_worker_and_its_runs_go_on(
     home: Path, library: str
 ) -> None:
     first = ask(library, "--approve", "report", "--detach")
-    wait_until(lambda: waits(first.run_id), what="the report gate")
+    wait_until(lambda: gate_of(first.run_id), what="the report gate")
     before = processes_of(home)["worker"]
     other = {"NCBI_API_KEY": "x"}
     assert determinator("up", env=other).code == 0

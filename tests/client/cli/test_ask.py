@@ -12,21 +12,16 @@ from pathlib import Path
 import pytest
 
 from client.embedded.home import look
-from tests.client.harness import COMMAND, Ran, begin, determinator, living, processes_of, wait_until
+from tests.client.harness import COMMAND, Ran, begin, determinator, gate_of, living, processes_of, wait_until
 from tests.fake_openai import FakeOpenAI, sensible
-from tests.papers import QUESTION, papers
+from tests.papers import QUESTION
 
 PLAIN = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0x2013: "-", 0x2014: "-"}
 """Typographic quotes and dashes to plain ones, as the quote check does it."""
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
-    return papers(tmp_path)
-
-
-def ask(library: Path, *flags: str, question: str = QUESTION, env: dict[str, str] | None = None) -> Ran:
-    arguments = ["--mode", "iterative", "--source", "library", "--library", str(library), *flags]
+def ask(library: str, *flags: str, question: str = QUESTION, env: dict[str, str] | None = None) -> Ran:
+    arguments = ["--mode", "iterative", "--source", "library", "--library", library, *flags]
     return determinator("ask", question, *arguments, env=env)
 
 
@@ -36,7 +31,7 @@ def normal(text: str) -> str:
 
 
 def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
-    file_home: Path, library: Path
+    file_home: Path, library: str
 ) -> None:
     ran = ask(library)
     assert ran.code == 0, ran
@@ -76,7 +71,7 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
 
 
 def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
-    file_home: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with FakeOpenAI() as server:
         server.script(sensible)
@@ -84,7 +79,7 @@ def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv("DETERMINATOR_EFFORT", "normal")
         monkeypatch.setenv("DETERMINATOR_PRICES", '{"stub": {"input": 1, "output": 4}}')
-        flags = ("--mode", "deep", "--library", str(library), "--model", "stub", "--max-cost", "0.01")
+        flags = ("--mode", "deep", "--library", library, "--model", "stub", "--max-cost", "0.01")
         before = determinator("list", "--json").json()
         ran = determinator("ask", QUESTION, "--dry-run", *flags)
         assert ran.code == 0, ran.err
@@ -97,7 +92,7 @@ def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
 
 
 def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_id(
-    file_home: Path, library: Path
+    file_home: Path, library: str
 ) -> None:
     first = ask(library, "--approve", "report", "--detach")
     assert first.code == 0
@@ -107,7 +102,7 @@ def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_
     assert second.json()["run_id"] == first.run_id
     assert f"joining the run {first.run_id}" in second.err
 
-    wait_until(lambda: waits_at(first.run_id, "report"))
+    wait_until(lambda: gate_of(first.run_id) == "report")
     assert determinator("approve", first.run_id, "--by", "Ada", "--note", "good").code == 0
     assert determinator("watch", "last").code == 0
     approvals = determinator("report", "last", "--format", "json").json()["methodology"]["approvals"]
@@ -127,7 +122,7 @@ def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_
     assert other.run_id != first.run_id
 
 
-def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(home: Path, library: Path) -> None:
+def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(home: Path, library: str) -> None:
     first = ask(library, "--detach")
     saved = home / "reports" / f"{first.run_id}.md"
     wait_until(saved.exists, what="the report of the detached run")
@@ -163,14 +158,9 @@ def test_the_demo_answers_from_several_works_with_verified_claims(file_home: Pat
     assert report["verification"]["verified"] >= 5
 
 
-def waits_at(run_id: str, gate: str) -> bool:
-    seen = determinator("status", run_id, "--json").json()
-    return bool(seen["progress"] and seen["progress"]["waiting_for"] == gate)
-
-
-def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: Path) -> None:
+def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: str) -> None:
     command = begin(
-        *("ask", QUESTION, "--mode", "iterative", "--source", "library", "--library", str(library)),
+        *("ask", QUESTION, "--mode", "iterative", "--source", "library", "--library", library),
         *("--approve", "report"),
     )
     assert command.stderr is not None
@@ -189,9 +179,9 @@ def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: Path) -> 
     assert determinator("status", "last", "--json").json()["status"] == "running"
 
 
-def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: Path, library: Path) -> None:
+def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: Path, library: str) -> None:
     command = begin(
-        *("ask", QUESTION, "--mode", "iterative", "--source", "library", "--library", str(library)),
+        *("ask", QUESTION, "--mode", "iterative", "--source", "library", "--library", library),
         *("--approve", "report", "--json"),
     )
     assert command.stderr is not None
@@ -212,9 +202,9 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: P
     assert after != before
 
 
-def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, library: Path) -> None:
+def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, library: str) -> None:
     commands = [
-        begin("ask", f"{QUESTION} {word}?", "--source", "library", "--library", str(library))
+        begin("ask", f"{QUESTION} {word}?", "--source", "library", "--library", library)
         for word in ("women", "men", "patients", "adults")
     ]
     said = [command.communicate(timeout=150) for command in commands]
@@ -227,7 +217,7 @@ def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, l
     assert {row["status"] for row in listed} == {"completed"}
 
 
-def test_a_run_is_found_by_any_unambiguous_part_of_its_id(file_home: Path, library: Path) -> None:
+def test_a_run_is_found_by_any_unambiguous_part_of_its_id(file_home: Path, library: str) -> None:
     question = "Does aspirin lower the risk of colorectal cancer?"
     one = ask(library, "--approve", "report", "--detach", question=question)
     two = ask(library, "--approve", "report", "--max-iterations", "3", "--detach", question=question)
@@ -250,7 +240,7 @@ def test_a_run_is_found_by_any_unambiguous_part_of_its_id(file_home: Path, libra
 
 
 def test_a_run_that_was_terminated_is_exit_code_1(
-    file_home: Path, library: Path, temporal_binary: Path
+    file_home: Path, library: str, temporal_binary: Path
 ) -> None:
     ran = ask(library, "--approve", "report", "--detach", "--json")
     command = begin("watch", ran.json()["run_id"])

@@ -6,11 +6,15 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import httpx
 
 from client.embedded.binary import free_port
 from tests.client.harness import begin, wait_until
+
+if TYPE_CHECKING:
+    from openai import OpenAI
 
 
 @dataclass
@@ -57,3 +61,10 @@ def is_up(port: int) -> bool:
 def ids(lines: Sequence[str]) -> list[int]:
     """The ids of server-sent events, in the order they came."""
     return [int(line.removeprefix("id: ")) for line in lines if line.startswith("id: ")]
+
+
+def client_of(served: Served) -> "OpenAI":
+    """The unmodified client of OpenAI."""
+    from openai import OpenAI
+
+    return OpenAI(base_url=f"{served.url}/v1", api_key=served.token, timeout=180, max_retries=0)

@@ -5,16 +5,13 @@ not captured from one that runs.
 """
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from openai import BadRequestError, NotFoundError, OpenAI
+from openai import BadRequestError, NotFoundError
 
-from tests.client.http.served import Served, serving
-from tests.papers import papers
+from tests.client.http.served import Served, client_of
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -45,18 +42,6 @@ TITLE = {
     "stream": False,
     "max_completion_tokens": 1000,
 }
-
-
-@pytest.fixture
-def served(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(file_home.parent)))
-    with serving() as server:
-        yield server
-
-
-def client_of(served: Served) -> OpenAI:
-    return OpenAI(base_url=f"{served.url}/v1", api_key=served.token, timeout=180, max_retries=0)
 
 
 def test_a_conversation_asks_streams_and_builds_on_its_answer(served: Served) -> None:

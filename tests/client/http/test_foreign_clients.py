@@ -4,25 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.client.http.served import Served, serving
-from tests.papers import papers
+from tests.client.http.served import Served
 
 pytestmark = [pytest.mark.npm, pytest.mark.timeout(500)]
 HERE = Path(__file__).parent
-
-
-@pytest.fixture
-def served(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(file_home.parent)))
-    with serving() as server:
-        yield server
 
 
 def answers_of(command: list[str], served: Served) -> Any:

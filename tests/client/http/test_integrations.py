@@ -13,7 +13,6 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from determinator import Determinator
 from tests.client.http.served import serving
-from tests.papers import papers
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -37,17 +36,8 @@ def executed(*code: str) -> dict[str, Any]:
     return module.__dict__
 
 
-@pytest.fixture
-def library(file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The configured library, and a folder `papers` here."""
-    folder = papers(file_home.parent)
-    (tmp_path / "papers").symlink_to(folder)
-    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(folder))
-    return folder
-
-
-def test_the_code_for_python_and_a_notebook_runs(library: Path) -> None:
+def test_the_code_for_python_and_a_notebook_runs(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "papers").symlink_to(library)  # in the current folder, as the documents name it
     names = executed(*blocks("Python", "python"), *blocks("A notebook", "python"))
     assert names["works"]
     assert names["quotes"]

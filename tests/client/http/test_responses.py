@@ -4,7 +4,6 @@ import json
 import os
 import random
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,33 +15,13 @@ from openai.types.responses.response_output_item import McpApprovalRequest
 
 from client.embedded.binary import free_port
 from tests.client.harness import living, wait_until
-from tests.client.http.served import Served, ids, serving
-from tests.papers import papers
+from tests.client.http.served import Served, client_of, ids, serving
 
 pytestmark = pytest.mark.timeout(300)
 
 ASKED = "Does metformin lower the risk of colorectal cancer"
 KILLS = int(os.environ.get("DETERMINATOR_TEST_KILLS", "50"))
 FAST = {"determinator": {"max_iterations": 1}}
-
-
-@pytest.fixture
-def library(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that all questions search."""
-    folder = papers(file_home.parent)
-    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(folder))
-    return folder
-
-
-@pytest.fixture
-def served(library: Path) -> Iterator[Served]:
-    with serving("--allow", str(library.parent)) as server:
-        yield server
-
-
-def client_of(served: Served) -> OpenAI:
-    return OpenAI(base_url=f"{served.url}/v1", api_key=served.token, timeout=180, max_retries=0)
 
 
 def ended(client: OpenAI, response: Response) -> Response:
