@@ -47,10 +47,6 @@ def _provider(value: object) -> object:
     return None
 
 
-def _format(value: object) -> object:
-    return "md" if value == "markdown" else value
-
-
 def _always(what: str) -> Callable[[object], object]:
     def convert(value: object) -> object:
         if value is not True:
@@ -67,7 +63,7 @@ _OTHER: Mapping[str, FileKey] = {
     "temporal.api_key": FileKey(refused="a key does not belong in this file; set TEMPORAL_API_KEY"),
     "llm.provider": FileKey(convert=_provider),
     "tools.enabled": FileKey("default_sources", _tools),
-    "output.format": FileKey("output_format", _format),
+    "output.format": FileKey("output_format", lambda value: "md" if value == "markdown" else value),
     "output.include_citations": FileKey(convert=_always("citations")),
     "output.include_methodology": FileKey(convert=_always("the searches and methods")),
 }

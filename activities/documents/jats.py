@@ -106,7 +106,7 @@ def _tables(article: etree._Element) -> str:
 
 
 def _lines(element: etree._Element) -> list[str]:
-    """Headings and paragraphs below an element, one a line."""
+    """Headings and paragraphs below an element, one a line; what stands as a block inside a paragraph follows it."""
     lines: list[str] = []
     for child in element:
         if not isinstance(child.tag, str) or child.tag in _LEFT_OUT:
@@ -117,20 +117,11 @@ def _lines(element: etree._Element) -> list[str]:
             lines.append(_clean(text_of(child, _skip)))
         elif child.tag == "p":
             lines.append(_clean(text_of(child, _skip_blocks)))
-            lines += _lines_of_lists(child)
+            inside = (inner for inner in child if isinstance(inner.tag, str) and inner.tag in _BLOCKS)
+            lines += [line for inner in inside for line in _lines(inner)]
         elif child.tag in _BLOCKS or len(child):
             lines += _lines(child)
     return lines
-
-
-def _lines_of_lists(paragraph: etree._Element) -> list[str]:
-    """Lists and quotations that stand inside a paragraph."""
-    return [
-        line
-        for child in paragraph
-        if isinstance(child.tag, str) and child.tag in _BLOCKS
-        for line in _lines(child)
-    ]
 
 
 def _skip_blocks(element: etree._Element) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
@@ -87,21 +88,14 @@ def reading_order(lines: Sequence[Line]) -> list[Line]:
     if len(lines) < 2:
         return list(lines)
     height = median(line.height for line in lines)
-    for side, least, fewest in ((_across, COLUMN_GAP, MIN_COLUMN_LINES), (_down, BLOCK_GAP, 1)):
+    across, down = attrgetter("left", "right"), attrgetter("top", "bottom")
+    for side, least, fewest in ((across, COLUMN_GAP, MIN_COLUMN_LINES), (down, BLOCK_GAP, 1)):
         at = _widest_gap(map(side, lines), least * height)
         if at is not None:
             parts = ([n for n in lines if side(n)[0] < at], [n for n in lines if side(n)[0] >= at])
             if min(map(len, parts)) >= fewest:
                 return [line for part in parts for line in reading_order(part)]
     return sorted(lines, key=lambda line: (round((line.top + line.bottom) / 2 / max(height, 1.0)), line.left))
-
-
-def _across(line: Line) -> tuple[float, float]:
-    return line.left, line.right
-
-
-def _down(line: Line) -> tuple[float, float]:
-    return line.top, line.bottom
 
 
 def _widest_gap(spans: Iterable[tuple[float, float]], least: float) -> float | None:

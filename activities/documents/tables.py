@@ -91,7 +91,7 @@ def _line(
         yield cells[0]  # names the rows below it
     elif headings is None:
         # A label and its value, as forms have them.
-        labelled = _is_label(row) and len(cells) == 2
+        labelled = len(row) == len(cells) == 2 and len(row[0]) <= HEADING_CHARS and not _VALUE.match(row[0])
         said = (": " if labelled else " | ").join(cells)
         says = labelled and (not may_be_headings or _VALUE.match(cells[1]))
         yield complete(said) if says else said
@@ -101,10 +101,6 @@ def _line(
         yield complete(
             "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
         )
-
-
-def _is_label(row: Sequence[str]) -> bool:
-    return len(row) == 2 and len(row[0]) <= HEADING_CHARS and not _VALUE.match(row[0])
 
 
 def has_headings(rows: Sequence[Sequence[str]]) -> bool:

@@ -15,6 +15,7 @@ from activities.contracts.errors import DeterminatorError
 from activities.contracts.profile import Profile
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_FOLDER = resources.files(__package__)
 MAX_BYTES = 64 * 1024
 """A profile is a page of text; anything larger is not one."""
 
@@ -43,7 +44,7 @@ def load_profile(name: str, *, path: str | Path | None = None, folder: Path | No
         raise ProfileError(f"{name!r} is not a profile's name: use lower-case letters, digits, - and _")
     if folder is not None and (own := folder.expanduser() / f"{name}.toml").is_file():
         return _read(own)
-    built_in = _folder() / f"{name}.toml"
+    built_in = _FOLDER / f"{name}.toml"
     if built_in.is_file():
         return _read(built_in)
     known = ", ".join(profile_names(folder))
@@ -52,15 +53,11 @@ def load_profile(name: str, *, path: str | Path | None = None, folder: Path | No
 
 def profile_names(folder: Path | None = None) -> list[str]:
     """Names of the built-in profiles and of those in the user's folder, in order."""
-    names = {Path(entry.name).stem for entry in _folder().iterdir() if entry.name.endswith(".toml")}
+    names = {Path(entry.name).stem for entry in _FOLDER.iterdir() if entry.name.endswith(".toml")}
     if folder is not None and folder.expanduser().is_dir():
         own = (file.stem for file in folder.expanduser().glob("*.toml"))
         names.update(name for name in own if _NAME.fullmatch(name))
     return sorted(names)
-
-
-def _folder() -> Traversable:
-    return resources.files(__package__)
 
 
 def _read(file: Path | Traversable) -> Profile:
