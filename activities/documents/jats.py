@@ -106,7 +106,7 @@ def _tables(article: etree._Element) -> str:
 
 
 def _lines(element: etree._Element) -> list[str]:
-    """Headings and paragraphs below an element, one a line; what stands as a block inside a paragraph follows it."""
+    """Headings and paragraphs below an element, one a line; blocks inside a paragraph follow it."""
     lines: list[str] = []
     for child in element:
         if not isinstance(child.tag, str) or child.tag in _LEFT_OUT:
