@@ -3,6 +3,7 @@
 The runs are scripted; the prompts are those that the roles themselves make of each step."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -13,13 +14,15 @@ from activities.contracts.judge import Hypotheses, JudgeBatch, MechanismHypothes
 from activities.contracts.plan import (
     AgentSelectionPlan,
     AgentTask,
+    Clarified,
     KnowledgeGapOutput,
     Observation,
     ParsedQuery,
     TeamLedger,
 )
 from activities.contracts.profile import Specialist
-from activities.contracts.step import Role
+from activities.contracts.step import Reading, Role
+from activities.contracts.write import Edited, SectionDraft
 from activities.models.tokens import room
 from activities.roles.registry import SPECS
 from tests.workflows.conftest import Stage, a_request
@@ -182,14 +185,47 @@ NAMES = frozenset(
     }
 )
 """Fields that name something which is there; a mark would name nothing."""
-UNUSED: Mapping[str, str] = {"query_parser.original_query": "the question itself"}
+UNUSED: Mapping[str, str] = {
+    "query_parser.original_query": "the question itself",
+    "clarifier.readings.answer": "the person's; without one what is assumed holds",
+}
 """Fields that reach nobody, with the reason."""
 
 
-WITH_QUOTES: frozenset[Role] = frozenset(
-    {"clarifier", "orderer", "writer", "verifier", "editor", "reviser", "extractor", "appraiser", "analyst"}
-)
-"""Roles whose answers are sentences with quotes, choices or programs, which tests of their own follow."""
+HERE = Path(__file__).parent
+ELSEWHERE: Mapping[Role, tuple[str, Path, str]] = {
+    "orderer": (
+        "says yes or no",
+        HERE / "test_models.py",
+        "test_a_small_model_puts_passages_in_order_and_judges_nothing",
+    ),
+    "verifier": (
+        "says which sentences stand",
+        HERE / "test_deep_writing.py",
+        "test_what_the_verifier_does_not_confirm_is_written_once_more",
+    ),
+    "reviser": (
+        "is asked after the report",
+        HERE.parent / "e2e" / "test_dialogue.py",
+        "test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays",
+    ),
+    "extractor": (
+        "fills cells of a table that is asked for",
+        HERE / "test_deep_writing.py",
+        "test_the_table_is_filled_beside_the_writing",
+    ),
+    "appraiser": (
+        "answers with figures and directions",
+        HERE / "test_analysis.py",
+        "test_effects_are_read_beside_the_writing_where_works_compare_though_none_may_answer",
+    ),
+    "analyst": (
+        "writes a program, which is run",
+        HERE / "test_analysis.py",
+        "test_a_program_of_a_model_computes_what_the_fixed_analysis_lists",
+    ),
+}
+"""Roles whose answer is no text that later steps read: why, and the test that follows it."""
 
 
 class Marks:
@@ -251,6 +287,29 @@ def marking(stage: Stage, marks: Marks) -> None:
         task = AgentTask(gap="g", agent="alpha", query="q")
         return cast(AgentSelectionPlan, marks.of("tool_selector", AgentSelectionPlan(tasks=(task,))))
 
+    def written(step: Any) -> SectionDraft:
+        draft = fakes._draft(step)
+        texts = tuple(
+            part.model_copy(
+                update={
+                    "claims": tuple(
+                        claim.model_copy(update={"text": f"{claim.text} {marks.mark('writer.text')}"})
+                        for claim in part.claims
+                    )
+                }
+            )
+            for part in draft.paragraphs
+        )
+        return draft.model_copy(
+            update={"paragraphs": texts, "limitations": (marks.mark("writer.limitations"),)}
+        )
+
+    def edited(step: Any) -> Edited:
+        """Gives one report a title of its own, and leaves the others the planner's."""
+        if "editor.title" in marks.made:
+            return Edited(title=step.title)
+        return cast(Edited, marks.of("editor", Edited(title="t")))
+
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})
     stage.script.answers = {
         "judge": judged,
@@ -262,13 +321,20 @@ def marking(stage: Stage, marks: Marks) -> None:
         "observer": lambda _: marks.of("observer", Observation(text="")),
         "gap_evaluator": lambda _: marks.of("gap_evaluator", KnowledgeGapOutput()),
         "reflector": lambda _: marks.of("reflector", Reflection(served=False)),
+        "clarifier": lambda _: marks.of(
+            "clarifier", Clarified(readings=(Reading(question="q", assumed="a"),))
+        ),
+        "writer": written,
+        "editor": edited,
     }
 
 
 async def test_every_text_that_a_role_answers_reaches_a_prompt_a_search_or_a_report(stage: Stage) -> None:
     marks = Marks()
     marking(stage, marks)
-    assert set(SPECS) == {*stage.script.answers, *WITH_QUOTES}
+    assert set(SPECS) == {*stage.script.answers, *ELSEWHERE}
+    for _, file, name in ELSEWHERE.values():
+        assert f"def {name}(" in file.read_text(), name
     reports = []
     for mode in ("iterative", "deep", "team"):
         _, report, run = await stage.play(a_request(mode, limits={**UNBOUNDED, "max_iterations": 6}))
