@@ -153,13 +153,13 @@ async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stag
     assert (await accounted(stage, run)).tokens <= 20_000
 
 
-@pytest.mark.parametrize("tokens", [20_000, 50_000])
-async def test_a_small_budget_of_four_sections_is_used(stage: Stage, tokens: int) -> None:
+@pytest.mark.parametrize(("mode", "tokens"), [("deep", 20_000), ("deep", 50_000), ("hierarchical", 20_000)])
+async def test_a_small_budget_of_four_sections_is_used(stage: Stage, mode: str, tokens: int) -> None:
     """What is kept back for writing follows what calls take; what sections do not use goes to the others."""
     stage.script.sections, stage.script.sufficient_at = 4, None
     stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
     limits = {"max_tokens": tokens, "max_iterations": 50}
-    outcome, _, run = await stage.play(a_request("deep", limits=limits))
+    outcome, _, run = await stage.play(a_request(mode, limits=limits))
     assert outcome.stop_reason == "token_budget_exceeded"
     used = await accounted(stage, run)
     assert tokens * 0.85 <= used.tokens <= tokens
