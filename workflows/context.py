@@ -212,14 +212,12 @@ class RunContext:
             "profile": self.profile,
         }
 
-    def loop_inputs(self, *unread: str) -> StepInputs:
-        """The same for the steps of every iteration that judge nothing: a history keeps each, so the profile
-        travels without what only the judge, the planner and the choice of sources read, and without `unread`,
-        fields that have a default."""
-        names = {"roles", "columns", "sources", "look_up", *unread}
-        brief = {"name": self.profile.name, "description": "", "criteria": ()}
-        kept = self.profile.model_dump(exclude={*brief, *names})
-        return {**self.step_inputs(), "profile": Profile.model_validate({**kept, **brief})}
+    def loop_inputs(self, *reads: str) -> StepInputs:
+        """The same for the steps of every iteration: a history keeps each, so the profile has its name and
+        what the step reads of it."""
+        brief = Profile(name=self.profile.name, description="", criteria=())
+        read = {name: getattr(self.profile, name) for name in reads}
+        return {**self.step_inputs(), "profile": brief.model_copy(update=read)}
 
     def adopt_plan(self, plan: ReportPlan) -> None:
         """Make a plan the run's: number its sections and compute its hash. Ids in `plan` are replaced."""

@@ -7,6 +7,7 @@ from pydantic import Field
 from activities.contracts.appraisal import Appraisal
 from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import (
+    Compact,
     EvidenceRef,
     Filters,
     Frozen,
@@ -159,7 +160,7 @@ class IterationUse(Frozen):
     """Of the last iteration of its loop."""
 
 
-class PublishInput(Frozen):
+class PublishInput(Compact):
     """Everything code needs to check the quotes, number the references and render the report."""
 
     run_id: str

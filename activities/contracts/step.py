@@ -54,7 +54,7 @@ ROLE_OF_MEMBER: Mapping[str, Role] = {
 """The roles of members that go by another name."""
 
 
-class Charged(Frozen, Generic[T]):
+class Charged(Compact, Generic[T]):
     """A step's answer and its price."""
 
     output: T

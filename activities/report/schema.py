@@ -14,6 +14,7 @@ from activities.contracts.candidates import Candidate
 from activities.contracts.effects import Analysis
 from activities.contracts.evidence import (
     Claim,
+    Compact,
     EvidenceType,
     Filters,
     Frozen,
@@ -329,7 +330,7 @@ class Report(Frozen):
         return frozenset({*judged, *(reference.evidence_id for reference in self.references)})
 
 
-class Published(Frozen):
+class Published(Compact):
     """What the publishing activity returns to the workflow."""
 
     report: Report

@@ -129,7 +129,7 @@ class JudgeSteps:
             -MAX_QUERIES:
         ]
         step = OrderInput(
-            **context.loop_inputs("guidance", "aspects"),
+            **context.loop_inputs(),
             evidence=tuple(to_order(ref, queries) for ref in waiting),
             run_question=context.run_question,
             queries=queries,
@@ -191,7 +191,7 @@ class JudgeSteps:
         own = {ref.evidence_id for ref in batch}
         titles = [ref.title for other in batches for ref in other if ref.evidence_id not in own]
         step = JudgeInput(
-            **self.context.step_inputs(),
+            **self.context.loop_inputs("criteria", "roles", "guidance", "aspects"),
             iteration=self.context.state.loop.iteration,
             evidence=shown(batch, MAX_ORDERED),
             judged=within(known, JUDGED_ROOM),

@@ -29,8 +29,12 @@ from workflows.steps.prepare import Preparation
 from workflows.steps.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
 from workflows.steps.search import SearchSteps
 
-OBSERVED_ITEMS = 30
-"""References passed to the observer and the gap evaluator at most."""
+OBSERVED_ITEMS = 20
+"""Works that the observer, the gap evaluator and the reflector are told of at most."""
+TRIED_SHOWN = 12
+"""Searches that the prompt of the gap evaluator shows, the latest."""
+TRIED = 30
+"""Those that code reads in its place."""
 MAX_TITLES = 20
 """Titles that the choice of searches is told of."""
 MAX_SOURCES_A_QUERY = 6
@@ -121,7 +125,7 @@ class ResearchSteps:
             return self._not_made(self._verbatim([(text, text) for text in asked], names))
         parsed = self.context.state.parsed
         step = SelectInput(
-            **self.context.loop_inputs(),
+            **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=self.context.state.loop.iteration,
             gaps=asked,
             sources=tuple(sources),
@@ -156,7 +160,7 @@ class ResearchSteps:
         state, judged = self.context.state, self.context.state.loop.judged
         self.events.set_phase("observing", "summarizing what is known")
         step = ObserveInput(
-            **self.context.loop_inputs("aspects"),
+            **self.context.loop_inputs("guidance"),
             iteration=state.loop.iteration,
             **self._works(),
             last_judgement=judged.reasoning if judged else "",
@@ -191,14 +195,15 @@ class ResearchSteps:
         self.events.set_phase("evaluating_gaps", "determining what is missing")
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
         state.steering_read = state.control.steered
+        most = TRIED_SHOWN if self.models.is_paid("gap_evaluator") else TRIED
         step = GapsInput(
-            **self.context.loop_inputs("aspects"),
+            **self.context.loop_inputs("guidance"),
             iteration=loop.iteration,
             observation=state.observation,
             **self._works(),
             steering=tuple(state.control.steering),
             judged_gaps=loop.judged.gaps if loop.judged else (),
-            tried=short_rows(state.searches[-OBSERVED_ITEMS:]),
+            tried=short_rows(state.searches[-most:]),
             research_questions=parsed.research_questions if parsed and not state.job else (),
             max_gaps=self.context.request.limits.max_gaps,
             earlier=self._earlier(loop.iteration),
@@ -222,11 +227,11 @@ class ResearchSteps:
         limits = self.context.request.limits
         per_gap = per_gap or limits.searches_per_gap
         step = SelectInput(
-            **self.context.loop_inputs(),
+            **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=loop.iteration,
             gaps=loop.gaps,
             sources=self.searches.sources(only),
-            tried=short_rows(state.searches[-2 * OBSERVED_ITEMS :]),
+            tried=short_rows(state.searches[-2 * TRIED :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.recommended),
             tests=self._hypothesis_tests(per_gap),
@@ -325,7 +330,7 @@ class ResearchSteps:
         outage is no reason to search for something else."""
         state, loop = self.context.state, self.context.state.loop
         step = ReflectInput(
-            **self.context.loop_inputs(),
+            **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=loop.iteration,
             gaps=loop.gaps,
             searches=short_rows(
