@@ -271,7 +271,8 @@ class Look:
         charts = [name for name in CHARTS if (chart := chart_of(report, name)) and chart.is_clearer]
         disputable = report.sentences() if report.written_by == "model" else ()
         said = {claim.id: f"{claim.id} {claim.text}" for claim in disputable}
-        sentence = gr.Dropdown(choices=[(text, name) for name, text in said.items()], value=None)
+        none = None if said else "This report has quotes only, word for word: none of them can be disputed."
+        sentence = gr.Dropdown(choices=[(text, name) for name, text in said.items()], value=None, info=none)
         frames = report_frames(run.id, report.generated_at, charts, aloud=can_speak())
         return {"report": frames, "works": works, "sentence": sentence}
 
