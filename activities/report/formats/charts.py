@@ -120,6 +120,15 @@ def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
     return Chart("effects", f"{title}, with 95 % intervals", head, drawn) if drawn else None
 
 
+def _directions(report: Report) -> Chart | None:
+    """By outcome, how many works found which direction, with or without numbers."""
+    found = Counter((clean(one.outcome), work.direction) for one in report.conclusions for work in one.works)
+    bars = tuple(Bar(f"{outcome}: {way.replace('_', ' ')}", count) for (outcome, way), count in found.items())
+    many = report.words.many
+    title = f"What the {many} found on each outcome (number of {many})"
+    return Chart("rows", title, ("Outcome", many.capitalize()), bars) if bars else None
+
+
 def _effects(report: Report) -> Chart | None:
     """By outcome and measure, those that were not pooled."""
     return _intervals("Effects by outcome", comparison.panels(report))
@@ -131,7 +140,7 @@ def _pooled(report: Report) -> Chart | None:
     return _intervals("Pooled effects", filter(None, map(figures.pool_panel, pools)))
 
 
-_MAKERS = (_years, _kinds, _sections, _effects, _pooled)
+_MAKERS = (_years, _kinds, _sections, _directions, _effects, _pooled)
 
 
 def chart_of(report: Report, name: str) -> Chart | None:

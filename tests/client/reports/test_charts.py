@@ -3,8 +3,11 @@
 import pytest
 from lxml import etree
 
+from activities.analysis.conclusions import again
 from activities.analysis.meta_analysis import analyse_effects
+from activities.contracts.appraisal import AppraisedWork, Conclusion
 from activities.contracts.effects import Effect
+from activities.contracts.evidence import Support
 from activities.report.format_table import CHARTS
 from activities.report.formats.charts import chart_of
 from activities.report.schema import Report
@@ -49,6 +52,29 @@ def test_a_chart_counts_what_is_cited_and_says_the_same_in_rows_and_words(name: 
     assert title in [node.text for node in tree.iter(f"{SVG}text")]
     ids = [str(node.get("id")) for node in tree if node.tag in (f"{SVG}title", f"{SVG}desc")]
     assert tree.get("aria-labelledby") == " ".join(ids)
+
+
+def test_a_chart_says_what_studies_without_intervals_found() -> None:
+    support = (Support(evidence_id="pmid:1", quote="It was lower."),)
+    works = tuple(
+        AppraisedWork(evidence_id=f"pmid:{n}", direction=way, support=support)
+        for n, way in enumerate(("lower", "lower", "no_difference"), 1)
+    )
+    concluded = again(
+        Conclusion(
+            outcome="mortality",
+            group="drug",
+            comparator="placebo",
+            direction="lower",
+            certainty="low",
+            works=works,
+        )
+    )
+    table = (
+        render_chart(RICH.model_copy(update={"conclusions": (concluded,)}), "directions", "md") or b""
+    ).decode()
+    assert "| mortality: lower | 2 |" in table
+    assert "| mortality: no difference | 1 |" in table
 
 
 def test_what_a_report_does_not_have_is_no_chart() -> None:
