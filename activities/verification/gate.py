@@ -45,6 +45,7 @@ from activities.verification.wording import (
 C = TypeVar("C", bound=DraftClaim)
 _BETWEEN = re.compile(r"\.\.\.|[\u2026;|\u201c\u201d\"\n]|(?<=[.!?])\s")
 """Between pieces of what is copied from works."""
+_SPACE_OF_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u2009](?=\d{3}(?!\d))")
 
 MAX_CLAIM_CHARS = 600
 """Of a sentence, as its writer is told."""
@@ -354,25 +355,9 @@ def reason(text: str, corpus: str) -> Decision:
 
 def participants(number: int, corpus: str) -> Decision:
     """A number of participants: the work has it, in words or in digits with or without separators."""
-    plain = corpus.replace(",", "").replace("\u00a0", "").replace("\u2009", "")
-    spaced = f"{number:,}".replace(",", " ")
-    if number > 0 and (_is_word(str(number), plain) or _is_word(spaced, corpus)):
-        return STANDS
-    texts = dict.fromkeys((corpus, normalise(corpus)))
-    fits = number > 0 and any(number in counts(text) for text in texts)
-    return STANDS if fits else refused("not_in_work")
-
-
-def _is_word(number: str, text: str) -> bool:
-    start = text.find(number)
-    while start >= 0:
-        end = start + len(number)
-        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
-        decimal = after == "." and text[end + 1 : end + 2].isdigit()
-        if not (before.isdigit() or before == "." or after.isdigit() or decimal or after == "%"):
-            return True
-        start = text.find(number, start + 1)
-    return False
+    texts = {corpus, normalise(corpus), _SPACE_OF_THOUSANDS.sub("", corpus)}
+    stated = number > 0 and any(number in counts(text) for text in texts)
+    return STANDS if stated else refused("not_in_work")
 
 
 def _words(text: str) -> list[str]:
