@@ -45,6 +45,7 @@ _WORD_END = re.compile(
 )
 _SAYS = re.compile(r"[.!][\"')\]]*$|^[^:]{2,60}: \S")
 """A sentence with its stop; a label with what it says, as lists and rows of tables have them."""
+_CUT = re.compile(r"(?<![\d.,])0\.\s*$")
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]{2,})(?=[\s,;.])")
 _BLOCK = re.compile(r"\r?\n[ \t]*\r?\n|\n(?=[ \t]*(?:[-*\u2022]|\d+[.)])[ \t])")
 _ORDER = re.compile(
@@ -238,11 +239,13 @@ def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Sentences of a paragraph. A piece that begins with a plain lower-case word belongs to the one before:
-    an unknown abbreviation (`b.i.d. lowered`) was mistaken for an end."""
+    an unknown abbreviation (`b.i.d. lowered`) was mistaken for an end; so does the rest of a number with a
+    space after its point (`P<0. 001`)."""
     spans: list[tuple[int, int]] = []
     for start, end in _units_split(text, nupunkt.sent_spans(text)):
         first = _FIRST_WORD.match(text, start)
-        if spans and first and first.group(1).islower():
+        cut = spans and text[start:end].lstrip()[:1].isdigit() and _CUT.search(text, *spans[-1])
+        if spans and (cut or (first and first.group(1).islower())):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))

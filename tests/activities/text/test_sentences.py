@@ -1,7 +1,7 @@
 """Which sentences of a text can be quoted alone."""
 
 from activities.contracts.evidence import Evidence, EvidenceType
-from activities.text.sentences import sentences
+from activities.text.sentences import sentences, split
 
 
 def quotes(text: str, kind: EvidenceType) -> list[str]:
@@ -24,3 +24,10 @@ def test_a_sentence_is_quoted_alone_or_with_its_neighbour_and_a_fragment_or_head
     ]
     text = "Working from home in summer\n\nBudget for training: 8,000 euros"
     assert quotes(text, "document") == ["Budget for training: 8,000 euros"]
+
+
+def test_a_number_with_a_space_after_its_point_ends_no_sentence() -> None:
+    text = "The volume was larger on the right (P<0. 001). The score was the same on both sides."
+    assert [one.quote for one in split("x", text)] == [text[:46], text[47:]]
+    other = "All of the strokes were seen by day 10. 12 of the patients were seen again a year later."
+    assert len(split("x", other)) == 2
