@@ -90,6 +90,13 @@ def test_imprecision_is_one_domain_and_unknown_participants_are_not_none() -> No
     assert large.reasons == ("no_numbers",)
 
 
+def test_without_a_pool_most_participants_count_and_a_model_weighs_near_sides() -> None:
+    assert one(read("a", "lower", n=40), read("b", "no_difference", n=900)).direction == "no_difference"
+    near = (read("a", "lower", n=150), read("b", "no_difference", n=200))
+    assert one(*near, proposed=proposes("lower", "low")).direction == "lower"
+    assert one(*near, proposed=proposes("higher", "low")).direction == "no_difference"
+
+
 def test_works_on_both_sides_or_none_leave_it_open() -> None:
     made = one(read("a", "lower", n=100), read("b", "higher", n=100))
     assert made.direction == "uncertain"

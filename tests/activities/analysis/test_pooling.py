@@ -130,7 +130,7 @@ def test_a_study_keeps_the_digits_of_its_work() -> None:
     stated = {"outcome": "death", "measure": "RR", "low": 0.42, "high": 0.79}
     effects = [
         Effect(study="as stated", estimate=0.58, **stated),
-        Effect(study="of another level", estimate=0.58, level=0.9, **stated),
+        Effect(study="of another level", estimate=0.58, level=0.9, **{**stated, "outcome": " DEATH"}),
     ]
     (pool,), _ = pool_all(effects)
     found = {row.effect.study: row.result for row in pool.rows}
@@ -144,5 +144,18 @@ def test_a_cohort_that_was_published_twice_is_pooled_once_and_named() -> None:
     again = effect("Smith 2020", evidence_id="pmid:2", **same)
     other = effect("Jones 2020", evidence_id="pmid:3", **{**same, "n": 800})
     (pool,), (listed,) = pool_all([first, again, other])
+    own, nothing = pool_all([effect("a", **same), effect("b", **same)])  # of a file: no work is named
+    assert (len(own[0].rows), nothing) == (2, ())
     assert [row.effect.study for row in pool.rows] == ["Smith 2019", "Jones 2020"]
     assert (listed.effect.study, listed.reason, listed.same_as) == ("Smith 2020", "same_cohort", "Smith 2019")
+
+
+def test_leaving_each_study_out_gives_a_pool_of_the_others() -> None:
+    effects = aspirin()
+    for place, left in enumerate(one(effects).left_out):
+        rest = one(effects[:place] + effects[place + 1 :])
+        assert (left.study, left.result.estimate) == (
+            effects[place].study,
+            pytest.approx(rest.random.estimate),
+        )
+    assert len(one(effects).left_out) == len(effects)

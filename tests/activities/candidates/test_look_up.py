@@ -34,6 +34,8 @@ def field(answered: Answered, name: CandidateFieldName) -> CandidateField:
 async def test_every_field_is_answered_with_the_address_and_the_words_of_its_record() -> None:
     with ReplayServer() as server:
         answered = await found(answering(server))
+    sent = {asked.path: asked.query for asked in server.asked if asked.method == "GET"}
+    assert sent["/studies"]["query.intr"][0].casefold() == '"sildenafil"', "a brand, by the drug's own name"
     assert {f.name for f in answered.findings.fields} == set(ANSWERS)
     assert {f.status for f in answered.findings.fields} == {"found"}
     assert answered.findings.silent == {}
@@ -53,6 +55,8 @@ async def test_every_field_is_answered_with_the_address_and_the_words_of_its_rec
     assert targets["uniprot"].quote.startswith("Plays a role in signal transduction")
     pathways = [e.text for e in field(answered, "pathways").entries]
     assert pathways == ["cGMP effects", "Smooth Muscle Contraction"]
+    first = field(answered, "regulatory").entries[0]
+    assert (first.code, first.values["application"]) == ("approved", "NDA020895")
     label, platform = field(answered, "indications").entries
     assert (label.source, label.code) == ("openfda", "names_disease_asked")
     assert platform.text == "pulmonary arterial hypertension; erectile dysfunction"
@@ -79,6 +83,13 @@ async def test_a_source_that_is_down_costs_only_what_it_alone_has(
     assert set(answered.findings.silent) == {silent}
     assert answered.passing is not None
     assert {f.name for f in answered.findings.fields if f.status == "unreachable"} == gone
+
+
+async def test_pathways_cannot_be_known_while_what_names_the_proteins_is_down() -> None:
+    with ReplayServer() as server:
+        answering(server).on("/molecule/search.json", DOWN).on("/graphql", DOWN)
+        answered = await found(server)
+    assert field(answered, "pathways").status == "unreachable"
 
 
 async def test_what_registers_have_of_another_drug_is_not_the_candidates() -> None:

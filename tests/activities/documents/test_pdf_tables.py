@@ -1,6 +1,7 @@
 """The rows of a table in a PDF are read as rows where that is sure; else its text stays as it was."""
 
 import io
+import time
 
 import pytest
 import typst
@@ -67,6 +68,13 @@ def test_words_in_another_order_than_on_the_page_are_not_touched() -> None:
     assert "Alma | 12" in pdf_tables.replaced("Boat Fee\nAlma 12\nBrise 14", layout)
     for other in ("Boat Alma Brise\nFee 12 14", "Boat Fee\nAlma 12\nBrise 14\nBoat Fee\nAlma 12\nBrise 14"):
         assert pdf_tables.replaced(other, layout) == other
+
+
+def test_when_the_time_is_over_no_page_is_laid_out() -> None:
+    pages = PdfReader(io.BytesIO(pdf(BOATS))).pages
+    texts = [pages[0].extract_text()]
+    pdf_tables.read_rows(pages, texts, time.monotonic() - 1)
+    assert texts == [pages[0].extract_text()]
 
 
 def test_a_page_that_cannot_be_laid_out_keeps_its_text(monkeypatch: pytest.MonkeyPatch) -> None:

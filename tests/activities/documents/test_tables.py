@@ -44,3 +44,7 @@ def test_a_table_of_facts_in_a_page_becomes_paragraphs_and_a_layout_stays() -> N
     as_paragraphs(page)
     assert [p.text for p in page.iter("p")] == ["Plant | Price", "Rose | 12 euros", "After it."]
     assert len(list(page.iter("table"))) == 1
+
+
+def test_headings_that_each_page_repeats_are_no_row() -> None:
+    assert not [line for line in lines([*SENSORS, SENSORS[0]]) if "sensor: sensor" in line]

@@ -104,3 +104,10 @@ def test_an_observation_counts_what_was_found() -> None:
     titles = {document.evidence_id: document.title for document in library()}
     step = ObserveInput(**context(QUESTION), iteration=1, titles=titles, relevant=3)
     assert extractive.observe(step).text == "4 items were found; 3 are near the question."
+
+
+def test_gaps_and_their_searches_are_bounded_and_no_search_is_made_twice() -> None:
+    assert len(gaps(QUESTION, 4, judged_gaps=("a", "b", "c", "d"), max_gaps=3).outstanding_gaps) == 3
+    for room in range(1, 6):
+        tasks = selected(QUESTION, per_gap=room)
+        assert len(set(tasks)) == len(tasks) <= room

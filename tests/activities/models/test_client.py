@@ -98,6 +98,11 @@ async def test_a_server_that_ignores_the_schema_is_given_it_in_the_prompt(
     assert server.bodies[2]["response_format"] == {"type": "json_object"}
 
 
+async def test_reasoning_beside_the_answer_is_not_the_answer(ask: Asker, server: FakeOpenAI) -> None:
+    server.script(says(GOOD, reasoning_content='{"label": "no", "score": 1}'))
+    assert (await ask())[0].label == "yes"
+
+
 # the repair turn
 
 
@@ -226,3 +231,11 @@ async def test_one_word_tells_how_sure_the_model_was_and_is_paid_once(
     assert body["logprobs"] is True
     assert 1 in (body.get("max_tokens"), body.get("max_completion_tokens"))
     assert "response_format" not in body
+
+
+async def test_probabilities_are_not_asked_for_again_where_they_are_refused(
+    ask: Asker, server: FakeOpenAI
+) -> None:
+    server.script(fails(400, "logprobs is not supported with this model", param="logprobs"), says("yes"))
+    assert await weigh(ask) == 1.0
+    assert ["logprobs" in body for body in server.bodies] == [True, False]

@@ -31,6 +31,7 @@ async def test_a_server_that_is_not_there_is_down(store: EvidenceStore, settings
     [
         Reply(200, "<html>Log in to the hotel's network</html>", {"content-type": "text/html"}),
         Reply(200, b"data: not json\n\n", SSE),
+        Reply(200, b"[" * 200_000, JSON),
         Reply(200, '{"object": "list", "data": []}', JSON),
         Reply(200, b"", SSE),
         Reply(hang_up=True),

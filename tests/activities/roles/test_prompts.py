@@ -10,16 +10,18 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import Claim, Evidence, Statement, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
+from activities.models.client import OpenAIModel
 from activities.models.tokens import PER_MESSAGE, estimate, room
 from activities.roles import prompt, works
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.prompt import WORKS_FIRST
 from activities.roles.registry import SPECS
 from activities.roles.role import evidence_rules, prompt_file
+from activities.roles.runner import RoleThinker
 from activities.text.normal_form import verbatim
 from tests.activities.roles.conftest import DOCUMENTS, QUESTION, Case
 from tests.activities.roles.test_works import abstract, answer_of
-from tests.fake_openai import evidence_of, role_of, sensible
+from tests.fake_openai import evidence_of, role_of, says, sensible
 
 ROLES = list(SPECS)
 READERS: list[Role] = ["judge", "hypothesis_generator", "writer", "verifier", "extractor", "appraiser"]
@@ -132,6 +134,17 @@ async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) 
     await case.thinker.think("judge", step)
     user = case.server.bodies[0]["messages"][1]["content"]
     assert user.index("The reviewer says") < user.index("Look at women only.") < user.index("<<<")
+
+
+async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
+    case.server.script(says({"works": []}))
+    small = case.settings.model_copy(update={"context_tokens": 2600})
+    model = OpenAIModel(small, case.store)
+    refs = [await case.store.put(d.model_copy(update={"text": d.text * 20})) for d in DOCUMENTS]
+    await RoleThinker(model, case.store, small).think("judge", case.step("judge", refs))
+    await model.aclose()
+    body = case.server.bodies[0]
+    assert estimate(*(m["content"] for m in body["messages"])) + body["max_tokens"] <= 2600
 
 
 # the pure parts

@@ -392,3 +392,20 @@ async def test_a_reviser_touches_what_it_names_and_what_follows_from_it(
     assert {one.id: one.state for one in (*revised.sentences, *revised.edited)} == again
     assert {"a1", "s1.1", "s1.2"} - set(removed) - set(again) == set(kept)
     assert revised.title == ""
+
+
+async def test_a_planner_and_a_reflector_are_held_to_their_number(case: Case) -> None:
+    sections = [{"title": f"Part {n}", "key_question": f"Does metformin help group {n}?"} for n in range(9)]
+    case.server.script(says({"report_title": "Metformin", "sections": sections}), lying)
+    plan = (await case.thinker.think("planner", case.step("planner"))).output
+    assert (len(plan.report_outline), plan.report_title) == (4, "Metformin")
+    assert len((await case.thinker.think("reflector", case.step("reflector"))).output.better_searches) == 5
+
+
+async def test_a_selector_sees_what_was_found_and_repeats_no_search_that_was_answered(case: Case) -> None:
+    again = {"gap": 1, "source": "library", "query": "Metformin  DEMENTIA"}
+    case.server.script(says({"searches": [again]}))
+    step = case.step("tool_selector").model_copy(update={"titles": ("PMID 7: A near miss",)})
+    plan = (await case.thinker.think("tool_selector", step)).output
+    assert all(task.query.casefold() != "metformin  dementia" for task in plan.tasks)
+    assert "PMID 7: A near miss" in case.server.bodies[-1]["messages"][1]["content"]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from activities.contracts.evidence import Evidence, Identifiers, Query
+from activities.contracts.evidence import Evidence, Filters, Identifiers, Query
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.base import search
-from activities.sources.evidence import EvidenceIndex, EvidenceSource
+from activities.sources.evidence import EvidenceIndex, EvidenceSource, index_of
 
 WORKS = (
     (
@@ -59,6 +59,11 @@ async def test_a_work_of_an_earlier_run_is_found_by_words_and_by_its_meaning(set
     assert "doc:3" in {record.evidence_id for record in found.records}
     found = await search(EvidenceSource(settings), Query(text='metformin" OR NEAR( * -adenomas AND'))
     assert found.records[0].evidence_id == "pmid:1"
+
+
+async def test_filters_hold(settings: Settings) -> None:
+    found = await index_of(settings).search("patients adenomas statins", 10, Filters(year_from=2015))
+    assert "pmid:2" not in {item.work.evidence_id for item in found}
 
 
 async def test_what_was_collected_since_is_found(settings: Settings) -> None:

@@ -10,6 +10,7 @@ from activities.contracts.errors import Malformed, RateLimited, Refused, SourceE
 from activities.settings import Settings
 from activities.sources.http import cache as cache_module
 from activities.sources.http import client as http_module
+from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import Http, open_http
 from activities.sources.http.failures import retry_after
 from tests.replay import ReplayServer, Reply
@@ -94,6 +95,26 @@ async def test_an_error_is_never_cached(reply: Reply, kind: type[SourceError], t
             with pytest.raises(kind):
                 await http.get("x", f"{server.url}/a")
             assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
+
+
+async def test_a_status_that_is_accepted_is_not_cached_and_a_post_is_asked_once(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/none", Reply(404, "no matches")).on("/a", GOOD)
+        async with opened(tmp_path) as http:
+            for question in (1, 1, 2):
+                assert (await http.get("x", f"{server.url}/none", accept=(404,))).status_code == 404
+                await http.send("x", "POST", f"{server.url}/a", json_body={"q": question})
+    assert server.count("/none") == 3
+    assert [asked.json()["q"] for asked in server.asked if asked.path == "/a"] == [1, 2]
+
+
+async def test_an_answer_past_its_time_is_asked_again(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on("/a", GOOD)
+        async with Http(httpx.AsyncClient(), HttpCache(tmp_path, seconds=0)) as http:
+            for _ in range(2):
+                await http.get("x", f"{server.url}/a")
+    assert len(server.asked) == 2
 
 
 async def test_no_key_reaches_disk_or_log_and_another_key_finds_the_same_answer(

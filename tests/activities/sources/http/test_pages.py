@@ -64,6 +64,14 @@ async def test_a_redirect_inwards_is_not_followed() -> None:
             inward.accept()
 
 
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://x.example/", "http://me:word@127.0.0.1/"])
+async def test_a_redirect_to_something_else_than_a_page_is_not_followed(target: str) -> None:
+    with ReplayServer() as server:
+        server.on("/a", Reply(302, "", {"location": target}))
+        with pytest.raises(Refused):
+            await reader().read(f"{server.url}/a")
+
+
 async def test_redirects_are_followed_to_where_the_page_is_and_end() -> None:
     with ReplayServer() as server:
         server.on("/a", Reply(301, "", {"location": "/b?x=1"})).on("/b", Reply(200, PAGE, HTML))

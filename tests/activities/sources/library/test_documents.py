@@ -175,6 +175,12 @@ def test_a_folder_that_is_none_is_refused_in_one_line(tmp_path: Path, name: str)
     assert name in str(raised.value)
 
 
+def test_the_same_document_twice_is_one(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("The same text in two files.")
+    assert len(read(tmp_path).documents) == 1
+
+
 def test_a_windows_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("caf\u00e9 \u2013 r\u00e9sum\u00e9".encode("cp1252"))
     (tmp_path / "b.txt").write_bytes("na\u00efve text".encode("utf-16"))
@@ -217,6 +223,17 @@ def test_every_field_of_a_record_is_read() -> None:
     assert found.full_text is False
     assert found.url == "https://x.example/a"
     assert found.facts["mesh"] == "Humans; Colchicine"
+
+
+def test_an_exported_item_reads_back_as_itself() -> None:
+    names: JsonValue = {"doi": "10.1000/a", "nct": "NCT01234567"}
+    item = record(
+        evidence_id="doi:10.1/a", source="pubmed", title="T", text="Body.", authors=["A B"], year=2001,
+        identifiers=names, evidence_type="observational", standing="concern", full_text=True, queries=[],
+    )  # fmt: skip
+    assert (item.identifiers.doi, item.identifiers.nct) == ("10.1000/a", "NCT01234567")
+    assert (item.evidence_type, item.standing, item.full_text) == ("observational", "concern", True)
+    assert (item.text, item.year, item.authors) == ("Body.", 2001, ("A B",))
 
 
 def test_a_short_text_with_a_pmid_is_an_abstract_and_one_without_is_whole() -> None:
