@@ -8,7 +8,6 @@ rest of any.
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -246,15 +245,14 @@ class _Layout:
         parts, costs = self.parts, self._costs()
         if sum(costs) <= limit:
             return set(range(len(parts)))
-        wanted = set(terms(question))
-        counts = Counter(term for _, sentence in parts if sentence for term in set(sentence.terms))
-        total = sum(sentence is not None for _, sentence in parts) or 1
-        weight = {term: log(1 + total / counts[term]) for term in wanted if counts[term]}
+        held = [sentence.held for _, sentence in parts if sentence]
+        counts = {term: sum(term in own for own in held) for term in dict.fromkeys(terms(question))}
+        weight = {term: log(1 + len(held) / count) for term, count in counts.items() if count}
         last = len(parts) - 1
 
         def nearness(place: int) -> tuple[float, int]:
             sentence = parts[place][1]
-            own = sum(weight.get(term, 0.0) for term in set(sentence.terms)) if sentence else -1.0
+            own = sum(w for term, w in weight.items() if term in sentence.held) if sentence else -1.0
             return (-own, min(place, last - place))
 
         kept: set[int] = set()

@@ -63,6 +63,8 @@ _local = threading.local()
 def fold(text: str) -> str:
     """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded: for comparing
     only."""
+    if text.isascii():  # of ASCII the other steps change nothing
+        return text.casefold()
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))

@@ -200,10 +200,11 @@ def _held(works: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], froz
     concepts: set[str] = set()
     for work in works:
         plain = normalise(work)
-        held.update(terms(plain))
-        held.update(part for word in plain.split() for piece in _DASH.split(word) for part in terms(piece))
         row = plain.split()
-        held.update(_joined(word) for word in row)
+        words = set(row)
+        held.update(terms(plain))
+        held.update(part for word in words for piece in _DASH.split(word) for part in terms(piece))
+        held.update(map(_joined, words))
         # a formula whose digits were set lower: TiO 2
         held.update(_joined(one + other) for one, other in pairwise(row) if other[0].isdigit())
         initials += _initials(plain)
@@ -218,7 +219,8 @@ def _respelled(term: str) -> str:
 
 
 def _joined(word: str) -> str:
-    return "".join(c for c in fold(word) if c.isalnum())
+    folded = fold(word)
+    return folded if folded.isalnum() else "".join(filter(str.isalnum, folded))
 
 
 def _initials(text: str) -> tuple[str, str]:
