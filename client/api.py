@@ -263,8 +263,8 @@ class Determinator:
         against `evidence`, else against `evidence.jsonl` beside it, else against this machine's store."""
         from client.reports.verify import verify_report
 
-        given = await asyncio.to_thread(evidence.read_bytes) if evidence else None
-        return await verify_report(self.settings, self.address, target, evidence, given, self.say)
+        data = await asyncio.to_thread(evidence.read_bytes) if evidence else None
+        return await verify_report(self.settings, self.address, target, evidence, data, self.say)
 
     async def search(
         self,
@@ -298,8 +298,8 @@ class Determinator:
         its score. `only`: ids of the works to look among. Raises StoreError."""
         from activities.sources.evidence import index_of
 
-        found = await index_of(self.settings).search(query, limit, only=only)
-        return [(one.work, one.score) for one in found]
+        works = await index_of(self.settings).search(query, limit, only=only)
+        return [(one.work, one.score) for one in works]
 
     async def _shared_http(self) -> "Http | None":
         """One HTTP client for all searches within `async with`, so that they keep the rate of an API between
@@ -329,23 +329,25 @@ class Determinator:
         from client.runs.following_up import request_of_follow_up
         from client.runs.refreshing import known_items
 
-        found = await self.finished(name, whole=False)
+        finished = await self.finished(name, whole=False)
         request = await request_of_follow_up(
-            self.settings, self.address, found.report, question, options, self.say
+            self.settings, self.address, finished.report, question, options, self.say
         )
-        if not found.items:
-            raise BadInput(f"{found.run_id} has no evidence that another run could build on")
-        cited = {reference.evidence_id for reference in found.report.references}
-        standing = standings(found.report, found.versions)
+        if not finished.items:
+            raise BadInput(f"{finished.run_id} has no evidence that another run could build on")
+        cited = {reference.evidence_id for reference in finished.report.references}
+        standing = standings(finished.report, finished.versions)
         refs = [
             ref.model_copy(update={"standing": standing.get(ref.evidence_id, ref.standing)})
-            for ref, _ in sorted(found.items, key=lambda pair: pair[0].evidence_id not in cited)
+            for ref, _ in sorted(finished.items, key=lambda pair: pair[0].evidence_id not in cited)
         ]
         blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
         searched = ", ".join(request.sources) or "the sources of its profile"
         folder = f" in {request.library}" if request.library else ""
-        self.say(f"building on {plural(len(refs), 'item')} of {found.run_id}; searching {searched}{folder}")
-        return request.model_copy(update={"follow_up": FollowUp(run_id=found.run_id, blob=blob)})
+        self.say(
+            f"building on {plural(len(refs), 'item')} of {finished.run_id}; searching {searched}{folder}"
+        )
+        return request.model_copy(update={"follow_up": FollowUp(run_id=finished.run_id, blob=blob)})
 
 
 class BlockingDeterminator(Blocking[Determinator]):

@@ -26,13 +26,13 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
     from activities.configuration.file import ConfigError
     from activities.settings import Settings
 
-    given = {name: value for name, value in overrides.items() if value is not None}
+    values = {name: value for name, value in overrides.items() if value is not None}
     try:
         try:
-            settings = Settings(**given)
-            address = given.get("openai_base_url")
+            settings = Settings(**values)
+            address = values.get("openai_base_url")
             if address and is_loopback(address) and settings.openai_api_key is not None:
-                configured = Settings(**{n: v for n, v in given.items() if n != "openai_base_url"})
+                configured = Settings(**{n: v for n, v in values.items() if n != "openai_base_url"})
                 if configured.openai_base_url != settings.openai_base_url:
                     settings = settings.model_copy(update={"openai_api_key": None})
         except ValidationError as error:

@@ -70,12 +70,12 @@ async def find_run(client: Client, name: str) -> str:
         return name
     if not re.fullmatch(r"[\w./:-]+", name):
         raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run; `determinator list` shows the runs")
-    found = await run_ids(client, beginning=name) or matching(await run_ids(client), name)
-    if not found:
+    ids = await run_ids(client, beginning=name) or matching(await run_ids(client), name)
+    if not ids:
         raise no_such_run(name)
-    if len(found) > 1:
-        raise SeveralRuns(name, found)
-    return found[0]
+    if len(ids) > 1:
+        raise SeveralRuns(name, ids)
+    return ids[0]
 
 
 def matching(names: Iterable[str], part: str) -> list[str]:
@@ -93,11 +93,11 @@ async def run_ids(client: Client, beginning: str = "") -> list[str]:
     query = f"{RESEARCH} AND ExecutionStatus != 'ContinuedAsNew'"
     if beginning:
         query += f" AND WorkflowId STARTS_WITH '{beginning}'"
-    found: set[str] = set()
+    ids: set[str] = set()
     async for execution in client.list_workflows(query, page_size=1000, limit=MAX_IDS):
         if "/" not in execution.id:
-            found.add(execution.id)
-    return sorted(found)
+            ids.add(execution.id)
+    return sorted(ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +143,20 @@ EVERY = Filter()
 async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> list[Row]:
     """Research runs without their sections, the newest first. A run that was rewound has several executions
     under one id: the newest one counts."""
-    found: dict[str, list[WorkflowExecution]] = {}
+    executions: dict[str, list[WorkflowExecution]] = {}
     rows: dict[str, Row] = {}
     async for execution in client.list_workflows(only.query(), page_size=200):
         if "/" in execution.id:
             continue
-        found.setdefault(execution.id, []).append(execution)
+        executions.setdefault(execution.id, []).append(execution)
         if only.admits(row := await as_row(execution)):
             rows.setdefault(execution.id, row)
         if len(rows) >= max(limit, 200):
             break
-    for name in [name for name, several in found.items() if len(several) > 1]:
+    for name in [name for name, several in executions.items() if len(several) > 1]:
         newest = await description(client, name)
         rows.pop(name, None)
-        if newest and any(e.run_id == newest.run_id for e in found[name]):
+        if newest and any(e.run_id == newest.run_id for e in executions[name]):
             row = await as_row(newest)
             if only.admits(row):
                 rows[name] = row
@@ -174,10 +174,10 @@ async def _that_still_fit(client: Client, rows: list[Row]) -> list[Row]:
 
 async def describe(client: Client, run_id: str) -> Row:
     """What the server itself knows of a run. Raises NoSuchRun."""
-    found = await description(client, run_id)
-    if found is None:
+    described = await description(client, run_id)
+    if described is None:
         raise no_such_run(run_id)
-    return await as_row(found)
+    return await as_row(described)
 
 
 async def description(client: Client, run_id: str) -> WorkflowExecutionDescription | None:

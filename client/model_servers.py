@@ -42,8 +42,8 @@ class LocalServer:
 async def local_servers() -> list[LocalServer]:
     """The model servers that answer on their usual ports of this machine. They are asked for the list of
     their models and for nothing else."""
-    found = await asyncio.gather(*(_look(kind, port) for kind, port in LOCAL_PORTS.items()))
-    return [server for server in found if server is not None]
+    servers = await asyncio.gather(*(_look(kind, port) for kind, port in LOCAL_PORTS.items()))
+    return [server for server in servers if server is not None]
 
 
 async def _look(kind: str, port: int) -> LocalServer | None:

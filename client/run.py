@@ -266,8 +266,8 @@ class Run:
         """Answer what it asks back before it searches, in order (an empty text leaves what it assumes);
         return how the question is meant now."""
         await self.running()
-        given = Answers(answers=tuple(answers), by=named(by))
-        return await self._update("answer", given, tuple[Reading, ...])
+        reply = Answers(answers=tuple(answers), by=named(by))
+        return await self._update("answer", reply, tuple[Reading, ...])
 
     async def edit_plan(self, plan: ReportPlan, *, by: str | None = None) -> PlanView:
         """Replace the plan while it waits for approval; the gate goes on waiting."""

@@ -23,16 +23,16 @@ def is_secret(name: str, value: object) -> bool:
 def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = ()) -> frozenset[str]:
     """The values that must not leave: keys, and what addresses carry of them. `environment` is looked
     through for variables with such names, like Temporal's own key."""
-    found: set[str] = set()
+    secrets: set[str] = set()
     for name, value in settings:
         if is_secret(name, value):
-            found.add(value.get_secret_value() if isinstance(value, SecretStr) else str(value or ""))
+            secrets.add(value.get_secret_value() if isinstance(value, SecretStr) else str(value or ""))
         elif isinstance(value, str) and "://" in value:
-            found |= carried_by(value)
+            secrets |= carried_by(value)
     for name, text in environment:
         if name.startswith(("TEMPORAL_", "DETERMINATOR_")) and is_secret(name.lower(), text):
-            found.add(text)
-    return frozenset(value for value in found if len(value) >= MIN_CHARS)
+            secrets.add(text)
+    return frozenset(value for value in secrets if len(value) >= MIN_CHARS)
 
 
 def without(text: str, secrets: Iterable[str]) -> str:

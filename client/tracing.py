@@ -51,9 +51,9 @@ def provider() -> "TracerProvider":
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     # OTEL_SERVICE_NAME goes over it
-    made = TracerProvider(resource=Resource.create({"service.name": "determinator"}))
-    made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    return made
+    tracers = TracerProvider(resource=Resource.create({"service.name": "determinator"}))
+    tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return tracers
 
 
 def flush() -> None:

@@ -25,11 +25,11 @@ def described(root: Path = ROOT) -> str:
 def commit_of(root: Path) -> str:
     """The commit of the sources in `root`: of their git repository, else the one that the build recorded;
     empty where neither is there."""
-    found = _of_git(root) if (root / ".git").exists() else ""
+    commit = _of_git(root) if (root / ".git").exists() else ""
     recorded = root / "client" / "commit.txt"
-    if not found and recorded.is_file():
-        found = recorded.read_text("utf-8").strip()
-    return found if COMMIT.fullmatch(found) else ""
+    if not commit and recorded.is_file():
+        commit = recorded.read_text("utf-8").strip()
+    return commit if COMMIT.fullmatch(commit) else ""
 
 
 def _of_git(root: Path) -> str:
@@ -37,7 +37,7 @@ def _of_git(root: Path) -> str:
     if git is None:
         return ""
     try:
-        asked = [git, "-C", str(root), "rev-parse", "HEAD"]
-        return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=5).stdout.strip()
+        command = [git, "-C", str(root), "rev-parse", "HEAD"]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=5).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return ""

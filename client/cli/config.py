@@ -30,8 +30,8 @@ def show(as_json: bool) -> None:
 
     settings = load_settings()
     shown = visible(settings)
-    found = origins()
-    sources = {name: _origin(name, found) for name in shown}
+    places = origins()
+    sources = {name: _origin(name, places) for name in shown}
     path = config_path().absolute()
     if as_json:
         file = str(path) if path.exists() else None
@@ -86,11 +86,11 @@ def trust(path: Path) -> None:
 @json_option
 def keys(as_json: bool) -> None:
     """List every setting: its key in the file, its variable, its flag of `ask`, its default and its unit."""
-    found = rows()
+    settings = rows()
     if as_json:
-        print_json(found)
+        print_json(settings)
         return
-    for row in found:
+    for row in settings:
         names = ", ".join(filter(None, (row["variable"], row["flag"])))
         default = f" (default: {row['default']})" if row["default"] else ""
         print_text(f"{row['key']}  [{names}]{default}")
@@ -137,13 +137,13 @@ def visible(settings: Settings) -> dict[str, object]:
     """The settings with secrets as `set` or nothing, and addresses without what they may carry."""
     from client.secrets import is_secret
 
-    found: dict[str, object] = {}
+    shown: dict[str, object] = {}
     for name, value in settings:
         if is_secret(name, value) and value is not None:
-            found[name] = "set (not shown)"
+            shown[name] = "set (not shown)"
         else:
-            found[name] = _shown(value)
-    return found
+            shown[name] = _shown(value)
+    return shown
 
 
 def _shown(value: object) -> object:
@@ -185,10 +185,10 @@ WIDTH = 100
 def rows() -> list[dict[str, str]]:
     """Key of the file, variable, flag, unit, default and sentence of every declared setting."""
     fields = Settings.model_fields
-    found = []
+    listed = []
     for name, key in declared(fields).items():
         section, _, last = key.place(name).rpartition(".")
-        found.append(
+        listed.append(
             {
                 "key": f"[{section}] {last}" if section else name,
                 "variable": variable_of(name, fields[name]),
@@ -198,7 +198,7 @@ def rows() -> list[dict[str, str]]:
                 "help": key.help,
             }
         )
-    return found
+    return listed
 
 
 def template() -> str:

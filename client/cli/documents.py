@@ -93,9 +93,9 @@ async def _of_run(run: "Run") -> OfRun:
     """The folder a run searched, what it found anywhere, and what its report made of it."""
     from client.runs.history import request_of
 
-    found = frozenset(ref.evidence_id for ref in await run.found())
+    ids = frozenset(ref.evidence_id for ref in await run.found())
     request = await request_of(run.connection.client, run.id)
-    return OfRun(run.id, request.library if request else None, found, await run.use())
+    return OfRun(run.id, request.library if request else None, ids, await run.use())
 
 
 def _files(settings: "Settings", folder: Path) -> "tuple[tuple[FileState, ...], int]":

@@ -38,23 +38,23 @@ async def export(client: "Determinator", run: str, output: Path | None, force: b
 
     if output is not None:
         check_free(output, force=force)
-    found = await client.finished(run)
-    name = file_name(found.run_id)
+    finished = await client.finished(run)
+    name = file_name(finished.run_id)
     path = output or Path(f"{name}.zip")
     check_free(path, force=force)
-    bundle = make_bundle(found, known_secrets(client.settings, os.environ.items()))
+    bundle = make_bundle(finished, known_secrets(client.settings, os.environ.items()))
     try:
         if path.suffix.lower() == ".zip":
-            write_zip(path, bundle, top=name, at=found.report.generated_at)
+            write_zip(path, bundle, top=name, at=finished.report.generated_at)
         else:
             write_folder(path, bundle)
     except OSError as error:
         raise Failure(f"the export cannot be written to {path}: {error.strerror or error}") from error
-    for gap in found.gaps:
+    for gap in finished.gaps:
         say(gap)
     if as_json:
-        files = {"files": list(bundle), "missing": list(found.gaps)}
-        print_json({"run_id": found.run_id, "path": str(path), **files})
+        files = {"files": list(bundle), "missing": list(finished.gaps)}
+        print_json({"run_id": finished.run_id, "path": str(path), **files})
     else:
         click.echo(str(path))
 
@@ -98,11 +98,11 @@ async def graph_export(
     from activities.private_files import file_name
     from client.reports.graph_export import graph_of, graphml
 
-    found = await client.finished(run, whole=False)
-    path = output or Path(f"{file_name(found.run_id)}.graphml")
+    finished = await client.finished(run, whole=False)
+    path = output or Path(f"{file_name(finished.run_id)}.graphml")
     if path.exists() and not force:
         raise BadInput(f"{path} exists; replace it with --force or give another --output")
-    graph = graph_of(found.report)
+    graph = graph_of(finished.report)
     try:
         path.write_bytes(graphml(graph))
     except OSError as error:
@@ -110,6 +110,6 @@ async def graph_export(
     counts = {"nodes": graph.number_of_nodes(), "relationships": graph.number_of_edges()}
     say(f"{counts['nodes']} nodes, {counts['relationships']} relationships")
     if as_json:
-        print_json({"run_id": found.run_id, "path": str(path), **counts})
+        print_json({"run_id": finished.run_id, "path": str(path), **counts})
     else:
         click.echo(str(path))

@@ -28,11 +28,11 @@ def list_graphs(as_json: bool) -> None:
     """List the built-in graphs."""
     from workflows.graph.library import builtin, builtin_names
 
-    found = [builtin(name) for name in builtin_names()]
+    graphs = [builtin(name) for name in builtin_names()]
     if as_json:
-        print_json([{"name": one.name, "description": one.description} for one in found])
+        print_json([{"name": one.name, "description": one.description} for one in graphs])
         return
-    for one in found:
+    for one in graphs:
         print_text(f"{one.name}  {one.description}")
 
 

@@ -46,11 +46,11 @@ def _lines(record: "IterationRecord", plain: Plain) -> list[str]:
     where = f"{record.section} iteration" if record.section else "iteration"
     time = record.started_at[11:19]
     duration = f"{record.seconds:.0f} s" if record.seconds else ""
-    found = [plain("  ".join(filter(None, (f"{where} {record.iteration}", time, duration, cost_of(record)))))]
+    lines = [plain("  ".join(filter(None, (f"{where} {record.iteration}", time, duration, cost_of(record)))))]
 
     def add(word: str, text: str) -> None:
         if text:
-            found.append(f"  {word:{WIDTH}}{plain(text)}")
+            lines.append(f"  {word:{WIDTH}}{plain(text)}")
 
     add("thought", record.thought)
     for gap in record.gaps:
@@ -74,7 +74,7 @@ def _lines(record: "IterationRecord", plain: Plain) -> list[str]:
         sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
         add("judged", "; ".join(filter(None, (sure, scores, verdict))))
         add("verdict", record.verdict)
-    return found
+    return lines
 
 
 def cost_of(record: "IterationRecord") -> str:
@@ -120,19 +120,19 @@ async def rewind(
     from client.reports.report_files import set_aside
     from client.runs import rewinding
 
-    found = await client.run(run, worker=False)
-    temporal = found.connection.client
+    target = await client.run(run, worker=False)
+    temporal = target.connection.client
     kept: list[str] = []
     if section:
-        execution = await rewinding.rewind_section(temporal, found.id, section, iteration)
+        execution = await rewinding.rewind_section(temporal, target.id, section, iteration)
     else:
-        execution = await rewinding.rewind(temporal, found.id, iteration)
-        kept = [str(path) for path in set_aside(client.settings, found.id)]
-        await client.run(found.id)  # it runs now: see that a worker serves it
+        execution = await rewinding.rewind(temporal, target.id, iteration)
+        kept = [str(path) for path in set_aside(client.settings, target.id)]
+        await client.run(target.id)  # it runs now: see that a worker serves it
     if as_json:
         print_json(
             {
-                "run_id": found.id,
+                "run_id": target.id,
                 "section": section or "",
                 "iteration": iteration,
                 "execution": execution,
@@ -142,5 +142,5 @@ async def rewind(
         return
     for path in kept:
         print_text(f"the earlier report is now {path}")
-    what = f"section {section} of {found.id}" if section else found.id
-    print_text(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {found.id}`")
+    what = f"section {section} of {target.id}" if section else target.id
+    print_text(f"{what} goes on at iteration {iteration}; follow it with `determinator watch {target.id}`")

@@ -86,11 +86,11 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
     from client.terminal import to_stdout
 
     console = to_stdout()
-    found: list[Check] = []
+    results: list[Check] = []
 
     async def body() -> None:
         async for check in checks(address, network=network):
-            found.append(check)
+            results.append(check)
             if not as_json:
                 state = Text(f"{check.state:5}", STYLE[check.state])
                 line = f"{check.name}: {check.message}"
@@ -103,8 +103,8 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
 
     run_async(body)
     if as_json:
-        print_json([asdict(check) for check in found])
-    return Exit.FAILED if any(check.state == "fail" for check in found) else Exit.DONE
+        print_json([asdict(check) for check in results])
+    return Exit.FAILED if any(check.state == "fail" for check in results) else Exit.DONE
 
 
 async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:

@@ -79,9 +79,9 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         module, _, name = VERBS[cmd_name][0].partition(":")
-        found = getattr(importlib.import_module(module), name)
-        assert isinstance(found, click.Command)
-        return found
+        command = getattr(importlib.import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -89,17 +89,17 @@ def setting_options(command: Command) -> Command:
 
 
 def _option(name: str, key: Key, field: FieldInfo) -> Callable[[Command], Command]:
-    given: dict[str, Any] = {"help": _help(name, key, field)}
+    attributes: dict[str, Any] = {"help": _help(name, key, field)}
     kind = _kind(key, field)
     if kind is bool:
-        given["is_flag"] = True
+        attributes["is_flag"] = True
     else:
-        given["type"] = kind
+        attributes["type"] = kind
     if isinstance(kind, (click.IntRange, Amount)):
-        given["metavar"] = "USD" if key.unit == "US dollars" else "N"
+        attributes["metavar"] = "USD" if key.unit == "US dollars" else "N"
     elif isinstance(kind, Duration):
-        given["metavar"] = "TIME"
-    return click.option(flag_of(name, key), name, **{**given, **SPECIAL.get(name, {})})
+        attributes["metavar"] = "TIME"
+    return click.option(flag_of(name, key), name, **{**attributes, **SPECIAL.get(name, {})})
 
 
 def _kind(key: Key, field: FieldInfo) -> "click.ParamType[Any] | type[bool]":
@@ -161,7 +161,7 @@ def duration(seconds: float) -> str:
 
 def setting_groups() -> dict[str, list[str]]:
     """Heading of the help -> settings with a flag."""
-    found: dict[str, list[str]] = {
+    groups: dict[str, list[str]] = {
         "What to search": [],
         "How to answer": [],
         "Limits": [],
@@ -178,8 +178,8 @@ def setting_groups() -> dict[str, list[str]]:
             heading = "What to search"
         else:
             heading = "How to answer"
-        found[heading].append(name)
-    return found
+        groups[heading].append(name)
+    return groups
 
 
 class GroupedCommand(click.Command):

@@ -42,15 +42,15 @@ async def refresh(client: "Determinator", run: str, search: bool, every: float |
     from client.runs.refreshing import check_online, refreshed
 
     check_online(client.settings)
-    found = await client.finished(run, whole=False)
+    finished = await client.finished(run, whole=False)
     if every is not None:
-        return await schedule(client, found, every, search=search, as_json=as_json)
-    outcome = await refreshed(client, found, search=search)
-    path = await save(client.settings, found, outcome)
+        return await schedule(client, finished, every, search=search, as_json=as_json)
+    outcome = await refreshed(client, finished, search=search)
+    path = await save(client.settings, finished, outcome)
     if as_json:
         print_json({**outcome.model_dump(mode="json"), "report": str(path) if path else None})
     else:
-        show(found, outcome, path)
+        show(finished, outcome, path)
     for why in outcome.failures:
         say(f"not every authority answered: {why}")
     if outcome.unanswered:
@@ -75,16 +75,20 @@ async def schedule(
                 f"the library {request.library} is searched only if the worker's configuration allows it "
                 "([worker] libraries)"
             )
-        made = await schedule_refresh(
+        scheduled = await schedule_refresh(
             connection.client, request, connection.task_queue, timedelta(seconds=every), datetime.now(UTC)
         )
     finally:
         connection.release()
     if as_json:
-        print_json(as_data(made))
+        print_json(as_data(scheduled))
     else:
-        first = f", first at {made.next_times[0].astimezone():%Y-%m-%d %H:%M}" if made.next_times else ""
-        print_text(f"{made.schedule_id} every {short(timedelta(seconds=every))}{first}")
+        first = (
+            f", first at {scheduled.next_times[0].astimezone():%Y-%m-%d %H:%M}"
+            if scheduled.next_times
+            else ""
+        )
+        print_text(f"{scheduled.schedule_id} every {short(timedelta(seconds=every))}{first}")
     where = "the embedded server and its worker" if connection.embedded else "a worker"
     say(
         f"{where} must run at these times (`determinator {'up' if connection.embedded else 'worker'}`); a "
@@ -103,10 +107,10 @@ async def save(settings: "Settings", run: "Finished", outcome: "RefreshOutcome")
     if not outcome.made:
         return None
     archive = Archive(settings.evidence_url)
-    made = next(v for v in await archive.versions(run.first) if v.number == outcome.version)
+    version = next(v for v in await archive.versions(run.first) if v.number == outcome.version)
     path = Places(settings.home).reports / f"{file_name(run.run_id)}.v{outcome.version}.md"
     if not path.exists():
-        write_whole(path, as_bytes(await archive.version(made), "md"))
+        write_whole(path, as_bytes(await archive.version(version), "md"))
     return path
 
 
@@ -152,8 +156,8 @@ def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
             )
     if outcome.searches:
         sources = ", ".join(dict.fromkeys(row.source for row in outcome.searches))
-        said = f"repeated {done} of {len(outcome.searches)} searches ({sources})"
-        print_text(plain(f"{said}: {len(outcome.new)} new works"))
+        line_of_searches = f"repeated {done} of {len(outcome.searches)} searches ({sources})"
+        print_text(plain(f"{line_of_searches}: {len(outcome.new)} new works"))
     if asked:
         print_text(plain(f"asked {', '.join(outcome.authorities)} about {asked} of {total} references"))
 
@@ -181,13 +185,13 @@ async def list_schedules(client: "Determinator", as_json: bool) -> None:
     """List the scheduled refreshes: how often, when next, and what they started last."""
     from client.runs import refreshing
 
-    found = await refreshing.schedules((await client.connect(worker=False)).client)
+    listed = await refreshing.schedules((await client.connect(worker=False)).client)
     if as_json:
-        print_json([as_data(one) for one in found])
+        print_json([as_data(one) for one in listed])
         return
-    if not found:
+    if not listed:
         say("No schedules. Create one with `determinator refresh RUN --search --every 7d`.")
-    for one in found:
+    for one in listed:
         print_text(line(one))
 
 

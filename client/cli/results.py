@@ -75,34 +75,34 @@ async def report(
         form = WAV
     if output is not None:
         check_output(output, formats=form is None)
-    wanted = form or (format_of(output.suffix) if output else "") or "md"
-    binary = wanted == WAV or not FORMATS[wanted].is_text
+    ending = form or (format_of(output.suffix) if output else "") or "md"
+    binary = ending == WAV or not FORMATS[ending].is_text
     if output is None and binary and sys.stdout.isatty():
-        raise BadInput(f"{wanted} is no text; save it with --output report.{wanted}")
+        raise BadInput(f"{ending} is no text; save it with --output report.{ending}")
     from client.reports.load import as_bytes, write_report
 
-    found = await find_report(client, run, number)
+    document = await find_report(client, run, number)
     if ids:
-        for name, said in {claim.id: claim.text for claim in found.sentences()}.items():
+        for name, said in {claim.id: claim.text for claim in document.sentences()}.items():
             print_text(plain(f"{name} {said}"))
         return
     if diff is not None:
         from client.cli.dialogue import show_difference
 
-        show_difference(await find_report(client, run, diff), found)
+        show_difference(await find_report(client, run, diff), document)
         return
     if length is not None:
-        found = found.model_copy(update={"length": length})
-    if output is not None and wanted != WAV:
-        write_report(found, wanted, output, say=say)
+        document = document.model_copy(update={"length": length})
+    if output is not None and ending != WAV:
+        write_report(document, ending, output, say=say)
         click.echo(str(output))
         return
-    if wanted == WAV:
+    if ending == WAV:
         from client.reports.read_aloud import wav
 
-        data = await asyncio.to_thread(wav, found, speed)
+        data = await asyncio.to_thread(wav, document, speed)
     else:
-        data = as_bytes(found, wanted)
+        data = as_bytes(document, ending)
     if output is not None:
         save_data(data, output)
     elif form is None and sys.stdout.isatty():
@@ -128,22 +128,22 @@ async def chart(client: "Determinator", run: str, name: str, form: str | None, o
     from activities.report.formats.render import MissingExtra
     from client.reports.charts import render_chart
 
-    wanted = form or (output.suffix.lower().removeprefix(".") if output else "md")
-    if wanted not in CHART_FORMATS:
+    ending = form or (output.suffix.lower().removeprefix(".") if output else "md")
+    if ending not in CHART_FORMATS:
         raise BadInput(f"a chart is {', '.join(CHART_FORMATS)}; name it {output and output.stem}.svg")
-    if output is None and wanted == "png" and sys.stdout.isatty():
+    if output is None and ending == "png" and sys.stdout.isatty():
         raise BadInput(f"png is no text; save it with --output {name}.png")
-    found = await find_report(client, run, None)
+    document = await find_report(client, run, None)
     try:
-        data = render_chart(found, name, wanted)
+        data = render_chart(document, name, ending)
     except MissingExtra as error:
         raise BadInput(str(error)) from error
     if data is None:
-        raise BadInput(f"{found.run_id} has nothing for the chart {name}")
+        raise BadInput(f"{document.run_id} has nothing for the chart {name}")
     if output is not None:
         save_data(data, output)
     else:
-        write_data(data, binary=wanted == "png")
+        write_data(data, binary=ending == "png")
 
 
 @click.command("open")
@@ -156,10 +156,10 @@ async def open_run(client: "Determinator", run: str) -> None:
     from activities.report.run_folder import run_files, write_files
     from client.embedded.home import Places
 
-    found = await client.finished(run)
-    folder = Places(client.settings.home).runs / file_name(found.run_id)
-    works = [item for _, item in found.items]
-    files = run_files(found.report, client.settings.output_format, works, found.iterations)
+    finished = await client.finished(run)
+    folder = Places(client.settings.home).runs / file_name(finished.run_id)
+    works = [item for _, item in finished.items]
+    files = run_files(finished.report, client.settings.output_format, works, finished.iterations)
     try:
         write_files(folder, files, again=False)
     except OSError as error:
@@ -182,16 +182,16 @@ async def find_report(client: "Determinator", name: str, number: int | None) -> 
     except SeveralRuns:
         raise
     except (NoConnection, NoSuchRun) as error:
-        found = await report_in_store(Archive(settings.evidence_url), name, error)
+        document = await report_in_store(Archive(settings.evidence_url), name, error)
         say(f"from the evidence store, since {error}")
-        return await of_version(settings, found, number)
+        return await of_version(settings, document, number)
     if (await run.row()).status == "running":
         await run.progress()
-    found, draft = await load_report(settings, run.connection, run.id)
+    document, draft = await load_report(settings, run.connection, run.id)
     if draft:
         say("this is a draft: the run has not ended")
-        return found
-    return await of_version(settings, found, number)
+        return document
+    return await of_version(settings, document, number)
 
 
 def save_data(data: bytes, output: Path) -> None:
@@ -257,11 +257,11 @@ async def evidence(client: "Determinator", run: str | None, text: str | None, fo
         of_run = None if run is None else {ref.evidence_id for ref in await (await client.run(run)).found()}
         await search_collected(client, text, form, of_run)
         return
-    found = await client.run(run or "last")
+    target = await client.run(run or "last")
     if form == "table":
-        show_evidence(await found.found(), await found.use())
+        show_evidence(await target.found(), await target.use())
         return
-    async for line in found.evidence_lines():
+    async for line in target.evidence_lines():
         click.echo(shown(json.dumps(line, ensure_ascii=False)))
 
 
@@ -324,13 +324,13 @@ async def search_collected(
     client: "Determinator", text: str, form: str, only: "Collection[str] | None"
 ) -> None:
     """Print the works that match best, as a table or as JSON lines with their full text."""
-    found = await client.collected(text, MAX_COLLECTED, only=only)
-    if not found:
+    works = await client.collected(text, MAX_COLLECTED, only=only)
+    if not works:
         say("nothing that was collected matches")
     if form == "table":
-        _show_collected([work for work, _ in found])
+        _show_collected([work for work, _ in works])
         return
-    for work, score in found:
+    for work, score in works:
         click.echo(shown(json.dumps({**work.model_dump(mode="json"), "score": score}, ensure_ascii=False)))
 
 

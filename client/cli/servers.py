@@ -134,8 +134,8 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
             host, port = listening_address(
                 http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"
             )
-            said = f"the MCP server listens on http://{host}:{{port}}"
-            return await serve_app(http_app(server, host, token(MCP_TOKEN)), host, port, said)
+            line = f"the MCP server listens on http://{host}:{{port}}"
+            return await serve_app(http_app(server, host, token(MCP_TOKEN)), host, port, line)
 
     return run_async(body)
 
@@ -197,22 +197,22 @@ def serve_http(
 
     async def body() -> int:
         async with Determinator(settings, address=address, say=say) as client:
-            said = f"the HTTP interface listens on http://{host}:{{port}}/v1"
-            return await serve_app(build_app(client, callers, allowed), host, port, said)
+            line = f"the HTTP interface listens on http://{host}:{{port}}/v1"
+            return await serve_app(build_app(client, callers, allowed), host, port, line)
 
     return run_async(body)
 
 
 def token(variable: str) -> str:
     """The token callers need: that of the environment, or a new one, which is printed. Raises BadInput."""
-    given = os.environ.get(variable)
-    if not given:
-        made = secrets.token_urlsafe(24)
-        click.echo(f"token: {made}", err=True)
-        return made
-    if len(given) < MIN_TOKEN_CHARS:
+    value = os.environ.get(variable)
+    if not value:
+        new = secrets.token_urlsafe(24)
+        click.echo(f"token: {new}", err=True)
+        return new
+    if len(value) < MIN_TOKEN_CHARS:
         raise BadInput(f"{variable} is too short; use at least {MIN_TOKEN_CHARS} characters")
-    return given
+    return value
 
 
 @click.command(short_help="Serve the web page.")
@@ -279,8 +279,8 @@ def web(
     sign_in = SignIn(listed, provider, token)
     app = build_app(Determinator(settings, address=address, say=say), sign_in, (*NAMES, *names), https=https)
     shown = "127.0.0.1" if host in LOOPBACK else host
-    said = f"the page: http://{shown}:{{port}}/{'?token=' + token if token else ''}"
-    run_async(lambda: serve_app(app, host, port, said))
+    line = f"the page: http://{shown}:{{port}}/{'?token=' + token if token else ''}"
+    run_async(lambda: serve_app(app, host, port, line))
 
 
 def _add_user(users: Path | None, name: str) -> None:

@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 @json_option
 def sources(as_json: bool) -> None:
     """List the sources, which of them are enabled, and how to enable the others."""
-    found = run_async(lambda: available(load_settings()))
+    options = run_async(lambda: available(load_settings()))
     if as_json:
-        print_json([option.model_dump(mode="json") for option in found])
+        print_json([option.model_dump(mode="json") for option in options])
         return
     from rich.text import Text
 
     from client.terminal import plain_table, to_stdout
 
     table = plain_table()
-    table.add_column("source", no_wrap=True, min_width=max(len(option.info.name) for option in found))
+    table.add_column("source", no_wrap=True, min_width=max(len(option.info.name) for option in options))
     table.add_column("enabled", no_wrap=True, min_width=7)
     table.add_column("what it covers, its rate, how to enable it", ratio=1)
-    for option in found:
+    for option in options:
         covers = Text(option.info.covers)
         if option.info.rate:
             covers.append(f" ({option.info.rate})", style="dim")

@@ -46,9 +46,9 @@ def decision(name: Literal["approve", "reject"], line: str) -> click.Command:
             by, note = given["by"], given["note"]
             show_version(await client.decide(run, dispute, upheld=upheld, by=by, note=note), as_json=False)
             return
-        found = await client.run(run)
-        chosen = await getattr(found, name)(**given)
-        print_text(f"{name}: the {chosen} of {found.id}")
+        target = await client.run(run)
+        chosen = await getattr(target, name)(**given)
+        print_text(f"{name}: the {chosen} of {target.id}")
 
     decide.__doc__ = line
     return click.command(name)(
@@ -87,17 +87,17 @@ async def answer(
     assumes. Without an ANSWER the questions are printed; `approve` accepts all that it assumes."""
     from client.terminal import plain
 
-    found = await client.run(run)
+    target = await client.run(run)
     if answers:
-        readings = await found.answer(answers, by=by)
+        readings = await target.answer(answers, by=by)
     else:
-        seen = await found.progress()
+        seen = await target.progress()
         readings = seen.readings if seen else ()
     if as_json:
         print_json([one.model_dump(mode="json") for one in readings])
         return
     if not readings:
-        say(f"{found.id} asks nothing back")
+        say(f"{target.id} asks nothing back")
     for number, one in enumerate(readings, start=1):
         print_text(plain(f"{number}. {one.text}"))
 
@@ -113,12 +113,12 @@ async def steer(client: "Determinator", run: str, text: tuple[str, ...], add_sou
     check_instruction(words or (add_source or ""))
     if add_source is not None:
         check_sources((add_source,))
-    found = await client.run(run)
+    target = await client.run(run)
     if words:
-        await found.steer(words)
+        await target.steer(words)
     if add_source is not None:
-        await found.add_source(add_source)
-    print_text(f"{found.id} has received it and follows it from its next step on")
+        await target.add_source(add_source)
+    print_text(f"{target.id} has received it and follows it from its next step on")
 
 
 @click.command()
@@ -154,13 +154,13 @@ async def candidates(run: "Run", keep: tuple[str, ...], by: str | None, as_json:
         print_text(plain("kept: " + ", ".join(kept)))
         return
     seen = await run.progress()
-    found = seen.candidates if seen else ()
+    listed = seen.candidates if seen else ()
     if as_json:
-        print_json([candidate.model_dump(mode="json") for candidate in found])
+        print_json([candidate.model_dump(mode="json") for candidate in listed])
         return
-    if not found:
+    if not listed:
         say("no candidates have been put forward (yet)")
-    for candidate in found:
+    for candidate in listed:
         print_text(candidate_line(candidate))
 
 

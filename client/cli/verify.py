@@ -66,25 +66,27 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
     from client.reports.verify import read_markdown
     from client.terminal import plain
 
-    found = check_markdown(read_markdown(Path(target)))
-    if not found.references and not found.citations:
+    checked = check_markdown(read_markdown(Path(target)))
+    if not checked.references and not checked.citations:
         raise BadInput(f"{target} has neither citations nor a list of references to check")
     if as_json:
         print_json(
             {
                 "file": target,
-                "holds": found.holds,
-                "references": found.references,
-                "citations": found.citations,
-                "problems": [{**p.model_dump(mode="json"), "text": sentence(p)} for p in found.problems],
+                "holds": checked.holds,
+                "references": checked.references,
+                "citations": checked.citations,
+                "problems": [{**p.model_dump(mode="json"), "text": sentence(p)} for p in checked.problems],
             }
         )
-        return Exit.DONE if found.holds else Exit.FAILED
-    for problem in found.problems:
+        return Exit.DONE if checked.holds else Exit.FAILED
+    for problem in checked.problems:
         print_text(f"FAILS  {plain(sentence(problem))}")
-    verdict = "everything holds" if found.holds else "NOT everything holds"
-    print_text(f"{verdict}: {plural(found.citations, 'citation')}, {plural(found.references, 'reference')}")
-    return Exit.DONE if found.holds else Exit.FAILED
+    verdict = "everything holds" if checked.holds else "NOT everything holds"
+    print_text(
+        f"{verdict}: {plural(checked.citations, 'citation')}, {plural(checked.references, 'reference')}"
+    )
+    return Exit.DONE if checked.holds else Exit.FAILED
 
 
 def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
@@ -93,9 +95,9 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     for bearer in found.bearers:
         state = "holds" if bearer.holds else "FAILS"
         numbers = ", ".join(str(n) for n in sorted({q.number for q in bearer.quotes if q.number}))
-        said = bearer.text or " ".join(quote.quote for quote in bearer.quotes)
+        text = bearer.text or " ".join(quote.quote for quote in bearer.quotes)
         marks = f"  [{numbers}]" if numbers else ""
-        print_text(plain(f"{state}  {bearer.name}{marks}  {said}"))
+        print_text(plain(f"{state}  {bearer.name}{marks}  {text}"))
         for fault in bearer.faults():
             print_text(f"       {plain(fault)}")
     for problem in (*found.problems, *parcel.damaged):

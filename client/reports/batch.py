@@ -79,12 +79,12 @@ def read_questions(path: Path, common: AskOptions) -> list[Question]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
     separator = TABLES.get(path.suffix.lower())
-    found = _lines(text, common) if separator is None else _table(path, text, separator, common)
-    if not found:
+    questions = _lines(text, common) if separator is None else _table(path, text, separator, common)
+    if not questions:
         raise BadInput(f"{path} has no question")
-    if len(found) > MAX_QUESTIONS:
-        raise BadInput(f"{path} has {len(found):,} questions; a batch has at most {MAX_QUESTIONS:,}")
-    return found
+    if len(questions) > MAX_QUESTIONS:
+        raise BadInput(f"{path} has {len(questions):,} questions; a batch has at most {MAX_QUESTIONS:,}")
+    return questions
 
 
 def _lines(text: str, common: AskOptions) -> list[Question]:
@@ -95,39 +95,39 @@ def _lines(text: str, common: AskOptions) -> list[Question]:
 def _table(path: Path, text: str, separator: str, common: AskOptions) -> list[Question]:
     rows = csv.DictReader(io.StringIO(text), delimiter=separator)
     names = [name.strip() for name in rows.fieldnames or ()]
-    known = [name for name in AskOptions.__annotations__ if name != "graph"]
+    columns = [name for name in AskOptions.__annotations__ if name != "graph"]
     if "question" not in names:
         raise BadInput(f"{path}:1: a table of questions needs a column `question`")
     for name in names:
-        if name not in (*known, "question"):
-            raise BadInput(f"{path}:1: column {unknown(name, known)}")
-    found = []
+        if name not in (*columns, "question"):
+            raise BadInput(f"{path}:1: column {unknown(name, columns)}")
+    questions = []
     for row in rows:
         cells = {name.strip(): (cell or "").strip() for name, cell in row.items() if name is not None}
         question = cells.pop("question", "")
         if question:
             options = cast("AskOptions", {**common, **_values(path, rows.line_num, cells)})
-            found.append(Question(rows.line_num, question, options))
-    return found
+            questions.append(Question(rows.line_num, question, options))
+    return questions
 
 
 def _values(path: Path, line: int, cells: Mapping[str, str]) -> dict[str, object]:
     """The cells of a row as the values of options; an empty cell leaves what holds for all."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, cell in cells.items():
         if not cell:
             continue
         if name in LISTS:
-            found[name] = tuple(part.strip() for part in cell.split(";") if part.strip())
+            values[name] = tuple(part.strip() for part in cell.split(";") if part.strip())
         elif name in NUMBERS:
             if not cell.isdecimal():
                 raise BadInput(f"{path}:{line}: {name}: {cell!r} is not a number")
-            found[name] = int(cell)
+            values[name] = int(cell)
         elif cell.lower() in ("true", "false"):
-            found[name] = cell.lower() == "true"
+            values[name] = cell.lower() == "true"
         else:
-            found[name] = cell
-    return found
+            values[name] = cell
+    return values
 
 
 def check(settings: "Settings", questions: Sequence[Question], path: Path) -> None:

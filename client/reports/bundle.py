@@ -75,30 +75,30 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
 
     report = Report.model_validate_json(without(run.report.model_dump_json(), secrets))
     bodies = {ref.evidence_id: item for ref, item in run.items}
-    made: dict[str, bytes] = {}
+    bundle: dict[str, bytes] = {}
     absent: list[str] = []
     for form in FORMATS.values():
         try:
-            made[form.file] = _rendered(report, form, bodies, clean)
+            bundle[form.file] = _rendered(report, form, bodies, clean)
         except MissingExtra as error:
             absent.append(f"{form.file} is missing: {error}")
     lines = run.lines()
-    made[EVIDENCE] = clean(_json_lines(lines))
-    made[SEARCHES] = clean(searches_csv(report))
+    bundle[EVIDENCE] = clean(_json_lines(lines))
+    bundle[SEARCHES] = clean(searches_csv(report))
     if run.events:
-        made["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
+        bundle["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     if run.iterations:
-        made["iterations.jsonl"] = clean(
+        bundle["iterations.jsonl"] = clean(
             "".join(f"{record.model_dump_json()}\n" for record in run.iterations)
         )
-    made["methodology.md"] = clean(_methodology(run, report))
-    made[CHECK] = check_script()
+    bundle["methodology.md"] = clean(_methodology(run, report))
+    bundle[CHECK] = check_script()
     if run.versions:
-        made["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
-    readme = clean(_readme(run, report, sorted(made), [*run.gaps, *absent], lines))
-    made = {README: readme, **made}
-    sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in made.items())
-    return {**made, SUMS: sums.encode()}
+        bundle["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
+    readme = clean(_readme(run, report, sorted(bundle), [*run.gaps, *absent], lines))
+    bundle = {README: readme, **bundle}
+    sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in bundle.items())
+    return {**bundle, SUMS: sums.encode()}
 
 
 @cache
@@ -227,8 +227,8 @@ def _search_summary(report: Report) -> str:
     for record in report.methodology.searches:
         counts[record.status] = counts.get(record.status, 0) + 1
     listed = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
-    made = plural(len(report.methodology.searches), "search")
-    return f"{made}: {listed or 'none'}; each is in `searches.csv`."
+    searches = plural(len(report.methodology.searches), "search")
+    return f"{searches}: {listed or 'none'}; each is in `searches.csv`."
 
 
 def _versions(run: Finished) -> list[str]:
@@ -261,12 +261,12 @@ def _head(report: Report) -> str:
 def _readme(
     run: Finished, report: Report, names: list[str], gaps: list[str], lines: list[EvidenceLine]
 ) -> str:
-    found = examine(report, [dict(line) for line in lines])
-    quotes = sum(len(bearer.quotes) for bearer in found.bearers)
+    examination = examine(report, [dict(line) for line in lines])
+    quotes = sum(len(bearer.quotes) for bearer in examination.bearers)
     state = (
         "everything held"
-        if found.holds
-        else f"{len(found.faults())} things did not hold; the check names them"
+        if examination.holds
+        else f"{len(examination.faults())} things did not hold; the check names them"
     )
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
     counts = f"{plural(quotes, 'quote')} from {plural(len(report.quoted_works()), 'work')}"

@@ -55,9 +55,9 @@ class Finished:
 
     def lines(self) -> list[EvidenceLine]:
         """The items as `evidence --format jsonl` has them, with the standing that is known by now."""
-        known = standings(self.report, self.versions)
-        made = (evidence_line(ref, item) for ref, item in self.items)
-        return [{**line, "standing": known.get(line["evidence_id"], line["standing"])} for line in made]
+        current = standings(self.report, self.versions)
+        lines = (evidence_line(ref, item) for ref, item in self.items)
+        return [{**line, "standing": current.get(line["evidence_id"], line["standing"])} for line in lines]
 
 
 async def find_finished(
@@ -92,10 +92,10 @@ def _published(report: Report, gaps: Sequence[str]) -> Finished:
 async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:
     """The stored report of a run by its id, a part of it, or `last`; else raises `error`."""
     names = await archive.names() if name else []
-    found = names[:1] if name == "last" else matching(names, name)
-    if len(found) > 1:
-        raise SeveralRuns(name, found)
-    report = await archive.report(found[0]) if found else None
+    fitting = names[:1] if name == "last" else matching(names, name)
+    if len(fitting) > 1:
+        raise SeveralRuns(name, fitting)
+    report = await archive.report(fitting[0]) if fitting else None
     if report is None:
         raise error
     if report.draft:

@@ -78,8 +78,8 @@ async def stored_report(settings: Settings, blob: str) -> Report | None:
 
 async def ended_report(settings: Settings, connection: Connection, ended: Outcome) -> Report:
     """The report of a run whose outcome is known. Raises NoReport."""
-    found = await stored_report(settings, ended.report_blob)
-    return found or (await load_report(settings, connection, ended.run_id))[0]
+    report = await stored_report(settings, ended.report_blob)
+    return report or (await load_report(settings, connection, ended.run_id))[0]
 
 
 def save_report(settings: Settings, report: Report, output: Path | None = None, *, say: Say = quiet) -> Path:

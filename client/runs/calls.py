@@ -57,8 +57,8 @@ async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ..
     """The calls of a run and of its running sections, the oldest first. What cannot be read is left out."""
     workflows = [("", seen.run_id)]
     workflows += [(s.id, s.workflow_id) for s in seen.sections if s.status == "running" and s.workflow_id]
-    found = await asyncio.gather(*(_calls_of(client, section, name) for section, name in workflows))
-    return tuple(sorted((call for calls in found for call in calls), key=lambda call: -call.seconds))
+    calls_of_each = await asyncio.gather(*(_calls_of(client, section, name) for section, name in workflows))
+    return tuple(sorted((call for calls in calls_of_each for call in calls), key=lambda call: -call.seconds))
 
 
 async def _calls_of(client: Client, section: str, workflow_id: str) -> list[ModelCall]:

@@ -249,9 +249,9 @@ def panel(
 def gate_hint(progress: Progress) -> str:
     """How to answer the gate that waits."""
     if progress.waiting_for == "clarification":
-        asked = " ".join(f"{one.question} ({one.assumed})" for one in progress.readings)
+        asks = " ".join(f"{one.question} ({one.assumed})" for one in progress.readings)
         return (
-            f'it asks back: {asked} `determinator answer {progress.run_id} "..."`, or approve what it assumes'
+            f'it asks back: {asks} `determinator answer {progress.run_id} "..."`, or approve what it assumes'
         )
     waits = "wait" if progress.waiting_for == "candidates" else "waits"
     return (

@@ -56,9 +56,9 @@ async def search_source(
     """Search a source; one whose rate holds for a whole fleet is asked by the workers where some run. `http`:
     one that several searches share, so that they keep an API's rate between them. Raises BadInput for what
     cannot be searched, and Failure for an outage."""
-    asked = narrowed(query, settings.sources.get(source))
+    narrowed_query = narrowed(query, settings.sources.get(source))
     if limit is not None:
-        asked = asked.model_copy(update={"limit": limit})
+        narrowed_query = narrowed_query.model_copy(update={"limit": limit})
     async with nullcontext(http) if http is not None else open_http(settings) as http:
         found = build_sources(settings, http)[source]
         closed = why_closed(settings, found) or str(getattr(found, "missing", "") or "")
@@ -69,7 +69,7 @@ async def search_source(
         if found.info.queue is not None and (client := await fleet(settings, address, found.info, say)):
             found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
         try:
-            return await search_all(found, asked)
+            return await search_all(found, narrowed_query)
         except Refused as error:
             raise BadInput(str(error)) from error
         except SourceError as error:
@@ -119,8 +119,8 @@ class FleetSource:
         task = SearchTask(run_id=f"search-{name}", source=name, query=query, as_given=True)
         step = SearchTasks(run_id=task.run_id, tasks=(task,))
         summary = policy.shorten(f"{name}: {query.text}")
-        found = await _ask(self._client, activity_name(name), step, HitsOfAll, self.info, summary)
-        hits = found.answers[0]
+        answer = await _ask(self._client, activity_name(name), step, HitsOfAll, self.info, summary)
+        hits = answer.answers[0]
         if hits.status not in ANSWERED:
             raise _FAILURES.get(hits.status, Unavailable)(hits.detail)
         try:

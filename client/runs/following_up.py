@@ -91,12 +91,12 @@ def set_limits(settings: "Settings", earlier: "ResearchRequest") -> dict[str, fl
     from workflows.types import Limits
 
     usual = Limits.model_validate(defaults_of(earlier.mode))
-    found: dict[str, float] = {}
+    limits: dict[str, float] = {}
     for name, key in declared(type(settings).model_fields).items():
         value = getattr(earlier.limits, key.limit) if key.limit else None
         if value is not None and value != getattr(usual, key.limit):
-            found[name] = value / 1e6 if key.unit == "US dollars" else value
-    return found
+            limits[name] = value / 1e6 if key.unit == "US dollars" else value
+    return limits
 
 
 def over(options: Mapping[str, Any], earlier: "AskOptions") -> "AskOptions":

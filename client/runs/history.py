@@ -30,27 +30,27 @@ class Execution:
 async def request_of(client: Client, workflow_id: str) -> ResearchRequest | None:
     """What the run was asked, from the first event of its history. Raises RPCError."""
     async for event in client.get_workflow_handle(workflow_id).fetch_history_events(page_size=1):
-        given = await decoded(client, event.workflow_execution_started_event_attributes.input)
-        return ResearchRequest.model_validate(given) if given is not None else None
+        request = await decoded(client, event.workflow_execution_started_event_attributes.input)
+        return ResearchRequest.model_validate(request) if request is not None else None
     return None
 
 
 async def executions(client: Client, workflow_id: str) -> list[Execution]:
     """The executions of a run that the server still has, the newest first. Raises RPCError."""
-    found: list[Execution] = []
+    chain: list[Execution] = []
     run_id: str | None = None
-    while len(found) < MAX_EXECUTIONS:
+    while len(chain) < MAX_EXECUTIONS:
         handle = client.get_workflow_handle(workflow_id, run_id=run_id)
         if run_id is None:
             run_id = (await handle.describe()).run_id
             handle = client.get_workflow_handle(workflow_id, run_id=run_id)
         events = tuple([event async for event in handle.fetch_history_events()])
-        found.append(Execution(run_id or "", events))
+        chain.append(Execution(run_id or "", events))
         earlier = events[0].workflow_execution_started_event_attributes.continued_execution_run_id
         if not earlier:
             break
         run_id = earlier
-    return found
+    return chain
 
 
 async def decoded(client: Client, payloads: Payloads) -> Mapping[str, object] | None:

@@ -64,30 +64,30 @@ async def progress(client: Client, run_id: str) -> Progress:
 
 async def evidence_index(client: Client, run_id: str) -> tuple[EvidenceRef, ...]:
     """Query `evidence_index`, page by page. Raises NoAnswer, NoSuchRun."""
-    found: list[EvidenceRef] = []
+    items: list[EvidenceRef] = []
     while True:
-        page = await query(client, run_id, "evidence_index", EvidenceIndex, ItemsAfter(after=len(found)))
-        found += page.items
-        if not page.items or len(found) >= page.total:
-            return tuple(found)
+        page = await query(client, run_id, "evidence_index", EvidenceIndex, ItemsAfter(after=len(items)))
+        items += page.items
+        if not page.items or len(items) >= page.total:
+            return tuple(items)
 
 
 async def iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
     """Query `iterations`, page by page: every iteration of the run and of its sections. Raises NoAnswer,
     NoSuchRun."""
-    found: list[IterationRecord] = []
+    items: list[IterationRecord] = []
     while True:
-        page = await query(client, run_id, "iterations", IterationHistory, ItemsAfter(after=len(found)))
-        found += page.items
-        if not page.items or len(found) >= page.total:
-            return tuple(found)
+        page = await query(client, run_id, "iterations", IterationHistory, ItemsAfter(after=len(items)))
+        items += page.items
+        if not page.items or len(items) >= page.total:
+            return tuple(items)
 
 
 async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
     """Every iteration of a run and of its sections, those of the run's own loop first. A section that runs is
     asked itself; one that does not answer is as the run has it. Raises NoAnswer, NoSuchRun."""
     seen = await progress(client, run_id)
-    found = await iterations(client, run_id)
+    records_of_run = await iterations(client, run_id)
     running = [s.workflow_id for s in seen.sections if s.status == "running" and s.workflow_id]
     own: list[IterationRecord] = []
     for answer in await asyncio.gather(
@@ -98,7 +98,7 @@ async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, 
         elif not isinstance(answer, NoAnswer | NoSuchRun):
             raise answer
     asked = {record.section for record in own}
-    records = [*(record for record in found if record.section not in asked), *own]
+    records = [*(record for record in records_of_run if record.section not in asked), *own]
     return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
 
 
@@ -146,8 +146,8 @@ async def _stored(
     log = await query(client, run_id, "event_log", EventLogView)
     store = EvidenceStore.at(settings.evidence_url)
     parts = [part for part in log.stored if part.last > after and part.first < before]
-    found = [event for part in parts for event in await _read_part(store, part)]
-    return [event for event in found if after < event.seq < before]
+    events = [event for part in parts for event in await _read_part(store, part)]
+    return [event for event in events if after < event.seq < before]
 
 
 async def _read_part(store: EvidenceStore, part: StoredEvents) -> list[AgentEvent]:

@@ -132,13 +132,13 @@ async def schedule_refresh(
     except ScheduleAlreadyRunningError:
         await client.get_schedule_handle(name).delete()
         await client.create_schedule(name, schedule, memo=memo)
-    found = await client.get_schedule_handle(name).describe()
+    described = await client.get_schedule_handle(name).describe()
     return Scheduled(
         schedule_id=name,
         run_id=request.run_id,
         every=every,
         search=request.search,
-        next_times=tuple(found.info.next_action_times[:TIMES_SHOWN]),
+        next_times=tuple(described.info.next_action_times[:TIMES_SHOWN]),
         last_time=None,
         refreshes=(),
     )
@@ -146,12 +146,12 @@ async def schedule_refresh(
 
 async def schedules(client: Client) -> list[Scheduled]:
     """The schedules of refreshes, by run. Raises RPCError."""
-    found = [
+    rows = [
         await _scheduled(listed)
         async for listed in await client.list_schedules()
         if listed.id.startswith(PREFIX)
     ]
-    return sorted(found, key=lambda one: one.run_id)
+    return sorted(rows, key=lambda one: one.run_id)
 
 
 async def _scheduled(listed: ScheduleListDescription) -> Scheduled:
@@ -187,18 +187,18 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
                 f"the newest run, {name.removeprefix(PREFIX)}, has no schedule; "
                 "`determinator schedules list` shows them"
             )
-    found = matching(known, name if name in known else name.removeprefix(PREFIX))
-    if len(found) != 1:
-        listed = ", ".join(found[:4]) if found else "`determinator schedules list` shows them"
+    fitting = matching(known, name if name in known else name.removeprefix(PREFIX))
+    if len(fitting) != 1:
+        listed = ", ".join(fitting[:4]) if fitting else "`determinator schedules list` shows them"
         raise NoSuchSchedule(
-            f"{name[:100]} matches {'several schedules' if found else 'no schedule'}: {listed}"
+            f"{name[:100]} matches {'several schedules' if fitting else 'no schedule'}: {listed}"
         )
     try:
-        await client.get_schedule_handle(found[0]).delete()
+        await client.get_schedule_handle(fitting[0]).delete()
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:  # another command has just deleted it
             raise
-    return known[found[0]]
+    return known[fitting[0]]
 
 
 # a refresh now, on the server where it searches, else in this process
@@ -259,8 +259,8 @@ class _AskedHere:
             lookup = StandingLookup(http, settings)
             if workers is None:
                 return await lookup.check_many(refs, library=library)
-            said = await pubmed_said(workers, ncbi, self._run_id, pmids)
-            return await ReleaseStanding(lookup).check_many(refs, pubmed=said, library=library)
+            answers = await pubmed_said(workers, ncbi, self._run_id, pmids)
+            return await ReleaseStanding(lookup).check_many(refs, pubmed=answers, library=library)
 
 
 async def the_request(
@@ -273,13 +273,13 @@ async def the_request(
     if search and run.found is None:
         client.say("the run cannot be asked what it found: what it found and does not cite counts as new")
     store = EvidenceStore.at(client.settings.evidence_url)
-    known = await known_items(store, [ref for ref, _ in run.items])
-    asked = None
+    blob = await known_items(store, [ref for ref, _ in run.items])
+    request = None
     if search:
         with suppress(RPCError):
-            asked = await request_of(connection.client, run.run_id)
+            request = await request_of(connection.client, run.run_id)
     return RefreshRequest(
-        run_id=run.run_id, search=search, known_blob=known, library=asked.library if asked else None
+        run_id=run.run_id, search=search, known_blob=blob, library=request.library if request else None
     )
 
 

@@ -77,27 +77,27 @@ def with_options(settings: "Settings", options: Mapping[str, object]) -> "Settin
 
     from activities.settings import Settings
 
-    asked = settings.model_copy()
+    changed = settings.model_copy()
     for name, key in declared(Settings.model_fields).items():
         value = options.get(name)
         if not key.flag or value is None:
             continue
         try:
-            Settings.__pydantic_validator__.validate_assignment(asked, name, value)
+            Settings.__pydantic_validator__.validate_assignment(changed, name, value)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise BadInput(f"{flag_of(name, key)}: {first['msg'].removeprefix('Value error, ')}") from error
-    return asked
+    return changed
 
 
 def limits(asked: "Settings") -> dict[str, float]:
     """The limits that are set, by their names in `workflows.types.Limits`."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for name, key in declared(type(asked).model_fields).items():
         value = getattr(asked, name)
         if key.limit and value is not None:
-            found[key.limit] = round(value * 1e6) if key.unit == "US dollars" else value
-    return found
+            values[key.limit] = round(value * 1e6) if key.unit == "US dollars" else value
+    return values
 
 
 def filters(options: Mapping[str, Any]) -> "Filters":
@@ -145,36 +145,36 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
     from workflows.types import Limits, ResearchRequest
 
     check_question(question)
-    asked = with_options(settings, options)
-    name, path = check_profile(asked, asked.profile)
-    given: dict[str, Any] = {
+    in_force = with_options(settings, options)
+    name, path = check_profile(in_force, in_force.profile)
+    fields: dict[str, Any] = {
         "question": question,
-        **mode_and_graph(asked, options),
+        **mode_and_graph(in_force, options),
         "profile": name,
         "profile_path": path,
-        "sources": sources_to_search(asked, options),
+        "sources": sources_to_search(in_force, options),
         "library": check_library(options.get("library")),
-        "columns": tuple(asked.columns),
-        "length": asked.length,
+        "columns": tuple(in_force.columns),
+        "length": in_force.length,
         **analysis(options),
         "models": models(settings, options),
         "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
         "filters": filters(options),
-        "search_seconds": asked.search_timeout,
-        "judge_threshold": asked.judge_threshold,
-        "clarify": asked.clarify or "assume",
-        "approve": tuple(asked.approve),
-        "approval_timeout_seconds": asked.approval_timeout,
-        "approval_default": asked.approval_default,
-        "wait_for_model": asked.wait_for_model,
+        "search_seconds": in_force.search_timeout,
+        "judge_threshold": in_force.judge_threshold,
+        "clarify": in_force.clarify or "assume",
+        "approve": tuple(in_force.approve),
+        "approval_timeout_seconds": in_force.approval_timeout,
+        "approval_default": in_force.approval_default,
+        "wait_for_model": in_force.wait_for_model,
     }
-    chosen = limits(asked)
+    chosen = limits(in_force)
     try:
         return ResearchRequest.model_validate(
             {
-                **given,
-                "limits": Limits.model_validate({**defaults_of(given["mode"]), **chosen}),
-                "open_limits": open_limits(given["mode"], chosen),
+                **fields,
+                "limits": Limits.model_validate({**defaults_of(fields["mode"]), **chosen}),
+                "open_limits": open_limits(fields["mode"], chosen),
             }
         )
     except ValidationError as error:
@@ -291,17 +291,17 @@ def check_model(settings: "Settings", request: "ResearchRequest") -> None:
     from client.model_servers import OPENAI
     from client.runs.destinations import models_of
 
-    wanted = models_of(settings, request)
-    if not wanted:
+    names = models_of(settings, request)
+    if not names:
         return
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise BadInput(
-            f"the model {wanted[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
+            f"the model {names[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
             "use --model extractive to do without a model"
         )
     if settings.offline and not is_loopback(settings.openai_base_url or OPENAI):
         raise BadInput(
-            f"offline mode is on and the model {wanted[0]} is not on this machine; use --model extractive, "
+            f"offline mode is on and the model {names[0]} is not on this machine; use --model extractive, "
             "or set OPENAI_BASE_URL to a server on this machine"
         )
 

@@ -67,13 +67,13 @@ async def rewind(
     The time since the boundary does not count against the time limit of the run: the workflow sees to that
     (`RunContext.now`). Raises CannotRewind, NoSuchRun, RPCError.
     """
-    found = await description(client, workflow_id)
-    if found is None:
+    described = await description(client, workflow_id)
+    if described is None:
         raise no_such_run(workflow_id)
     chain = await executions(client, workflow_id)
     boundary = await find_boundary(client, workflow_id, chain, iteration)
     children = children_of(chain)
-    if children and found.status == WorkflowExecutionStatus.RUNNING:
+    if children and described.status == WorkflowExecutionStatus.RUNNING:
         # first, so that it does not go on to write a report without its sections
         await _terminate(client, workflow_id, f"{REWOUND} to iteration {iteration}")
     for child in children:
@@ -94,8 +94,8 @@ async def rewind(
 async def rewind_section(client: Client, workflow_id: str, section: str, iteration: int) -> str:
     """Reset a running section of a run to the beginning of an iteration, while the other sections go on;
     return Temporal's id of the section's new execution. Raises CannotRewind, NoSuchRun, RPCError."""
-    found = await description(client, workflow_id)
-    if found is None:
+    described = await description(client, workflow_id)
+    if described is None:
         raise no_such_run(workflow_id)
     sections = {name.rsplit("/", 1)[-1]: name for name in children_of(await executions(client, workflow_id))}
     if not sections:
@@ -106,7 +106,7 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
         )
     child = await description(client, sections[section])
     running = WorkflowExecutionStatus.RUNNING
-    if found.status != running or child is None or child.status != running:
+    if described.status != running or child is None or child.status != running:
         raise CannotRewind(
             f"section {section} of {workflow_id} has ended and its findings are part of the run; only a "
             "section that runs goes back alone. The whole run goes back with --to-iteration 1 alone"
@@ -126,14 +126,14 @@ async def find_boundary(
                 "or go back to before they began with --to-iteration 1"
             )
         return next(Boundary(e.run_id, task) for e in reversed(chain) for _, task in _started_by(e))
-    known: dict[int, Boundary] = {}
+    boundaries: dict[int, Boundary] = {}
     for execution in reversed(chain):
         steps = [step async for step in activities_of(client, execution)]
         for number, task in beginnings(steps).items():
-            known.setdefault(number, Boundary(execution.run_id, task))
-    if iteration in known:
-        return known[iteration]
-    has = f"it has {', '.join(map(str, sorted(known)))}" if known else "it has none yet"
+            boundaries.setdefault(number, Boundary(execution.run_id, task))
+    if iteration in boundaries:
+        return boundaries[iteration]
+    has = f"it has {', '.join(map(str, sorted(boundaries)))}" if boundaries else "it has none yet"
     raise CannotRewind(f"{workflow_id} has no iteration {iteration}; {has}")
 
 
@@ -144,11 +144,11 @@ def beginnings(steps: Sequence[Step]) -> Mapping[int, int]:
     for step in steps:
         if step.iteration:
             earliest[step.task_id] = min(earliest.get(step.task_id, step.iteration), step.iteration)
-    found: dict[int, int] = {}
+    tasks: dict[int, int] = {}
     for step in steps:
         if step.iteration and earliest[step.task_id] == step.iteration:
-            found.setdefault(step.iteration, step.task_id)
-    return found
+            tasks.setdefault(step.iteration, step.task_id)
+    return tasks
 
 
 def children_of(chain: Sequence[Execution]) -> list[str]:
@@ -159,12 +159,12 @@ def children_of(chain: Sequence[Execution]) -> list[str]:
 def _started_by(execution: Execution) -> list[tuple[str, int]]:
     """Ids of the sections that an execution has started, each with the workflow task that did."""
     kind = EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
-    found = [
+    children = [
         event.start_child_workflow_execution_initiated_event_attributes
         for event in execution.events
         if event.event_type == kind
     ]
-    return [(each.workflow_id, each.workflow_task_completed_event_id) for each in found]
+    return [(each.workflow_id, each.workflow_task_completed_event_id) for each in children]
 
 
 async def _terminate(client: Client, workflow_id: str, reason: str) -> None:

@@ -42,7 +42,7 @@ class RunState(BaseModel):
     def of(cls, status: RunStatus, link: str | None) -> "RunState":
         """The state of a run, from what it reports or, when no worker answers, from what the server knows."""
         row, seen = status.row, status.progress
-        known: dict[str, object] = {
+        state: dict[str, object] = {
             "phase": row.phase,
             "message": "no worker answers; this is what the server knows",
         }
@@ -50,15 +50,15 @@ class RunState(BaseModel):
             used = seen.budget.used
             cost = None if used.cost_microusd is None else used.cost_microusd / 1e6
             spent = Spent(tokens=used.tokens, cost_usd=cost, seconds=seen.budget.elapsed_seconds)
-            known = {**seen.model_dump(include={*cls.model_fields}), "spent": spent}
-            known["progress"] = [row.line for row in progress_rows(seen)]
+            state = {**seen.model_dump(include={*cls.model_fields}), "spent": spent}
+            state["progress"] = [row.line for row in progress_rows(seen)]
         return cls.model_validate(
             {
-                **known,
+                **state,
                 "run": row.run_id,
-                "question": row.question or known.get("question", ""),
+                "question": row.question or state.get("question", ""),
                 "status": row.status,
-                "stop_reason": known.get("stop_reason") or row.stop_reason or None,
+                "stop_reason": state.get("stop_reason") or row.stop_reason or None,
                 "link": link,
             }
         )
