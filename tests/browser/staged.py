@@ -32,7 +32,6 @@ from client.embedded.binary import free_port
 from client.listing import Filter, Row
 from client.reports.run_report import RunReport
 from client.run import RunStatus
-from client.web.server import build_app
 from client.web.signing_in import SignIn
 from tests.activities.cases import planned, publish_input, quoting
 from workflows.event_types import AgentEvent
@@ -206,6 +205,8 @@ class Stage:
 def staged(home: Path) -> Iterator[Stage]:
     """Serve the page from a thread of this process."""
     client = StagedClient(Settings(home=home))
+    from client.web.server import build_app  # Gradio, which other tests that use this file do without
+
     app = build_app(cast("Determinator", client), SignIn(token=TOKEN))
     port = free_port()
     config = uvicorn.Config(
