@@ -33,7 +33,8 @@ RUN_LINE = re.compile(r"^Run: `([\w.-]{1,200})`", re.MULTILINE)
 """The last line of an answer."""
 TASK = "### Task:"
 """What Open WebUI begins its own requests with (titles, tags, follow-ups), which it sends to the model of the
-conversation unless another one is set for them."""
+conversation unless another one is set for them, and questions with files or a web search, before which it
+puts instructions of its own and their text."""
 
 
 class StreamOptions(BaseModel):
@@ -82,7 +83,10 @@ async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tu
         raise BadInput("the last message must be a question of the user")
     text = body.messages[-1].text.strip()
     if text.startswith(TASK):
-        raise BadInput("this model answers research questions only; set another one for tasks such as titles")
+        raise BadInput(
+            "this model answers research questions only: set another one for tasks such as titles, and "
+            "attach no files and no web search to a question"
+        )
     options = body.determinator.model_copy(update={"mode": body.determinator.mode or mode})
     answers = [turn.text for turn in body.messages if turn.role == "assistant"]
     named = RUN_LINE.findall(answers[-1]) if answers else []

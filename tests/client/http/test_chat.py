@@ -42,6 +42,17 @@ TITLE = {
     "stream": False,
     "max_completion_tokens": 1000,
 }
+WITH_FILES = {
+    **OPEN_WEBUI,
+    "messages": [
+        {
+            "role": "user",
+            "content": "### Task:\nRespond to the user query using the provided context, incorporating "
+            f'inline citations.\n<context>\n<source id="1">Text.</source>\n</context>\n\n{ASKED} in files?',
+        }
+    ],
+}
+"""With documents attached, by the default of `RAG_TEMPLATE`."""
 
 
 def test_a_conversation_asks_streams_and_builds_on_its_answer(served: Served) -> None:
@@ -88,7 +99,7 @@ def test_a_gate_is_approved_in_the_conversation(served: Served) -> None:
     assert (done.choices[0].message.content or "").startswith("# ")
 
 
-def test_open_webui_lists_asks_and_is_refused_a_title(served: Served) -> None:
+def test_open_webui_lists_asks_and_is_refused_titles_and_files(served: Served) -> None:
     with httpx.Client(base_url=served.url, headers=served.headers | USER_HEADERS, timeout=180) as http:
         models = http.get("/v1/models").json()
         assert all(model["object"] == "model" for model in models["data"])
@@ -101,8 +112,9 @@ def test_open_webui_lists_asks_and_is_refused_a_title(served: Served) -> None:
         assert "usage" in parts[-1]
         assert parts[-2]["choices"][0]["finish_reason"] == "stop"
         before = len(http.get("/runs").json())
-        title = http.post("/v1/chat/completions", json=TITLE)
-        assert (title.status_code, "tasks" in title.json()["error"]["message"]) == (400, True)
+        for body, word in ((TITLE, "tasks"), (WITH_FILES, "files")):
+            refused = http.post("/v1/chat/completions", json=body)
+            assert (refused.status_code, word in refused.json()["error"]["message"]) == (400, True)
         assert len(http.get("/runs").json()) == before, "no run was started for it"
 
 
