@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.contracts.evidence import EvidenceRef, Identifiers, Standing, StandingNotice
-from activities.retractions.rules import SEVERITY, standing_of
+from activities.retractions.rules import SEVERITY, marked_title, standing_of
+from activities.retractions.wording import says_retracted
 from activities.sources.http.client import Http
 from activities.sources.standing_lookup import StandingLookup, StandingVerdict, combine, merge, verdict_of
 from tests.activities.sources.faults import client, settings
@@ -316,3 +317,24 @@ def test_reinstatement_lifts_what_has_a_date_and_the_records_authority_counts_on
     notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
     verdict = verdict_of(ref("1", standing="retracted"), [notice], asked=[], reported={}, failures=[])
     assert verdict.notices == (notice,)
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [
+        ("RETRACTED: Ileal-lymphoid-nodular hyperplasia", "retraction"),
+        ("Retracted Article: A study", "retraction"),
+        ("[WITHDRAWN]: A study", "withdrawal"),
+        ("Retracted papers: a survey", None),
+        ("Withdrawn from care: patients", None),
+        ("Removed sutures and healing: a trial", None),
+    ],
+)
+def test_a_marked_title_is_distinguished_from_a_title_on_the_subject(title: str, kind: str | None) -> None:
+    assert [notice.kind for notice in marked_title(title, "crossref")] == ([kind] if kind else [])
+
+
+def test_words_of_withdrawal_open_the_text() -> None:
+    assert says_retracted("This submission has been withdrawn.")
+    assert says_retracted("This paper has been withdrawn by the author due to an error in equation 1.")
+    assert not says_retracted("We study papers. This paper has been withdrawn is a phrase.")
