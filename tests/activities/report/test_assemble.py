@@ -13,6 +13,7 @@ from activities.report.assemble import build_report
 from activities.report.audit import verify
 from activities.report.claims import plain_claim
 from activities.report.evidence_lines import evidence_line
+from activities.report.formats import render
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -53,6 +54,13 @@ def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
         "rests on pmid:1, which is retracted" in p
         for p in verify(report, [{**line, "standing": "retracted"}])
     )
+
+
+def test_the_method_lists_what_was_read_in_full() -> None:
+    whole = TRIAL.model_copy(update={"full_text": True})
+    report = build_report(FULL, {**DOCUMENTS, TRIAL.evidence_id: whole})
+    assert report.methodology.read_in_full == (TRIAL.evidence_id,)
+    assert "Read in full: 1 reference" in render(report, "md").decode()
 
 
 def test_claims_are_named_by_their_place_in_the_draft_so_that_ids_never_shift() -> None:

@@ -23,10 +23,10 @@ def http() -> Http:
 
 @source(name="notes", covers="Our notes.", domains=("local",))
 async def notes(query: str, limit: int = 10, folder: str = "all", depth: int = 1) -> list[Evidence]:
-    return [
-        record(title=f"{query} {n}", text=f"{folder}/{depth}", url="https://example.org/a")
-        for n in range(limit)
+    found = [
+        record(title=f"{query} {n}", text=f"{folder}/{depth}", url="https://e.org/a") for n in range(limit)
     ]
+    return [*found, record(title="nothing to quote", text=" ")]
 
 
 def plugged(monkeypatch: pytest.MonkeyPatch, **things: object) -> None:
@@ -89,6 +89,7 @@ async def test_a_declared_function_is_a_source(monkeypatch: pytest.MonkeyPatch) 
     options = {"folder": "lab", "depth": "3", "library": "/not/ours"}
     answer = await search(sources["notes"], Query(text="Q", limit=2, filters=Filters(options=options)))
     assert [record.title for record in answer.records] == ["Q 0", "Q 1"]
+    assert answer.set_aside == 1, "a record without a text is counted"
     assert answer.records[0].text == "lab/3"
     assert answer.records[0].source == "notes"
     assert answer.records[0].evidence_id.startswith("url:")
