@@ -217,3 +217,18 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     assert built(step).confidence is None
     judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_judged"),)}
     assert built(FULL.model_copy(update=judged)).confidence == 0.9
+
+
+def test_sections_that_ended_alike_are_one_limitation_and_each_is_stated_once() -> None:
+    claim = planned("s4", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)))
+    drafts = claim.draft.model_copy(update={"limitations": ("Only abstracts.", "Only abstracts")})
+    report = built(
+        publish_input(
+            planned("s1", title="One", status="partial", note="token budget exceeded"),
+            planned("s2", title="Two", status="partial", note="token budget exceeded"),
+            planned("s3", title="Three", status="partial", note="no new evidence"),
+            claim.model_copy(update={"draft": drafts}),
+        )
+    )
+    assert [s.texts("titles") for s in stated(report, "section_incomplete")] == [("One", "Two")]
+    assert sum("Only abstracts" in text for text in report.limitations) == 1

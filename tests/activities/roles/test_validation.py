@@ -21,7 +21,7 @@ from activities.models.base import YesOrNo
 from activities.profiles.loader import load_profile
 from activities.roles.registry import SPECS
 from activities.roles.role import Prompt
-from activities.roles.validation import Loose
+from activities.roles.validation import Loose, names
 from activities.roles.works import readable_works
 from activities.text.normal_form import verbatim
 from activities.verification.gate import confirmed
@@ -336,6 +336,13 @@ def test_whatever_validates_comes_out_within_bounds(answer: dict[str, object]) -
     assert all(0 <= score <= 10 for score in out.scores.values())
     assert {j.evidence_id for j in out.judgements} <= SHOWN.keys()
     JudgeBatch.model_validate_json(out.model_dump_json())
+
+
+@given(st.text(max_size=40))
+def test_a_name_stands_in_the_text_word_by_word(name: str) -> None:
+    assert names(name, f"before {name} after") or not any(c.isalnum() for c in name)
+    assert names("METFORMIN", DOCUMENTS[0].text)
+    assert not names(f"{name}wonderpill", DOCUMENTS[0].text)
 
 
 def test_what_models_are_asked_for_is_small_and_closed() -> None:
