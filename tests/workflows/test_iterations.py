@@ -15,6 +15,7 @@ from activities.contracts.judge import (
     Reflection,
 )
 from activities.contracts.plan import GapsInput, KnowledgeGapOutput, ObserveInput, SelectInput
+from activities.contracts.step import Role
 from activities.contracts.write import SentenceVerdict, Verdicts, VerifyInput
 from activities.report.formats.words import used_rows
 from client.runs.query import iterations
@@ -88,6 +89,20 @@ async def test_each_iteration_is_remembered_and_shown_to_the_next(stage: Stage) 
     assert shown == [1, 2], "the first gap evaluation is no activity"
     observed = [call.step for call in stage.fakes.of("observer")]
     assert all(isinstance(step, ObserveInput) and step.earlier[-1].gaps for step in observed)
+
+
+async def test_the_steps_of_an_iteration_are_sent_little_however_much_was_found(stage: Stage) -> None:
+    """Every input stays in the history of the run."""
+    stage.script.sufficient_at, stage.script.search = (
+        None,
+        lambda task: [document(task.source, task.query.text, number) for number in range(10)],
+    )
+    await stage.play(a_request(limits={"max_tokens": None, "max_iterations": 8}))
+    roles: tuple[Role, ...] = ("observer", "gap_evaluator", "tool_selector")
+    steps = [call.step for role in roles for call in stage.fakes.of(role)]
+    assert len(steps) > 12
+    sizes = [len(step.model_dump_json(exclude_defaults=True)) for step in steps]
+    assert max(sizes) < 12 * 1024
 
 
 @pytest.mark.parametrize(("mode", "sections"), [("iterative", [""]), ("deep", ["s1", "s2"])])
