@@ -1,6 +1,8 @@
 """The statistics of a run: cells of the extractor are pooled; a program of a model computes the rest."""
 
+import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -261,3 +263,20 @@ async def test_effects_are_read_beside_the_writing_where_works_compare_though_no
     _, report, _ = await stage.play(a_request())
     assert len(stage.fakes.of("appraiser")) == asked
     assert [one.outcome for one in report.conclusions] == ["mortality"] * asked
+
+
+async def test_effects_are_read_while_a_long_report_is_edited(stage: Stage) -> None:
+    def judge(step: JudgeInput) -> JudgeBatch:
+        batch = stage.fakes.judged(step, enough=True)
+        judged = (one.model_copy(update={"compares": True, "answers": 3}) for one in batch.judgements)
+        return batch.model_copy(update={"judgements": tuple(judged)})
+
+    both = asyncio.Barrier(2)
+
+    async def meets(_: Any) -> None:
+        await asyncio.wait_for(both.wait(), 20)
+
+    stage.script.answers["judge"] = judge
+    stage.script.holds["appraiser"] = stage.script.holds["editor"] = meets
+    await stage.play(a_request("deep"))
+    assert [call.paid for role in ("appraiser", "editor") for call in stage.fakes.of(role)] == [True] * 2

@@ -1,5 +1,6 @@
 """The messages people may send to a run, and their effects."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -90,6 +91,19 @@ async def test_nothing_waits_where_nobody_is_asked(
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
     assert len(stage.fakes.of("clarifier")) == calls
     assert len((await run.report()).methodology.readings) == readings
+
+
+async def test_a_question_is_read_while_what_it_leaves_open_is_assumed(stage: Stage) -> None:
+    both = asyncio.Barrier(2)
+
+    async def meets(_: Any) -> None:
+        await asyncio.wait_for(both.wait(), 20)
+
+    stage.script.holds["clarifier"] = stage.script.holds["query_parser"] = meets
+    await stage.play(a_request(clarify="assume"))
+    assert [call.paid for role in ("clarifier", "query_parser") for call in stage.fakes.of(role)] == [
+        True
+    ] * 2
 
 
 # pause, resume, finish
