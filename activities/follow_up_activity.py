@@ -47,7 +47,7 @@ class FollowUpActivities:
         readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
         room, kept = MAX_BYTES, list[EvidenceRef]()
         for ref in readable:
-            ref = ref.model_copy(update={"sections": (), "from_run": ref.from_run or earlier.run_id})
+            ref = ref.replace(sections=(), from_run=ref.from_run or earlier.run_id)
             room -= len(ref.model_dump_json())
             if room < 0:
                 break

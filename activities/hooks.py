@@ -149,7 +149,7 @@ class _Inbound(ActivityInboundInterceptor):
         step = input.args[0]
         if vetoes and isinstance(step, SearchTasks):
             allowed = tuple(task for place, task in enumerate(step.tasks) if place not in vetoes)
-            step = step.model_copy(update={"tasks": allowed})
+            step = step.replace(tasks=allowed)
             input = replace(input, args=[step, *input.args[1:]])  # noqa: A001
         started = time.monotonic()
         try:
@@ -236,7 +236,7 @@ def _with_stopped(output: HitsOfAll, calls: Sequence[Call], vetoes: Mapping[int,
         else next(answers)
         for place, call in enumerate(calls)
     ]
-    return output.model_copy(update={"answers": tuple(rows)})
+    return output.replace(answers=tuple(rows))
 
 
 def _log_hook_error(hook: Hook, call: Call, error: Exception) -> None:

@@ -43,21 +43,18 @@ class PrepareActivities:
             raise to_application_error(error) from error
         if step.sources:
             return prepared  # a source that was named is tried, and the ledger records the result
-        return prepared.model_copy(update={"sources": await self._within_reach(prepared.sources)})
+        return prepared.replace(sources=await self._within_reach(prepared.sources))
 
     async def _with_effort(self, prepared: Prepared) -> Prepared:
         """How much each model is asked for: as the request or the settings say, else by the model's size."""
         choices = dict.fromkeys((*prepared.models.values(), *prepared.fallbacks))
         efforts = await asyncio.gather(*(effort_of(self._settings, choice) for choice in choices))
         known = {
-            choice: choice.model_copy(update={"effort": effort})
-            for choice, effort in zip(choices, efforts, strict=True)
+            choice: choice.replace(effort=effort) for choice, effort in zip(choices, efforts, strict=True)
         }
-        return prepared.model_copy(
-            update={
-                "models": {role: known[choice] for role, choice in prepared.models.items()},
-                "fallbacks": tuple(known[choice] for choice in prepared.fallbacks),
-            }
+        return prepared.replace(
+            models={role: known[choice] for role, choice in prepared.models.items()},
+            fallbacks=tuple(known[choice] for choice in prepared.fallbacks),
         )
 
     async def _within_reach(self, offered: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
@@ -68,7 +65,7 @@ class PrepareActivities:
         }
         missing = await unreachable(addresses)
         return tuple(
-            option.model_copy(update={"enabled": False, "reason": missing[option.info.name]})
+            option.replace(enabled=False, reason=missing[option.info.name])
             if option.info.name in missing
             else option
             for option in offered

@@ -94,7 +94,7 @@ class PublishActivities:
 
         kept = await self._store.put_bytes(step.model_dump_json().encode(), "json")
         report = await assembled(self._store, step, look_up, notes, patient=patient)
-        report = report.model_copy(update={"made_from": kept})
+        report = report.replace(made_from=kept)
         whole = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(
@@ -133,9 +133,9 @@ class PublishActivities:
             verdicts = await self._standing.check_many(known, pubmed=step.pubmed, library=reaches_out(step))
         except DeterminatorError as error:
             log.warning("standing_not_checked", error=str(error))
-            return {}, [Statement(code="standing_not_looked_up")]
+            return {}, [Statement.of("standing_not_looked_up")]
         unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
-        silent = Statement(code="authority_silent", values={"works": unasked, "of": len(known)})
+        silent = Statement.of("authority_silent", works=unasked, of=len(known))
         return verdicts, [silent] if unasked else []
 
 
@@ -161,11 +161,11 @@ async def assembled(
     documents = _with_standing(known, documents, await look_up(known))
     if refs and not documents:
         # nothing of what the judge called sufficient can be shown any more
-        step = step.model_copy(update={"stop_reason": "all_sources_failed"})
+        step = step.replace(stop_reason="all_sources_failed")
     findings, missing = await _findings(store, step, patient=patient)
     # In a thread: a long report must not block the heartbeats.
     report = await asyncio.to_thread(build_report, step, documents, [*lost, *notes, *missing], findings)
-    return report.model_copy(update={"analysis": await _analysis(store, step.analysis)})
+    return report.replace(analysis=await _analysis(store, step.analysis))
 
 
 async def _analysis(store: EvidenceStore, blob: str) -> Analysis | None:
@@ -195,7 +195,7 @@ async def _load(
             lost.append(ref.evidence_id)
     if not lost:
         return documents, []
-    return documents, [Statement(code="item_unreadable", values={"evidence_ids": tuple(lost)})]
+    return documents, [Statement.of("item_unreadable", evidence_ids=tuple(lost))]
 
 
 async def _findings(
@@ -234,7 +234,7 @@ def _with_standing(
             standing = verdict.standing
         else:
             standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
-        current[ref.evidence_id] = item.model_copy(update={"standing": standing, "notices": notices})
+        current[ref.evidence_id] = item.replace(standing=standing, notices=notices)
     return current
 
 

@@ -167,7 +167,7 @@ class RefreshActivities:
             )
             if source == "library":
                 own = {"library": request.library, "library_signature": request.library_signature}
-                search = search.model_copy(update={"task": search.task.model_copy(update=own)})
+                search = search.replace(task=search.task.model_copy(update=own))
             found.append(search)
         return tuple(found)
 
@@ -285,9 +285,9 @@ async def listed(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
 
 def _brief(known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
     """References with what a work is recognized by, within the payload limit: titles go first."""
-    brief = [ref.model_copy(update={"blob": "", "sections": (), "queries": (), "url": None}) for ref in known]
+    brief = [ref.replace(blob="", sections=(), queries=(), url=None) for ref in known]
     room, kept = KNOWN_BYTES, list[EvidenceRef]()
     for ref in brief:
         room -= len(ref.model_dump_json())
-        kept.append(ref if room > 0 else ref.model_copy(update={"title": ""}))
+        kept.append(ref if room > 0 else ref.replace(title=""))
     return tuple(kept)

@@ -120,7 +120,7 @@ class RevisionActivities:
         standing = standings(report, versions)
         refs = list(await listed(archive.store, request.known_blob)) or list(kept.evidence)
         known = _within(
-            ref.model_copy(update={"standing": standing.get(ref.evidence_id, ref.standing)})
+            ref.replace(standing=standing.get(ref.evidence_id, ref.standing))
             for ref in {ref.evidence_id: ref for ref in (*refs, *kept.evidence)}.values()
             if standing.get(ref.evidence_id, ref.standing) != "retracted"
         )
@@ -131,21 +131,19 @@ class RevisionActivities:
                 (f"An earlier report answers: {report.question}", *_meant(report, asked.text))
             )
             write = {**common, "question": asked.text, "background": background, "section_id": "s1"}
-            return plan.model_copy(update={"write": WriteInput.model_validate(write)})
+            return plan.replace(write=WriteInput.model_validate(write))
         if asked.kind == "change":
             searches = self._searches(asked.text, request.run_id)
-            return plan.model_copy(
-                update={"revise": _to_revise(report, kept, asked, common), "searches": searches}
-            )
+            return plan.replace(revise=_to_revise(report, kept, asked, common), searches=searches)
         sentence = _sentence(report, kept, asked)
         if asked.kind == "decide":
             return plan
         doubts = (disputed(asked.text), *sentence.warnings)
-        read = sentence.model_copy(update={"state": "ask", "warnings": doubts})
+        read = sentence.replace(state="ask", warnings=doubts)
         cited = {support.evidence_id for support in sentence.support}
         works = tuple(ref for ref in kept.evidence if ref.evidence_id in cited)
         check = VerifyInput.model_validate({**common, "sentences": (read,), "evidence": works})
-        return plan.model_copy(update={"read": check})
+        return plan.replace(read=check)
 
     def _searches(self, text: str, run_id: str) -> tuple[RepeatedSearch, ...]:
         """Searches for the works that an instruction names by PMID, registry number or DOI."""
@@ -183,7 +181,7 @@ class RevisionActivities:
             if asked.kind == "tell":
                 told = await published_again(archive, _answer(kept, found), known, {}, at=found.at)
                 blob = await archive.store.put_bytes(told.model_dump_json(indent=2).encode(), "json")
-                return since.model_copy(update={"blob": blob})
+                return since.replace(blob=blob)
             if asked.kind == "change" and not found.revised.touches:
                 return since
             done = next((v for v in versions if (v.made_at, v.asked) == (found.at, asked)), None)
@@ -193,15 +191,8 @@ class RevisionActivities:
             step = _next(kept, found)
             number = len(versions) + 2
             later = await published_again(archive, step, known, {}, at=found.at)
-            opening = Statement(
-                code="revised_version",
-                values={
-                    "version": number,
-                    "at": found.at,
-                    "by": asked.by,
-                    "kind": asked.kind,
-                    "text": asked.text,
-                },
+            opening = Statement.of(
+                "revised_version", version=number, at=found.at, by=asked.by, kind=asked.kind, text=asked.text
             )
             from activities.report.formats.statements import sentences
 
@@ -243,7 +234,7 @@ async def published_from(archive: Archive, report: Report) -> PublishInput:
 def _within(refs: Iterable[EvidenceRef]) -> tuple[EvidenceRef, ...]:
     room, kept = MAX_REFS_BYTES, list[EvidenceRef]()
     for ref in refs:
-        bare = ref.model_copy(update={"sections": (), "queries": (), "fingerprint": "", "url": None})
+        bare = ref.replace(sections=(), queries=(), fingerprint="", url=None)
         room -= len(bare.model_dump_json())
         if room < 0:
             break
@@ -284,7 +275,7 @@ def _to_revise(
             "sentences": tuple(_printed(report, drafted)),
             "edited": tuple(one for one in edited if one.state == "stands"),
             "evidence": tuple(
-                ref.model_copy(update={"standing": standing[ref.evidence_id]})
+                ref.replace(standing=standing[ref.evidence_id])
                 for ref in kept.evidence
                 if ref.evidence_id in cited
             ),
@@ -350,7 +341,7 @@ def _next(kept: PublishInput, found: RevisionFindings) -> PublishInput:
 
     asked = _instruction(found.request)
     models = tuple(dict.fromkeys((*kept.models, *found.models)))
-    kept = kept.model_copy(update={"usage": kept.usage + found.usage, "models": models})
+    kept = kept.replace(usage=kept.usage + found.usage, models=models)
     if asked.kind == "change":
         used = {name for one in found.draft.sentences for name in (s.evidence_id for s in one.support)}
         works = (*found.new, *(ref for ref in found.written_from if ref.evidence_id in used))

@@ -117,18 +117,16 @@ class SearchActivities:
                         if clock.left != 0.0
                         else f"stopped after {clock.waited:.0f} s; there is more"
                     )
-                    hits = hits.model_copy(update={"detail": said})
+                    hits = hits.replace(detail=said)
                     break
                 kept, notices = await self._keep(answer.records, query)
                 details = (answer.detail, _left_out(notices))
-                hits = hits.model_copy(
-                    update={
-                        "query": answer.sent or hits.query,
-                        "hits": max(hits.hits, answer.hits),
-                        "kept": (*hits.kept, *kept),
-                        "set_aside": hits.set_aside + answer.set_aside,
-                        "detail": "; ".join(filter(None, details)) or hits.detail,
-                    }
+                hits = hits.replace(
+                    query=answer.sent or hits.query,
+                    hits=max(hits.hits, answer.hits),
+                    kept=(*hits.kept, *kept),
+                    set_aside=hits.set_aside + answer.set_aside,
+                    detail="; ".join(filter(None, details)) or hits.detail,
                 )
                 cursor = answer.cursor
                 if cursor is None:
@@ -204,7 +202,7 @@ class SearchActivities:
         if task.library:
             self._permit(task)
             options["library"] = task.library
-        return query.model_copy(update={"filters": query.filters.model_copy(update={"options": options})})
+        return query.replace(filters=query.filters.replace(options=options))
 
     def _try_again(self, tasks: Sequence[SearchTask], ended: Sequence[object]) -> None:
         """Raises the failure of a search that is worth another attempt of the step, the one that asks for the
@@ -286,9 +284,9 @@ def _public(record: Evidence) -> Evidence:
     ids = record.identifiers
     if redacted(f"{record.url} {ids.url}") == f"{record.url} {ids.url}":
         return record
-    shown = ids.model_copy(update={"url": redacted(ids.url) if ids.url else None})
+    shown = ids.replace(url=redacted(ids.url) if ids.url else None)
     url = redacted(record.url) if record.url else None
-    return record.model_copy(update={"url": url, "identifiers": shown})
+    return record.replace(url=url, identifiers=shown)
 
 
 def _left_out(notices: int) -> str:
@@ -313,7 +311,7 @@ def narrowed(query: Query, configured: SourceSettings | None) -> Query:
     asked = query.filters.model_dump(exclude_defaults=True)
     options = {**configured.filters.options, **query.filters.options}
     filters = Filters.model_validate({**configured.filters.model_dump(), **asked, "options": options})
-    return query.model_copy(update={"limit": configured.max_results or query.limit, "filters": filters})
+    return query.replace(limit=configured.max_results or query.limit, filters=filters)
 
 
 def activity_name(source: str) -> str:

@@ -272,7 +272,7 @@ class Measure:
             checked = await self._ask("verifier", verify)
             draft = with_verdicts(draft, checked.output if checked else Verdicts())
         if failed := to_reword(draft):
-            again = step.model_copy(update={"failed": failed, "scope": f"{step.scope}/again"})
+            again = step.replace(failed=failed, scope=f"{step.scope}/again")
             redone = await self._ask("writer", again)
             draft = with_rewordings(draft, redone.output) if redone else draft
         draft = printed(draft)
@@ -370,7 +370,7 @@ async def measure(options: argparse.Namespace, home: Path) -> None:
     model = OpenAIModel(settings, store)
     choice = ModelChoice(backend="openai", model=options.model, effort=options.effort)
     effort = "small" if options.pairs else await effort_of(settings, choice)
-    choice = choice.model_copy(update={"effort": effort})
+    choice = choice.replace(effort=effort)
     asked = entries(
         options.set, options.corpus, options.questions, options.seed, with_others=not options.pairs
     )

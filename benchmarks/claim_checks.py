@@ -210,7 +210,7 @@ async def read(
     store = EvidenceStore.at(str(home / "evidence"))
     client = OpenAIModel(settings, store)
     choice = ModelChoice(backend="openai", model=model)
-    choice = choice.model_copy(update={"effort": await effort_of(settings, choice)})
+    choice = choice.replace(effort=await effort_of(settings, choice))
     thinker = RoleThinker(client, store, settings, lambda: True)
     verdicts: dict[Labelled, str] = {}
     for place, claim in enumerate(claims):

@@ -131,7 +131,7 @@ async def measure(source: Source, pairs: Sequence[tuple[str, str]], folder: str,
         started = time.perf_counter()
         documents = await find(source, option, question, folder)
         if not titles:
-            documents = [d.model_copy(update={"title": ""}) for d in documents]
+            documents = [d.replace(title="") for d in documents]
         quoted = answer(question, documents)
         tally.seconds.append(time.perf_counter() - started)
         from_gold = [work == gold for work, _ in quoted]

@@ -38,7 +38,7 @@ def sample() -> list[Evidence]:
 def other_form(item: Evidence) -> Evidence:
     """The work with its last sentence as its title."""
     *most, last = item.text.rstrip(". ").split(". ")
-    return item.model_copy(update={"title": last, "text": ". ".join(most) or item.text})
+    return item.replace(title=last, text=". ".join(most) or item.text)
 
 
 def main() -> None:

@@ -114,7 +114,7 @@ class Scale:
             max_parallel_sections=LONG_SECTIONS,
             results_per_search=2,
         )
-        request = self._request("deep").model_copy(update={"limits": limits})
+        request = self._request("deep").replace(limits=limits)
         return await self._measure(Insatiable(0.0, LONG_SECTIONS, LONG_ITERATIONS), [request], "")
 
     async def _measure(self, model: Model, requests: Sequence[ResearchRequest], stop: str) -> Row:

@@ -156,7 +156,7 @@ class Determinator:
             named = bool(options.get("sources"))
             request = await checked(self.settings, request, named=named, say=self.say)
             expected = await estimated(self.settings, request)
-            request = request.model_copy(update={"estimate": expected})
+            request = request.replace(estimate=expected)
             if expected is not None and expected.kind != self._expected:  # of many questions, said once
                 self._expected = expected.kind
                 for line in estimate_lines(expected, request):
@@ -286,7 +286,7 @@ class Determinator:
         folder = check_library(library)
         narrowed = filters or Filters()
         if folder is not None:
-            narrowed = narrowed.model_copy(update={"options": {"library": folder}})
+            narrowed = narrowed.replace(options={"library": folder})
         asked = Query(text=query.strip(), filters=narrowed)
         http = await self._shared_http()
         return await search_source(self.settings, self.address, source, asked, limit, self.say, http)
@@ -338,7 +338,7 @@ class Determinator:
         cited = {reference.evidence_id for reference in finished.report.references}
         standing = standings(finished.report, finished.versions)
         refs = [
-            ref.model_copy(update={"standing": standing.get(ref.evidence_id, ref.standing)})
+            ref.replace(standing=standing.get(ref.evidence_id, ref.standing))
             for ref, _ in sorted(finished.items, key=lambda pair: pair[0].evidence_id not in cited)
         ]
         blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
@@ -347,7 +347,7 @@ class Determinator:
         self.say(
             f"building on {plural(len(refs), 'item')} of {finished.run_id}; searching {searched}{folder}"
         )
-        return request.model_copy(update={"follow_up": FollowUp(run_id=finished.run_id, blob=blob)})
+        return request.replace(follow_up=FollowUp(run_id=finished.run_id, blob=blob))
 
 
 class BlockingDeterminator(Blocking[Determinator]):

@@ -55,7 +55,7 @@ class AutoResearch(ResearchHandlers):
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(
             workflow=WORKFLOW_OF_MODE[mode],
-            args=[request.model_copy(update={"mode": mode}), state.carried()],
+            args=[request.replace(mode=mode), state.carried()],
         )
 
     def _with_defaults(self, mode: Mode) -> ResearchRequest:
@@ -68,4 +68,4 @@ class AutoResearch(ResearchHandlers):
         budget.limits = budget.limits.model_copy(
             update={**own, "max_iterations": limits.max_iterations + added}
         )
-        return request.model_copy(update={"limits": limits, "open_limits": ()})
+        return request.replace(limits=limits, open_limits=())

@@ -221,8 +221,8 @@ class RunContext:
 
     def adopt_plan(self, plan: ReportPlan) -> None:
         """Make a plan the run's: number its sections and compute its hash. Ids in `plan` are replaced."""
-        outline = tuple(section.model_copy(update={"id": ""}) for section in plan.report_outline)
-        self.set_plan(plan.model_copy(update={"report_outline": outline}))
+        outline = tuple(section.replace(id="") for section in plan.report_outline)
+        self.set_plan(plan.replace(report_outline=outline))
 
     def set_plan(self, plan: ReportPlan) -> None:
         """Make a plan the run's; section ids that are given and unique are kept."""
@@ -259,5 +259,5 @@ def number_sections(plan: ReportPlan) -> ReportPlan:
         free = (f"s{n}" for n in count(number) if f"s{n}" not in used and f"s{n}" not in ids)
         name = name or next(free)
         used.append(name)
-        sections.append(section.model_copy(update={"id": name}))
-    return plan.model_copy(update={"report_outline": tuple(sections)})
+        sections.append(section.replace(id=name))
+    return plan.replace(report_outline=tuple(sections))

@@ -295,7 +295,7 @@ class ResearchHandlers:
         assert state.clarified is not None
         texts = [*reply.answers, *[""] * len(state.clarified.readings)]
         readings = tuple(
-            one.model_copy(update={"answer": " ".join(text.split())})
+            one.replace(answer=" ".join(text.split()))
             for one, text in zip(state.clarified.readings, texts, strict=False)
         )
         state.clarified = Clarified(readings=readings)

@@ -71,14 +71,14 @@ class RefreshReport:
         task = search.task
         row = SearchRecord(source=task.source, query=task.query.text, asked=task.query.text, status="empty")
         if search.closed:
-            return row.model_copy(update={"status": "refused", "detail": search.closed}), []
+            return row.replace(status="refused", detail=search.closed), []
         try:
             answer = await retry_on_worker_loss(partial(self._ask, search))
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             status, detail, attempts = search_failure(error)
-            return row.model_copy(update={"status": status, "detail": detail, "attempts": attempts}), []
+            return row.replace(status=status, detail=detail, attempts=attempts), []
         hits = answer.answers[0]
         return with_hits(row, hits), list(hits.kept)
 

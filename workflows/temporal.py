@@ -49,10 +49,10 @@ async def research_child(
     """
     parent = workflow.info().workflow_id.replace("/", "-")
     name = name or f"{parent}-{workflow.uuid4().hex[:8]}"
-    request = request.model_copy(update={"with_report": True})
+    request = request.replace(with_report=True)
     if budget is None:
         return await _research(request, name, task_queue, endpoint)
-    request = request.model_copy(update={"limits": await leased(budget, name, request.limits)})
+    request = request.replace(limits=await leased(budget, name, request.limits))
     try:
         outcome = await _research(request, name, task_queue, endpoint)
     except BaseException:

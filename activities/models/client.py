@@ -138,7 +138,7 @@ class OpenAIModel:
         seconds: float | None,
     ) -> Conversation[Answer]:
         if choice.temperature is None:
-            choice = choice.model_copy(update={"temperature": self._settings.temperature})
+            choice = choice.replace(temperature=self._settings.temperature)
         return Conversation(
             choice=choice,
             address=self._servers.address(choice),
@@ -388,7 +388,7 @@ class OpenAIModel:
             calls=1, input_tokens=question.estimated, output_tokens=estimate(pieces.everything)
         )
         cost = cost_microusd(self._settings, question.choice, counted)
-        return counted.model_copy(update={"cost_microusd": cost})
+        return counted.replace(cost_microusd=cost)
 
     async def _failed(
         self, question: Question, error: Exception, pieces: Pieces, secrets: Sequence[str]

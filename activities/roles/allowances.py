@@ -83,7 +83,7 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     answering = {one.evidence_id for one in step.judgements if one.answers >= MIN_ANSWERS}
     shown = sum(_tokens(ref.chars, MAX_WORK_CHARS) for ref in step.evidence if ref.evidence_id in answering)
     more = math.ceil((2 * FRAME_TOKENS + shown) / PROMPT_SHARE) - allowance_of("writer", choice).input_tokens
-    return allowance.model_copy(update={"input_tokens": allowance.input_tokens + max(more, 0)})
+    return allowance.replace(input_tokens=allowance.input_tokens + max(more, 0))
 
 
 def _tokens(chars: int, longest: int) -> int:

@@ -129,9 +129,8 @@ def confidence(
     value = round(confidence_of([(share, ceiling) for share, ceiling, _ in studies.values()]) * agreed, 4)
     carried = round((1.0 - math.prod(1.0 - DEFINITE * share for share, *_ in studies.values())) * agreed, 4)
     direct = sum(judgement.answers >= 3 for *_, judgement in studies.values())
-    why = Statement(
-        code="confidence_of_judgements",
-        values={"works": len(studies), "direct": direct, "agreement": round(agreed, 2)},
+    why = Statement.of(
+        "confidence_of_judgements", works=len(studies), direct=direct, agreement=round(agreed, 2)
     )
     return value, carried, (why,)
 

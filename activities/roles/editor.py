@@ -127,9 +127,7 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
         first, known = written[: MAX_SENTENCES[name]], {**claims, **answers}
         made = (_sentence(step, one, known, refused) for one in first)
         unique = {one.text: one for one in made if one is not None}
-        return tuple(
-            one.model_copy(update={"id": f"{mark}{place}"}) for place, one in enumerate(unique.values(), 1)
-        )
+        return tuple(one.replace(id=f"{mark}{place}") for place, one in enumerate(unique.values(), 1))
 
     several = len(step.claims) > 1
     contradictions = _pairs(answer.contradictions, {**claims, **answers})
@@ -143,7 +141,7 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
         repeated=_repeated(answer.repeated, claims, {name for pair in contradictions for name in pair}),
         contradictions=contradictions,
     )
-    return Accepted(edited.model_copy(update={"refused": tuple(refused)}))
+    return Accepted(edited.replace(refused=tuple(refused)))
 
 
 def _answers_itself(step: EditInput) -> bool:

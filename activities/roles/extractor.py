@@ -47,7 +47,7 @@ class ExtractAnswer(Loose):
 def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prompt:
     prompt = compose_works(
         "extractor",
-        step.model_copy(update={"background": ""}),
+        step.replace(background=""),
         documents,
         room=room,
         given=[listed("Columns", step.columns, MAX_COLUMNS, 60)],

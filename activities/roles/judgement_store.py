@@ -50,8 +50,8 @@ class JudgementStore:
                     stored = StoredJudgement.model_validate_json(data)
                     if step.scope and stored.scope == step.scope:
                         continue  # of an attempt of this very step: its answer is kept with its price
-                    named = stored.judgement.model_copy(update={"evidence_id": ref.evidence_id})
-                    found[ref.evidence_id] = stored.model_copy(update={"judgement": named})
+                    named = stored.judgement.replace(evidence_id=ref.evidence_id)
+                    found[ref.evidence_id] = stored.replace(judgement=named)
             except (StoreError, ValidationError):
                 continue
         return found
@@ -117,14 +117,12 @@ def with_known(
         before = "continue"
         gaps = tuple(dict.fromkeys(gap for stored in going_on for gap in stored.gaps))
         searches = tuple(dict.fromkeys(one for stored in going_on for one in stored.recommended_searches))
-    return batch.model_copy(
-        update={
-            "judgements": (*(stored.judgement for stored in known.values()), *batch.judgements),
-            "scores": scores,
-            "score_reasons": reasons,
-            "recommendation": batch.recommendation or before,
-            "gaps": gaps,
-            "recommended_searches": searches,
-            "model": batch.model or model,
-        }
+    return batch.replace(
+        judgements=(*(stored.judgement for stored in known.values()), *batch.judgements),
+        scores=scores,
+        score_reasons=reasons,
+        recommendation=batch.recommendation or before,
+        gaps=gaps,
+        recommended_searches=searches,
+        model=batch.model or model,
     )

@@ -78,7 +78,7 @@ def own_spec(name: str) -> AnySpec:
 def _render(role: OwnRole, step: OwnStepInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     return compose(
         "own_role",
-        step if step.prompt else step.model_copy(update={"prompt": role.prompt}),
+        step if step.prompt else step.replace(prompt=role.prompt),
         room=room,
         given=[
             listed("Gaps", step.gaps, limit=5),

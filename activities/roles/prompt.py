@@ -112,7 +112,7 @@ def left_out(shown: int, found: int) -> tuple[Statement, ...]:
     missing = found - shown
     if missing <= 0:
         return ()
-    return (Statement(code="items_not_shown", values={"missing": missing, "of": found}),)
+    return (Statement.of("items_not_shown", missing=missing, of=found),)
 
 
 def findings(

@@ -103,7 +103,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         text = line(texts.get(one.id, ""), MAX_CLAIM_CHARS) or one.text
         if one.id in gone or (text == one.text and support == one.support):
             return None
-        changed = one.model_copy(update={"text": text, "support": support, "reworded": text != one.text})
+        changed = one.replace(text=text, support=support, reworded=text != one.text)
         decided = gate.decided(changed, decide(changed))
         if decided.state == "refused":
             no.append(refused(decided))
@@ -128,7 +128,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         on = [
             Claim(id=name, text=held[name].text, support=held[name].support) for name in left if name in held
         ]
-        narrowed = one.model_copy(update={"claims": left})
+        narrowed = one.replace(claims=left)
         new = again(narrowed, lambda c: gate.edited(c.text, on, step.question))
         if new is None and left != one.claims and one.id not in gone:
             new = gate.decided(narrowed, gate.edited(one.text, on, step.question))

@@ -54,9 +54,7 @@ def with_specialist(step: SelectInput) -> SelectInput:
     if one is None or step.prompt:
         return step
     base = prompt_file("tool_selector", evidence=False).text
-    return step.model_copy(
-        update={"prompt": f"{base}\n\n{one.prompt or specialist_file(one.name) or one.does}"}
-    )
+    return step.replace(prompt=f"{base}\n\n{one.prompt or specialist_file(one.name) or one.does}")
 
 
 def usable(option: SourceOption) -> bool:
@@ -88,7 +86,7 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     tasks += [task for chosen in by_gap.values() for task in chosen]
     bare = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
     if bare:
-        own = searching.select_tools(step.model_copy(update={"gaps": bare, "tests": ()})).tasks
+        own = searching.select_tools(step.replace(gaps=bare, tests=())).tasks
         added = [task for task in own if (task.agent, fold(task.query)) not in seen]
         notes.append(f"{plural(len(bare), 'gap')} had no usable search; code chose {len(added)}")
         tasks += added

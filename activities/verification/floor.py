@@ -41,11 +41,11 @@ def below_floor(text: str, quotes: Sequence[str]) -> Statement | None:
     own, theirs = ({term[:ROOT] for term in terms(one)} for one in (plain, said))
     least = MIN_SHARED if len(own) > SHORT else 1
     if len(own & theirs) < least and not _numbers_shared(plain, said):
-        return Statement(code="not_of_quotes")
+        return Statement.of("not_of_quotes")
     if _RECOMMENDS.search(plain) and not _RECOMMENDING.search(said):
-        return Statement(code="recommends")
+        return Statement.of("recommends")
     if (match := _UNIVERSAL.search(plain)) and not _WHOLE.search(said):
-        return Statement(code="widens", values={"words": match[0]})
+        return Statement.of("widens", words=match[0])
     return None
 
 

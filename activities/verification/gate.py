@@ -174,9 +174,9 @@ def confirmed(
     sentence with a warning counts only where it names the words of the works that carry it; a limit of the
     evidence need not be in their words. `works`: the texts that the sentence may rest on."""
     if supported != "yes":
-        return Statement(code="not_supported", values={"verdict": supported, "reason": reason})
+        return Statement.of("not_supported", verdict=supported, reason=reason)
     if claim.warnings and claim.kind != "reservation" and not _carries(words, works):
-        return Statement(code="not_carried", values={"warning": claim.warnings[0].code})
+        return Statement.of("not_carried", warning=claim.warnings[0].code)
     return None
 
 
@@ -256,11 +256,11 @@ def _leading_problem(text: str, known: Sequence[str]) -> Statement | None:
     """Why a text may state a finding: a number, a name or a word that nothing known has."""
     stated = {number.value for passage in known for number in numbers(passage)}
     if number := next((n.shown for n in numbers(text) if n.value not in stated), ""):
-        return Statement(code="number_missing", values={"number": number})
+        return Statement.of("number_missing", number=number)
     if name := unknown_name(text, known):
-        return Statement(code="name_missing", values={"name": name})
+        return Statement.of("name_missing", name=name)
     held = {term for passage in known for term in terms(passage)}
-    return None if set(terms(text)) <= held else Statement(code="adds_to_claims")
+    return None if set(terms(text)) <= held else Statement.of("adds_to_claims")
 
 
 def disagree(one: Claim, other: Claim) -> bool:

@@ -39,8 +39,8 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
         if verdict is None or one.state != "ask":
             return one
         if verdict.problem is None:
-            return one.model_copy(update={"state": "stands", "stands_by": "reader"})
-        return one.model_copy(update={"state": "refused", "problem": verdict.problem})
+            return one.replace(state="stands", stands_by="reader")
+        return one.replace(state="refused", problem=verdict.problem)
 
     return change
 
@@ -77,7 +77,7 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
         return (again,)
 
     changed = draft.changed(change)
-    return changed.model_copy(update={"refused": (*draft.refused, *gone)})
+    return changed.replace(refused=(*draft.refused, *gone))
 
 
 def printed(draft: SectionDraft) -> SectionDraft:
@@ -97,8 +97,8 @@ def printed(draft: SectionDraft) -> SectionDraft:
         for one in claims:
             if fell and one.state == "stands" and leans(one.text):
                 said.subtract(s.quote for s in one.support)
-                problem = Statement(code="leans_on_refused")
-                one = one.model_copy(update={"state": "refused", "problem": problem})
+                problem = Statement.of("leans_on_refused")
+                one = one.replace(state="refused", problem=problem)
             fell = one.state != "stands"
             if not fell:
                 kept.append(one)
@@ -118,13 +118,11 @@ def printed(draft: SectionDraft) -> SectionDraft:
         own = tuple(one for one in answer if _is_of(one, first.id))
         paragraphs.insert(0, tuple(one for one in answer if one not in own))
         answer = own
-    return draft.model_copy(
-        update={
-            "answer": answer,
-            "paragraphs": tuple(DraftParagraph(claims=claims) for claims in paragraphs if claims),
-            "reservations": shown(draft.reservations, Counter()),
-            "refused": (*draft.refused, *gone),
-        }
+    return draft.replace(
+        answer=answer,
+        paragraphs=tuple(DraftParagraph(claims=claims) for claims in paragraphs if claims),
+        reservations=shown(draft.reservations, Counter()),
+        refused=(*draft.refused, *gone),
     )
 
 
@@ -167,7 +165,7 @@ def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
     return Refused(
         kind=kind,
         text=claim.text[:MAX_REFUSED_CHARS],
-        reason=claim.problem or Statement(code="not_verified"),
+        reason=claim.problem or Statement.of("not_verified"),
         evidence_ids=tuple(dict.fromkeys(s.evidence_id for s in claim.support)),
     )
 

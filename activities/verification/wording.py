@@ -100,19 +100,19 @@ def wording_problem(text: str, sources: Sequence[Source], question: str = "") ->
     its works are about it is for a reader to judge."""
     plain = normalise(text)
     if not terms(plain):
-        return Statement(code="claim_empty")
+        return Statement.of("claim_empty")
     quotes = [normalise(quote) for source in sources for quote in source.quotes]
     works = [whole(source.evidence) for source in sources]
     years = [source.evidence.year for source in sources if source.evidence.year]
     if missing_number(plain, quotes, years, len(sources), counts=True):
         everywhere = [*quotes, *map(normalise, (*works, question))]
         if number := missing_number(plain, everywhere, years, len(sources), counts=True):
-            return Statement(code="number_missing", values={"number": number})
+            return Statement.of("number_missing", number=number)
     if name := unknown_name(plain, works, question):
-        return Statement(code="name_missing", values={"name": name})
+        return Statement.of("name_missing", name=name)
     turned = [turned_round(plain, quote) for quote in quotes]
     if turned and all(turned):
-        return Statement(code="meaning_turned", values={"how": turned[0]})
+        return Statement.of("meaning_turned", how=turned[0])
     return None
 
 

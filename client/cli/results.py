@@ -92,7 +92,7 @@ async def report(
         show_difference(await find_report(client, run, diff), document)
         return
     if length is not None:
-        document = document.model_copy(update={"length": length})
+        document = document.replace(length=length)
     if output is not None and ending != WAV:
         write_report(document, ending, output, say=say)
         click.echo(str(output))

@@ -19,7 +19,7 @@ class RunReport(Report):
 
     def at_length(self, length: Length | None) -> "RunReport":
         """The same report, of which more or less is printed; None: as it was asked."""
-        return self if length is None else self.model_copy(update={"length": length})
+        return self if length is None else self.replace(length=length)
 
     def _repr_html_(self) -> str:
         """The HTML report in a frame of its own, without access to the notebook."""

@@ -26,7 +26,7 @@ async def estimated(settings: Settings, request: ResearchRequest) -> Estimate | 
     prices = {one.model: price_of(settings, one) for one in choices.values()}
     paid = [one for one in choices.values() if one.backend != "extractive"]
     models = tuple(dict.fromkeys(f"{one.model} (effort {one.effort or 'normal'})" for one in paid))
-    return estimate(request, choices, prices, await taken(settings)).model_copy(update={"models": models})
+    return estimate(request, choices, prices, await taken(settings)).replace(models=models)
 
 
 async def _choices(settings: Settings, request: ResearchRequest) -> "dict[str, ModelChoice]":
@@ -35,7 +35,7 @@ async def _choices(settings: Settings, request: ResearchRequest) -> "dict[str, M
 
     chosen = {"default": settings.model_choices()["default"], **(request.models or settings.model_choices())}
     efforts = {one: await effort_of(settings, one) for one in dict.fromkeys(chosen.values())}
-    return {role: one.model_copy(update={"effort": efforts[one]}) for role, one in chosen.items()}
+    return {role: one.replace(effort=efforts[one]) for role, one in chosen.items()}
 
 
 async def taken(settings: Settings) -> list[Estimate]:

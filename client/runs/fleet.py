@@ -58,7 +58,7 @@ async def search_source(
     cannot be searched, and Failure for an outage."""
     narrowed_query = narrowed(query, settings.sources.get(source))
     if limit is not None:
-        narrowed_query = narrowed_query.model_copy(update={"limit": limit})
+        narrowed_query = narrowed_query.replace(limit=limit)
     async with nullcontext(http) if http is not None else open_http(settings) as http:
         found = build_sources(settings, http)[source]
         closed = why_closed(settings, found) or str(getattr(found, "missing", "") or "")

@@ -88,7 +88,7 @@ async def start_refresh(
     workflow_id = refresh_id(request.run_id)
     if request.library and key:
         signature = sign(key, workflow_id, "library", request.library)
-        request = request.model_copy(update={"library_signature": signature})
+        request = request.replace(library_signature=signature)
     handle: WorkflowHandle[object, RefreshOutcome] = await client.start_workflow(
         WORKFLOW,
         request,

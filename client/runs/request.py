@@ -260,7 +260,7 @@ def models(settings: "Settings", options: AskOptions) -> "dict[str, ModelChoice]
     chosen = chosen or settings.model_choices()
     if all(one.backend == "extractive" for one in chosen.values()):
         raise BadInput("--effort is for a language model: name one with --model, or set DETERMINATOR_MODEL")
-    return {role: one.model_copy(update={"effort": effort}) for role, one in chosen.items()}
+    return {role: one.replace(effort=effort) for role, one in chosen.items()}
 
 
 async def checked(
@@ -346,4 +346,4 @@ async def with_enabled_sources(
         raise BadInput(next(iter(closed.values())))
     for reason in closed.values():
         say(f"{reason}; continuing without it")
-    return request.model_copy(update={"sources": tuple(n for n in request.sources if n not in closed)})
+    return request.replace(sources=tuple(n for n in request.sources if n not in closed))

@@ -78,7 +78,7 @@ def signed(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest
     """The request with signatures of the files it names; as it is without a key."""
     named: dict[Kind, str | None] = {"library": request.library, "profile_path": request.profile_path}
     signatures = {kind: sign(key, run_id, kind, name) for kind, name in named.items() if key and name}
-    return request.model_copy(update={"signatures": signatures})
+    return request.replace(signatures=signatures)
 
 
 async def no_report(_: str) -> bool:
@@ -111,9 +111,7 @@ async def start(
         run_id = run_id_of(request, number, private=private, once=f"{user}: {once}" if once else "")
         before = await description(client, run_id)
         if before is None and not await has_report(run_id):
-            request = request.model_copy(
-                update={"indexed": indexed or request.indexed or await register_attributes(client)}
-            )
+            request = request.replace(indexed=indexed or request.indexed or await register_attributes(client))
             try:
                 await _start(client, signed(request, run_id, key), run_id, task_queue, user or user_name())
             except WorkflowAlreadyStartedError:  # by another command, a moment ago

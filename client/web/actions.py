@@ -177,5 +177,5 @@ async def send_plan(run: Run, rows: list[list[str]], user: str) -> None:
         if title and title.strip()
     )
     if outline != present.report_outline:
-        plan: ReportPlan = present.model_copy(update={"report_outline": outline})
+        plan: ReportPlan = present.replace(report_outline=outline)
         await run.edit_plan(plan, by=user)

@@ -191,15 +191,13 @@ class Budget(BaseModel, defer_build=True):
     def extend(self, tokens: int, cost_microusd: int, seconds: float, iterations: int) -> None:
         """Raise the limits. A kind without a limit stays without one."""
         limits = self.limits
-        self.limits = limits.model_copy(
-            update={
-                "max_tokens": None if limits.max_tokens is None else limits.max_tokens + tokens,
-                "max_cost_microusd": None
-                if limits.max_cost_microusd is None
-                else limits.max_cost_microusd + cost_microusd,
-                "max_seconds": None if limits.max_seconds is None else limits.max_seconds + seconds,
-                "max_iterations": limits.max_iterations + iterations,
-            }
+        self.limits = limits.replace(
+            max_tokens=None if limits.max_tokens is None else limits.max_tokens + tokens,
+            max_cost_microusd=None
+            if limits.max_cost_microusd is None
+            else limits.max_cost_microusd + cost_microusd,
+            max_seconds=None if limits.max_seconds is None else limits.max_seconds + seconds,
+            max_iterations=limits.max_iterations + iterations,
         )
 
     # time

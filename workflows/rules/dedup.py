@@ -83,25 +83,23 @@ def merge_records(
     evidence_type = types[0]
     if evidence_type in _VAGUE:
         evidence_type = next((t for t in types if t not in _VAGUE and t != "preprint"), evidence_type)
-    return best.model_copy(
-        update={
-            "evidence_id": base.evidence_id,
-            "identifiers": Identifiers(**identifiers),
-            "year": next((ref.year for ref in order if ref.year is not None), None),
-            "url": next((ref.url for ref in order if ref.url), None),
-            "fingerprint": next((ref.fingerprint for ref in order if ref.fingerprint), ""),
-            "evidence_type": evidence_type,
-            "standing": worst(*(ref.standing for ref in records)),
-            "sections": _unique(name for ref in records for name in ref.sections),
-            "queries": _unique(query for ref in records for query in ref.queries)[:MAX_QUERIES],
-        }
+    return best.replace(
+        evidence_id=base.evidence_id,
+        identifiers=Identifiers(**identifiers),
+        year=next((ref.year for ref in order if ref.year is not None), None),
+        url=next((ref.url for ref in order if ref.url), None),
+        fingerprint=next((ref.fingerprint for ref in order if ref.fingerprint), ""),
+        evidence_type=evidence_type,
+        standing=worst(*(ref.standing for ref in records)),
+        sections=_unique(name for ref in records for name in ref.sections),
+        queries=_unique(query for ref in records for query in ref.queries)[:MAX_QUERIES],
     )
 
 
 def _with_section(ref: EvidenceRef, section: str) -> EvidenceRef:
     if not section or section in ref.sections:
         return ref
-    return ref.model_copy(update={"sections": (*ref.sections, section)})
+    return ref.replace(sections=(*ref.sections, section))
 
 
 def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str, str]:

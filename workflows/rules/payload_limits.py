@@ -24,9 +24,9 @@ SHOWN_OF_ITERATION = frozenset(
 )
 MAX_FINDINGS = 2
 """Works of an earlier iteration that prompts name."""
-ROWS_MISSING = Statement(code="search_rows_missing")
+ROWS_MISSING = Statement.of("search_rows_missing")
 """The limitation that states missing rows."""
-REPORT_CUT = Statement(code="report_cut")
+REPORT_CUT = Statement.of("report_cut")
 """The limitation that states missing text."""
 
 
@@ -48,7 +48,7 @@ def within(items: Iterable[T], room: int) -> tuple[T, ...]:
 
 def bare(ref: EvidenceRef) -> EvidenceRef:
     """A reference without its history: all that a step needs which reads the text from the store."""
-    return ref.model_copy(update={"queries": (), "sections": (), "fingerprint": "", "url": None})
+    return ref.replace(queries=(), sections=(), fingerprint="", url=None)
 
 
 def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
@@ -67,7 +67,7 @@ def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
 
 def without_history(ref: EvidenceRef) -> EvidenceRef:
     """A reference without its searches and sections, with all that merging it with others needs."""
-    return ref.model_copy(update={"queries": (), "sections": ()})
+    return ref.replace(queries=(), sections=())
 
 
 def shown(refs: Iterable[EvidenceRef], most: int) -> tuple[EvidenceRef, ...]:
@@ -79,9 +79,7 @@ def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[Searc
     """The search ledger as it is sent; the oldest rows of one that is too long are missing. What was asked
     travels where the source was sent something else: searches are widened and recognised by it."""
     brief = [
-        row.model_copy(
-            update={"asked": "" if row.asked == row.query else row.asked, "detail": row.detail[:160]}
-        )
+        row.replace(asked="" if row.asked == row.query else row.asked, detail=row.detail[:160])
         for row in searches
     ]
     return tuple(reversed(within(reversed(brief), room)))
@@ -104,7 +102,7 @@ def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
 def remembered(record: IterationRecord) -> IterationRecord:
     """An iteration as prompts show it."""
     brief = IterationRecord.model_validate(record.model_dump(include=set(SHOWN_OF_ITERATION)))
-    return brief.model_copy(update={"findings": brief.findings[:MAX_FINDINGS]})
+    return brief.replace(findings=brief.findings[:MAX_FINDINGS])
 
 
 def fit_document(document: PublishInput) -> PublishInput:
@@ -112,21 +110,19 @@ def fit_document(document: PublishInput) -> PublishInput:
     ledger, and as the last resort the ends of the longest sections."""
     if size(document) <= ROOM:
         return document
-    document = document.model_copy(
-        update={"evidence": tuple(bare(ref) for ref in document.evidence), "found": {}}
-    )
+    document = document.replace(evidence=tuple(bare(ref) for ref in document.evidence), found={})
     if size(document) > ROOM:
         document = _limited(document, ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
     while size(document) > ROOM:
         longest = max(document.sections, key=lambda planned: size(planned.draft))
         if not longest.draft.paragraphs:
             break
-        shorter = longest.draft.model_copy(update={"paragraphs": longest.draft.paragraphs[:-1]})
+        shorter = longest.draft.replace(paragraphs=longest.draft.paragraphs[:-1])
         document = _limited(
             document,
             REPORT_CUT,
             sections=tuple(
-                planned.model_copy(update={"draft": shorter}) if planned is longest else planned
+                planned.replace(draft=shorter) if planned is longest else planned
                 for planned in document.sections
             ),
         )

@@ -199,7 +199,7 @@ class ParentLink:
             notes=tuple(state.notes),
         )
         history = self._unreported_iterations(ended=True)
-        return findings.model_copy(update={"history": within(history, ROOM - size(findings))})
+        return findings.replace(history=within(history, ROOM - size(findings)))
 
     def _unshared(self) -> tuple[EvidenceRef, ...]:
         """What the judge found relevant and the parent does not know yet, best first; neither retracted work

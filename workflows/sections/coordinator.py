@@ -107,9 +107,7 @@ class SectionCoordinator:
         limits = child.budget.limits if child.budget else self.context.request.limits
         sections = self.context.state.sections
         self.context.state.control.adopted.pop(section.id, None)  # its log begins again
-        sections[section.id] = sections[section.id].model_copy(
-            update={"status": "running", "workflow_id": name, "by_role": {}}
-        )
+        sections[section.id] = sections[section.id].replace(status="running", workflow_id=name, by_role={})
         self.run.events.emit(
             SectionStarted(section_id=section.id, title=section.title, key_question=section.key_question),
             section.title,
@@ -160,12 +158,10 @@ class SectionCoordinator:
         context, state = self.context, self.context.state
         limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
-        limits = limits.model_copy(
-            update={
-                "max_tokens": limits.max_section_tokens if limits.max_tokens is None else lease.tokens,
-                "max_cost_microusd": self._section_cost_limit(lease),
-                "max_seconds": self._section_seconds(),
-            }
+        limits = limits.replace(
+            max_tokens=limits.max_section_tokens if limits.max_tokens is None else lease.tokens,
+            max_cost_microusd=self._section_cost_limit(lease),
+            max_seconds=self._section_seconds(),
         )
         budget = Budget(limits=limits, started_at=context.now())
         child = RunState(
@@ -245,15 +241,13 @@ class SectionCoordinator:
             self.run.events.adopt_events(progress.id, progress.events)
             self.context.state.memory.adopt(progress.history)
             known = self.context.state.sections[progress.id]
-            self.context.state.sections[progress.id] = progress.model_copy(
-                update={
-                    "title": known.title,
-                    "workflow_id": known.workflow_id,
-                    "by_role": known.by_role | progress.by_role,
-                    "events": (),
-                    "history": (),
-                    "found": (),
-                }
+            self.context.state.sections[progress.id] = progress.replace(
+                title=known.title,
+                workflow_id=known.workflow_id,
+                by_role=known.by_role | progress.by_role,
+                events=(),
+                history=(),
+                found=(),
             )
             self.run.events.show_details()
             self.share(progress.id, progress.found)

@@ -129,7 +129,7 @@ class SectionDrafting:
         """The latest claims of the other sections that are written, without their quotes."""
         drafts = (planned.draft for name, planned in self.context.state.drafts.items() if name != section.id)
         claims = [claim for draft in drafts for claim in draft_claims(draft)[1]]
-        return tuple(claim.model_copy(update={"support": ()}) for claim in claims[-MAX_WRITTEN:])
+        return tuple(claim.replace(support=()) for claim in claims[-MAX_WRITTEN:])
 
     def _evidence(self, section: ReportPlanSection) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
         """What a section is written from, and the ids of those items that belong to another section."""

@@ -129,16 +129,14 @@ class SectionResults:
         state.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())
         state.findings[section.id] = findings.model_copy(update={**merged_into_run, "judgements": judgements})
-        state.sections[section.id] = state.sections[section.id].model_copy(
-            update={
-                "status": findings.status,
-                "phase": "done",
-                "iteration": findings.iterations,
-                "evidence": max(state.sections[section.id].evidence, len(findings.evidence)),
-                "searches": max(state.sections[section.id].searches, len(findings.searches)),
-                "by_role": findings.by_role,
-                "note": note,
-            }
+        state.sections[section.id] = state.sections[section.id].replace(
+            status=findings.status,
+            phase="done",
+            iteration=findings.iterations,
+            evidence=max(state.sections[section.id].evidence, len(findings.evidence)),
+            searches=max(state.sections[section.id].searches, len(findings.searches)),
+            by_role=findings.by_role,
+            note=note,
         )
         relevant = set(findings.relevant)
         pooled = {ref.evidence_id: ref for ref in state.pool.get(section.id, ())}
@@ -164,8 +162,8 @@ class SectionResults:
 def renamed(judged: WorkJudgement, names: Mapping[str, str]) -> WorkJudgement:
     """A judgement whose work goes by the id given in `names`."""
     name = names.get(judged.evidence_id, judged.evidence_id)
-    support = tuple(one.model_copy(update={"evidence_id": name}) for one in judged.support)
-    return judged.model_copy(update={"evidence_id": name, "support": support})
+    support = tuple(one.replace(evidence_id=name) for one in judged.support)
+    return judged.replace(evidence_id=name, support=support)
 
 
 def _root_message(error: BaseException) -> str:

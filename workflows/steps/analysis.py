@@ -56,7 +56,7 @@ class AnalysisSteps:
                 done = await self._with_program(done)
         except ActivityError as error:
             done = Analysed(failed=reason_of(error))
-        state.analysed = done.model_copy(update={"works": len(table.rows), "not_pooled": ()})
+        state.analysed = done.replace(works=len(table.rows), not_pooled=())
         if done.failed:
             self.events.add_limitation("not_analysed", reason=done.failed)
         self.events.emit(

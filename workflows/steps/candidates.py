@@ -110,8 +110,8 @@ class LookUpSteps:
         except ActivityError as error:
             reason = reason_of(error)
             self.events.add_limitation("candidate_not_looked_up", name=candidate.name, reason=reason)
-            return candidate.model_copy(update={"fields": unanswered(sources)})
-        return candidate.model_copy(update={"looked_up": answer.blob})
+            return candidate.replace(fields=unanswered(sources))
+        return candidate.replace(looked_up=answer.blob)
 
 
 class CandidateSteps:
@@ -217,7 +217,7 @@ class CandidateSteps:
         read, refused = counter_evidence.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
         against = {candidate.name: candidate.against for candidate in read}
         state.candidates = [
-            one.model_copy(update={"against": against.get(one.name, one.against)}) for one in state.candidates
+            one.replace(against=against.get(one.name, one.against)) for one in state.candidates
         ]
         if refused:
             self.events.add_limitation("not_against", quotes=refused)

@@ -205,7 +205,7 @@ class JudgeSteps:
 
     def findings(self) -> tuple[WorkJudgement, ...]:
         """The same without quotes, as far as there is room."""
-        return within((one.model_copy(update={"support": ()}) for one in self.judgements()), JUDGED_ROOM)
+        return within((one.replace(support=()) for one in self.judgements()), JUDGED_ROOM)
 
     def _assessed(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:
         """All judgements so far as one assessment. A criterion keeps the best score that a round gave it."""

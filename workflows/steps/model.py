@@ -246,7 +246,7 @@ class ModelSteps:
         temperature = self.context.traits.temperatures.get(role)
         if temperature is None or choice.backend == "extractive":
             return choice
-        return choice.model_copy(update={"temperature": temperature})
+        return choice.replace(temperature=temperature)
 
     async def _extractive(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
         """The step without a language model. Raises StepFailed when that fails too and there is no

@@ -60,7 +60,7 @@ class OrderSteps:
         await until_finished([asyncio.create_task(weigh(name)) for name in nearest], lambda: control.finish)
         if weighed:
             self.events.add_limitation("ordered_by_small_model", model=model, works=len(weighed))
-        return draft.model_copy(update={"passages": in_order(draft.passages, weighed)})
+        return draft.replace(passages=in_order(draft.passages, weighed))
 
     def _say(self, text: str, seconds: float) -> None:
         about = f"{round(seconds)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"

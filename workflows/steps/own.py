@@ -61,8 +61,7 @@ class OwnSteps:
             evidence=shown(self.judging.ranked_evidence(), MAX_WORKS),
             judgements=self.judging.findings(),
             hypotheses=tuple(
-                one.model_copy(update={"supporting_evidence": (), "contradicting_evidence": ()})
-                for one in state.hypotheses
+                one.replace(supporting_evidence=(), contradicting_evidence=()) for one in state.hypotheses
             ),
         )
 

@@ -92,11 +92,11 @@ class Preparation:
         """The same with the profile that the question chose. The worker is asked again for one that it did
         not offer beside the first."""
         if name == prepared.profile.name:
-            return prepared.model_copy(update={"alternatives": {}})
+            return prepared.replace(alternatives={})
         if name not in prepared.alternatives:
             return await self.prepare(name)
         chosen = self._with_threshold(prepared.alternatives[name])
-        return prepared.model_copy(update={"profile": chosen, "alternatives": {}})
+        return prepared.replace(profile=chosen, alternatives={})
 
     def _reading(self, parsed: ParsedQuery) -> str:
         """What was understood of the question, in a line."""
@@ -125,7 +125,7 @@ class Preparation:
             return None
         state.continues = Continued(run_id=earlier.run_id, question=imported.question)
         merged = merge(state.evidence, imported.items, "")
-        state.evidence = [ref.model_copy(update={"sections": ()}) for ref in merged.refs]
+        state.evidence = [ref.replace(sections=()) for ref in merged.refs]
         state.identified += len(imported.items)
         state.loop.unjudged += len(merged.new_ids)
         items = len(merged.new_ids)
@@ -153,12 +153,12 @@ class Preparation:
             ),
             **policy.internal_step("what this worker offers"),
         )
-        return prepared.model_copy(update={"profile": self._with_threshold(prepared.profile)})
+        return prepared.replace(profile=self._with_threshold(prepared.profile))
 
     def _with_threshold(self, profile: Profile) -> Profile:
         """A profile with the threshold that the request sets for it, if any."""
         chosen = self.context.request.judge_threshold
-        return profile if chosen is None else profile.model_copy(update={"confidence_threshold": chosen})
+        return profile if chosen is None else profile.replace(confidence_threshold=chosen)
 
     async def _parse(self, earlier: Imported | None) -> None:
         """Parse the question: what is asked, which mode and profile fit, and why. One that follows up

@@ -117,7 +117,7 @@ class Publisher:
 
     async def _publish(self, document: PublishInput) -> Published:
         """Check the quotes, render and store the report."""
-        document = document.model_copy(update={"pubmed": await self._check_pubmed(document)})
+        document = document.replace(pubmed=await self._check_pubmed(document))
         self.published = await workflow.execute_activity_method(
             PublishActivities.publish_report,
             document,
@@ -141,7 +141,7 @@ class Publisher:
         own = state.prepared is None or state.prepared.own_library
         if own or not state.searches or any(s.source != "library" for s in state.searches):
             return ()
-        return (Statement(code="sample_only"),)
+        return (Statement.of("sample_only"),)
 
     def _written_by_model(self, sections: tuple[PlannedSection, ...]) -> bool:
         """Whether a model wrote any section, or judged what was found where nothing was written."""
@@ -154,8 +154,7 @@ class Publisher:
         judged_works = self.context.state.judgements
         judgements = best_first(judged_works[name] for name in sorted(judged_works))
         bare = (
-            judged if judged.evidence_id in cited else judged.model_copy(update={"support": ()})
-            for judged in judgements
+            judged if judged.evidence_id in cited else judged.replace(support=()) for judged in judgements
         )
         return within(bare, JUDGEMENTS_ROOM)
 
@@ -264,7 +263,7 @@ def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ..
     if table is None or not columns:
         return Table()
     rows = (
-        row.model_copy(update={"cells": {name: row.cells[name] for name in columns if name in row.cells}})
+        row.replace(cells={name: row.cells[name] for name in columns if name in row.cells})
         for row in table.rows
         if row.evidence_id in cited
     )

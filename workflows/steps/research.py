@@ -313,7 +313,7 @@ class ResearchSteps:
                     continue
                 new = tuple(s for s in more.sources if not self._source(s.info.name))
                 prepared = self.context.prepared
-                state.prepared = prepared.model_copy(update={"sources": (*prepared.sources, *new)})
+                state.prepared = prepared.replace(sources=(*prepared.sources, *new))
             option = self._source(name)
             if option is None:
                 added.remove(name)

@@ -68,12 +68,10 @@ class Revision:
             findings = RevisionFindings(request=self.request, at="", verdicts=await self._read(plan.read))
         return await workflow.execute_activity_method(
             RevisionActivities.keep_revision,
-            findings.model_copy(
-                update={
-                    "at": workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
-                    "usage": self._usage,
-                    "models": tuple(self._models),
-                }
+            findings.replace(
+                at=workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
+                usage=self._usage,
+                models=tuple(self._models),
             ),
             **policy.internal_step("publish what was asked for"),
         )
@@ -98,9 +96,9 @@ class Revision:
             )
         new, notes = await self._new_works(plan.searches)
         names = tuple(f"{ref.title} ({ref.evidence_id})" for ref in new)
-        revised = await self._think(REVISE, plan.revise.model_copy(update={"by_identifier": names}))
+        revised = await self._think(REVISE, plan.revise.replace(by_identifier=names))
         if new and revised.write is None:
-            revised = revised.model_copy(update={"write": Wanted(question=plan.question)})
+            revised = revised.replace(write=Wanted(question=plan.question))
         draft, works = SectionDraft(), tuple[EvidenceRef, ...]()
         if revised.write is not None:
             step = WriteInput(
@@ -112,7 +110,7 @@ class Revision:
             )
             left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
             works = new or await self._works(step, left, plan.question)
-            step = step.model_copy(update={"evidence": shown(works, MAX_WRITER_ITEMS)})
+            step = step.replace(evidence=shown(works, MAX_WRITER_ITEMS))
             draft = named("new", await self._think(WRITE, step))
         sentences = verdicts.to_read(draft.sentences)
         check = VerifyInput(
@@ -138,7 +136,7 @@ class Revision:
         )
 
     async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
-        step = step.model_copy(update={"evidence": tuple(works)})
+        step = step.replace(evidence=tuple(works))
         draft = named(step.section_id, await self._think(WRITE, step))
         check = VerifyInput(
             run_id=step.run_id,

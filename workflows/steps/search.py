@@ -240,16 +240,14 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
 
 def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
     """The row of a search that has ended."""
-    return row.model_copy(
-        update={
-            "query": hits.query or row.query,
-            "status": hits.status,
-            "hits": hits.hits,
-            "kept": len(hits.kept),
-            "listed": hits.listed,
-            "set_aside": hits.set_aside,
-            "seconds": hits.seconds,
-            "attempts": hits.attempts,
-            "detail": hits.detail,
-        }
+    return row.replace(
+        query=hits.query or row.query,
+        status=hits.status,
+        hits=hits.hits,
+        kept=len(hits.kept),
+        listed=hits.listed,
+        set_aside=hits.set_aside,
+        seconds=hits.seconds,
+        attempts=hits.attempts,
+        detail=hits.detail,
     )

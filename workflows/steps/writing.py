@@ -129,7 +129,7 @@ class WritingSteps:
             draft = await self._read_draft(step, draft, section)
             draft = await self.ordering.order(step, draft)
         if not (draft.claims or draft.passages):
-            draft = named(step.section_id, draft.model_copy(update={"paragraphs": quoted(step.judgements)}))
+            draft = named(step.section_id, draft.replace(paragraphs=quoted(step.judgements)))
         draft = self.without_left_out(draft)
         self.events.stream_draft(step.section_id, verdicts.printed(draft))
         return draft
@@ -215,7 +215,7 @@ class WritingSteps:
 
     def _keep(self, name: str, draft: SectionDraft) -> None:
         drafts = self.context.state.drafts
-        drafts[name] = drafts[name].model_copy(update={"draft": self.without_left_out(draft)})
+        drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
     def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
         """The works that sentences cite."""
@@ -354,7 +354,7 @@ class WritingSteps:
 
     def _judgements_without_quotes(self) -> Iterable[WorkJudgement]:
         judged = best_first(self.context.state.judgements.values())
-        return (one.model_copy(update={"support": ()}) for one in judged if one.answers >= MIN_ANSWERS)
+        return (one.replace(support=()) for one in judged if one.answers >= MIN_ANSWERS)
 
     # candidates that a reviewer left out
 
@@ -377,12 +377,12 @@ class WritingSteps:
             for one in draft.passages
             if not self._names_left_out(text := " ".join(one.quotes)) or _names(text, chosen)
         )
-        return draft.changed(kept).model_copy(update={"passages": passages})
+        return draft.changed(kept).replace(passages=passages)
 
     def _edited_without_left_out(self, edited: Edited) -> Edited:
         kept = edited.changed(lambda one: None if self._names_left_out(one.text) else one)
         title = "" if self._names_left_out(edited.title) else edited.title
-        return kept.model_copy(update={"title": title})
+        return kept.replace(title=title)
 
 
 def judgements_of(
