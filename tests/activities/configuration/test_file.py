@@ -229,7 +229,7 @@ def test_every_setting_that_is_declared_is_read_somewhere() -> None:
                     node.attr
                     for node in ast.walk(ast.parse(path.read_text()))
                     if isinstance(node, ast.Attribute)
-                    and any(word in ast.unparse(node.value) for word in ("settings", "asked"))
+                    and any(word in ast.unparse(node.value) for word in ("settings", "in_force", "asked"))
                 }
     of_settings = (root / "activities" / "settings.py").read_text()
     read |= {name for name in named if f"self.{name}" in of_settings}

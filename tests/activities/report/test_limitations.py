@@ -13,7 +13,7 @@ from tests.activities.cases import FULL, TRIAL, planned, publish_input, ref_of
 from tests.activities.report.building import built
 
 ROOT = Path(__file__).parents[3]
-EMITTED = re.compile(r"(?:Statement\(\s*code=|add_limitation\(\s*|_refusal\()\"([a-z_]+)\"")
+EMITTED = re.compile(r"(?:Statement(?:\.of\(|\(\s*code=)\s*|add_limitation\(\s*|_refusal\()\"([a-z_]+)\"")
 
 
 def unshown(step: str, missing: int, of: int) -> Statement:
