@@ -158,8 +158,8 @@ def with_nearest_words(covered: Coverage, document: Evidence) -> Coverage:
     for name, place, cosine in nearest:
         if cosine < (NEAR_WORD if name in covered.lacks else NEAR_COMMON):
             lacks.append(name)
-        elif name in covered.lacks:
-            uses.append((name, words[place]))
+        elif name in covered.lacks and not set(terms(words[place])) < set(terms(name)):
+            uses.append((name, words[place]))  # "cancer" alone is no other word for lung cancer
     return Coverage(covered.mentions, tuple(dict.fromkeys(lacks)), tuple(uses))
 
 

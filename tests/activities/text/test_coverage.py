@@ -3,7 +3,7 @@
 import pytest
 
 from activities.contracts.evidence import Evidence
-from activities.text.coverage import coverage, names
+from activities.text.coverage import coverage, names, with_nearest_words
 from tests.activities.extractive.abstracts import document
 
 
@@ -65,3 +65,10 @@ def test_an_abbreviation_that_another_work_defines_is_known() -> None:
     ]
     found = coverage("Does home blood glucose testing help?", works)
     assert found[0].lacks == ()
+
+
+def test_a_part_of_a_name_is_no_other_word_for_it() -> None:
+    other = document(1, "The prognosis of gastric cancer was poor.")
+    (covered,) = coverage("What is known of lung cancer?", [other])
+    assert "lung cancer" in covered.lacks
+    assert with_nearest_words(covered, other).uses == ()
