@@ -105,6 +105,8 @@ async def tell(run: Run, text: str, token: Token, *, gate: str | None) -> None:
     word, _, note = text.partition(":")
     word = word.strip().casefold()
     if gate is None and word == "continue":
+        if "read" not in token.scopes:  # the run that is named need not be one this token asked for
+            raise HTTPException(403, f"this token may not read; it may {', '.join(token.scopes)}")
         return
     if "decide" not in token.scopes:
         raise HTTPException(403, f"this token may not decide; it may {', '.join(token.scopes)}")

@@ -5,12 +5,16 @@ not captured from one that runs.
 """
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
+from fastapi import HTTPException
 from openai import BadRequestError, NotFoundError
 
+from client.http.chat import tell
+from client.http.tokens import Scope, Token
+from client.run import Run
 from tests.client.http.served import Served, client_of
 
 pytestmark = pytest.mark.timeout(300)
@@ -126,3 +130,14 @@ def test_a_run_of_another_conversation_is_found_by_its_own_user_only(served: Ser
     ]
     with pytest.raises(NotFoundError):
         client_of(served).chat.completions.create(model="determinator/simple", messages=foreign)
+
+
+@pytest.mark.parametrize(("scopes", "may"), [(("ask",), False), (("ask", "read"), True)])
+async def test_a_run_is_followed_only_with_a_token_that_reads(scopes: tuple[Scope, ...], may: bool) -> None:
+    """The run that a conversation names may be another one of the same user."""
+    token, run = Token(sha256="0" * 64, user="ada", scopes=scopes), cast(Run, None)
+    if may:
+        await tell(run, "continue", token, gate=None)
+        return
+    with pytest.raises(HTTPException, match="may not read"):
+        await tell(run, "continue", token, gate=None)
