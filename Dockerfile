@@ -1,7 +1,7 @@
 # A worker (and the command line) for a fleet on a Temporal cluster.
-# A release names the image by its digest: `docker buildx imagetools inspect python:3.12.11-slim-bookworm` prints it, and
-# `docker build --build-arg BASE=python@sha256:...` builds on it.
-ARG BASE=python:3.12.11-slim-bookworm
+# The base by the digest of its index, which holds for every architecture; `docker buildx imagetools inspect
+# python:3.12.12-slim-bookworm` prints it. Another base: `docker build --build-arg BASE=python:...@sha256:...`
+ARG BASE=python:3.12.12-slim-bookworm@sha256:593bd06efe90efa80dc4eee3948be7c0fde4134606dd40d8dd8dbcade98e669c
 FROM ${BASE}
 
 RUN useradd --create-home --uid 10001 determinator

@@ -124,11 +124,24 @@ def pinned(name: str) -> dict[str, str]:
     return {block.partition("==")[0]: block for block in blocks if block.strip()}
 
 
-@pytest.mark.parametrize("name", ["test", "image"])
+@pytest.mark.parametrize("name", ["test", "image", "runtime"])
 def test_every_pinned_package_has_a_digest_and_no_address(name: str) -> None:
     packages = pinned(name)
     assert all("--hash=sha256:" in block for block in packages.values())
     assert not [block for block in packages.values() if "://" in block or " @ " in block or "-url" in block]
+
+
+def test_the_image_is_built_on_a_base_named_by_its_digest() -> None:
+    (base,) = re.findall(r"^ARG BASE=(.*)$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    assert re.fullmatch(r"python:[\d.]+-slim-bookworm@sha256:[0-9a-f]{64}", base)
+
+
+def test_what_users_install_is_pinned_to_what_is_tested() -> None:
+    tested = pinned("test")
+    for name in ("image", "runtime"):
+        versions = {package: re.split(r"[\s;]", block)[0] for package, block in pinned(name).items()}
+        others = {package for package, at in versions.items() if not tested.get(package, "").startswith(at)}
+        assert not others, f"run `make lock`: {others}"
 
 
 def test_the_pinned_versions_are_those_that_the_project_asks_for() -> None:
