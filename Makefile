@@ -29,16 +29,17 @@ $(STAMP): pyproject.toml requirements/test.txt
 	touch $@ $(RUNTIME)
 
 # pinned versions with digests and without addresses, of what CI and the image install; `make lock UPGRADE=--upgrade`
-# takes the newest versions that pyproject.toml allows
+# takes the newest versions that pyproject.toml allows; what users install is what is tested
 BUILDS := hatchling editables
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	--no-header $(UPGRADE)
 
 lock:
 	printf '%s\n' $(BUILDS) | $(LOCK) --extra test pyproject.toml - -o requirements/test.txt
-	printf '%s\n' $(BUILDS) | $(LOCK) pyproject.toml - -o requirements/runtime.txt
-	printf '%s\n' $(BUILDS) | $(LOCK) --extra office --extra bibliography --extra pdf --extra encryption --extra mcp \
-	  --extra http --extra otel --extra web pyproject.toml - -o requirements/image.txt
+	printf '%s\n' $(BUILDS) | $(LOCK) --constraints requirements/test.txt pyproject.toml - \
+	  -o requirements/runtime.txt
+	printf '%s\n' $(BUILDS) | $(LOCK) --constraints requirements/test.txt --extra office --extra bibliography \
+	  --extra pdf --extra encryption --extra mcp --extra http --extra otel --extra web pyproject.toml - -o requirements/image.txt
 	! grep -nE 'https?://|--(extra-)?index-url|--find-links' requirements/*.txt
 
 # the bill of materials of the image, for a release: CycloneDX, from the pinned versions
