@@ -138,6 +138,11 @@ class Table:
     wide: bool = False
     """It needs the long side of a sheet of paper."""
 
+    @property
+    def quoted(self) -> bool:
+        """Whether a field opens the sentence that it is from."""
+        return any(isinstance(p, Run) and p.quote for row in self.rows for cell in row for p in cell.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
