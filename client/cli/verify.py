@@ -1,5 +1,6 @@
 """`determinator verify`: whether every quote of a report is in the item it cites."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,8 @@ from client.cli.common import json_option, on_client, print_json, print_text, sa
 from client.failures import BadInput, Exit
 
 if TYPE_CHECKING:
-    from activities.report.audit import CheckedBearer, Examination
+    from activities.report.audit import Examination
+    from activities.report.check_bundle import CheckedBearer
     from client.api import Determinator
     from client.reports.verify import Parcel
 
@@ -120,9 +122,9 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
 def _as_data(found: "Examination", parcel: "Parcel", items: int, *, holds: bool) -> dict[str, Any]:
     def bearer_data(bearer: "CheckedBearer") -> dict[str, Any]:
         return {
-            **bearer.model_dump(mode="json"),
+            **asdict(bearer),
             "holds": bearer.holds,
-            "quotes": [{**q.model_dump(mode="json"), "holds": not q.problem} for q in bearer.quotes],
+            "quotes": [{**asdict(quote), "holds": not quote.problem} for quote in bearer.quotes],
         }
 
     return {

@@ -19,6 +19,7 @@ from activities.contracts.revise import Instruction
 from activities.plural import plural
 from activities.report.archive import Change
 from activities.report.audit import examine
+from activities.report.check_bundle import SUMS
 from activities.report.evidence_lines import EvidenceLine, as_evidence
 from activities.report.formats import FORMATS, Format, MissingExtra, words
 from activities.report.formats.iterations import iteration_text
@@ -30,7 +31,7 @@ from client.reports.finished import Finished
 from client.secrets import without
 
 README, REPORT, EVIDENCE, SEARCHES = "README.md", "report.json", "evidence.jsonl", "searches.csv"
-SUMS, CHECK = "SHA256SUMS", "check.py"
+CHECK = "check.py"
 HOLDS = "This folder holds a research report and everything needed to check it."
 RULE = """\
 A quote is one contiguous run of at least 25 characters of the stored text of the very item it is attributed
@@ -62,7 +63,7 @@ FILE_DESCRIPTIONS = {
     "check.py": "checks sums and quotes with nothing but Python",
 }
 """What each file is, for the README."""
-IMPORT_OF_RULES = "from activities.text.normal_form import normalise, occurs\n"
+IMPORT_OF_RULES = "from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs\n"
 """Line of `check_bundle` in whose place the rules stand in `check.py`."""
 
 
@@ -105,7 +106,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
 def check_script() -> bytes:
     """The `check.py` of a bundle, which needs nothing but Python: the text of `check_bundle` with the rules
     that it shares with the quote check."""
-    program = (files("client.reports") / "check_bundle.py").read_text("utf-8")
+    program = (files("activities.report") / "check_bundle.py").read_text("utf-8")
     rules = (files("activities.text") / "normal_form.py").read_text("utf-8")
     before, found, after = program.partition(IMPORT_OF_RULES)
     assert found, "check_bundle imports the rules by another line"

@@ -10,7 +10,7 @@ from activities.contracts.publish import PrismaCounts
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import DraftParagraph, Edited, SectionDraft, named
 from activities.report.assemble import build_report
-from activities.report.audit import verify
+from activities.report.audit import examine
 from activities.report.claims import plain_claim
 from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
@@ -33,7 +33,7 @@ SAFE_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 def test_a_full_report_passes_an_outsiders_check() -> None:
     report = built(FULL)
     lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert verify(report, lines) == []
+    assert examine(report, lines).faults() == []
     assert (report.verification.claims, report.verification.verified) == (3, 2)
     (dropped,) = report.verification.dropped
     assert (dropped.text, dropped.kind, dropped.section) == (
@@ -47,12 +47,12 @@ def test_a_full_report_passes_an_outsiders_check() -> None:
 def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
     report = built(FULL)
     line = evidence_line(ref_of(TRIAL), TRIAL)
-    problems = verify(report, [{**line, "text": TRIAL.text.replace("reduced", "doubled")}])
+    problems = examine(report, [{**line, "text": TRIAL.text.replace("reduced", "doubled")}]).faults()
     assert any("claim s1.1: not in the text of pmid:1" in p for p in problems)
     assert any("cites pmid:2, which is not among the evidence" in p for p in problems)
     assert any(
         "rests on pmid:1, which is retracted" in p
-        for p in verify(report, [{**line, "standing": "retracted"}])
+        for p in examine(report, [{**line, "standing": "retracted"}]).faults()
     )
 
 
@@ -205,7 +205,7 @@ def test_any_output_of_models_yields_a_valid_report(claims: list[tuple[str, str,
     )
     report = built(publish_input(section, title=claims[0][0] if claims else ""))
     lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert verify(report, lines) == []
+    assert examine(report, lines).faults() == []
     assert report.title
     assert report.verification.claims == report.verification.verified + len(report.verification.dropped)
     assert report.verification.claims == len(drafts)

@@ -2,7 +2,7 @@ import pytest
 
 from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import Support
-from activities.report.audit import verify
+from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.markdown_check import check_markdown
@@ -51,12 +51,12 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
     report = built(publish_input(candidates=(candidate,)))
     assert [s.evidence_id for s in report.candidates[0].against] == ["pmid:2"]
     lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert verify(report, lines) == []
+    assert examine(report, lines).faults() == []
     for form in ("md", "html"):
         assert "metformin mortality no benefit" in render(report, form).decode()
     assert check_markdown(render(report, "md").decode()).holds
     forged = candidate.model_copy(update={"against": (Support(evidence_id="pmid:2", quote=REDUCED),)})
-    assert verify(report.model_copy(update={"candidates": (forged,)}), lines)
+    assert examine(report.model_copy(update={"candidates": (forged,)}), lines).faults()
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
 def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str, value: object) -> None:
     report = built(FULL)
     lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert verify(report, lines) == []
+    assert examine(report, lines).faults() == []
     [candidate] = report.candidates
     invented = candidate.model_copy(update={field: value})
-    [problem] = verify(report.model_copy(update={"candidates": (invented,)}), lines)
+    [problem] = examine(report.model_copy(update={"candidates": (invented,)}), lines).faults()
     assert field.replace("_", " ") in problem
 
 

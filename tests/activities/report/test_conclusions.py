@@ -8,7 +8,7 @@ from activities.contracts.appraisal import Appraisal, Conclusion, Proposed, Stud
 from activities.contracts.effects import Arms, Effect
 from activities.contracts.evidence import Evidence, Support
 from activities.report.assemble import build_report
-from activities.report.audit import verify
+from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
@@ -74,7 +74,7 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
     assert report.conclusions[0].pooled is None
     assert any("pip install 'determinator[analysis]'" in text for text in report.limitations)
     lines = [evidence_line(ref_of(work), work) for work in WORKS.values()]
-    (problem,) = verify(whole, lines)
+    (problem,) = examine(whole, lines).faults()
     assert "to make its pooled figure again" in problem
 
 
@@ -94,7 +94,7 @@ def changed(report: Report, **fields: object) -> Report:
 def test_verify_makes_each_conclusion_again() -> None:
     report = report_of()
     lines = [evidence_line(ref_of(work), work) for work in WORKS.values()]
-    assert verify(report, lines) == []
+    assert examine(report, lines).faults() == []
     (one,) = report.conclusions
     for forged in (
         changed(report, direction="higher"),
@@ -103,7 +103,7 @@ def test_verify_makes_each_conclusion_again() -> None:
         changed(report, pooled=None),
         changed(report, works=_with_events(one)),
     ):
-        assert any("conclusion mortality" in problem for problem in verify(forged, lines))
+        assert any("conclusion mortality" in problem for problem in examine(forged, lines).faults())
 
 
 def _with_events(one: Conclusion) -> tuple[object, ...]:

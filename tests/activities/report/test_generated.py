@@ -9,7 +9,7 @@ import pytest
 from lxml import html as lxml_html
 
 from activities.contracts.evidence import Evidence
-from activities.report.audit import verify
+from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.formats.quotes import words_of
@@ -34,7 +34,7 @@ def _strings(page: lxml_html.HtmlElement, path: str) -> list[str]:
 
 def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) -> Iterator[str]:
     lines = [evidence_line(ref_of(item), item) for item in documents.values()]
-    yield from (f"audit: {problem}" for problem in verify(report, lines))
+    yield from (f"audit: {problem}" for problem in examine(report, lines).faults())
     if Report.model_validate_json(render(report, "json")) != report:
         yield "json: not read back as it was"
     text = render(report, "md").decode()

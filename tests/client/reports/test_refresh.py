@@ -10,7 +10,7 @@ import pytest
 from activities.contracts.evidence import Evidence, Standing, StandingNotice
 from activities.contracts.write import Edited
 from activities.report.archive import Archive
-from activities.report.audit import verify
+from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.refreshed import changes, keep
 from activities.report.schema import Report
@@ -200,7 +200,7 @@ def test_a_later_version_passes_the_same_check_and_keeps_its_ids(home: Path) -> 
     assert [len(claim.support) for claim in later.claims()] == [1]
     assert next(later.claims()).contradicts == ()
     assert later.candidates == ()
-    assert verify(later, lines_of(later)) == []
+    assert examine(later, lines_of(later)).faults() == []
     check = later.verification
     assert (check.claims, check.verified, check.fell) == (4, 1, 3)
     assert [(item.kind, item.statement.code) for item in check.dropped] == [
@@ -221,7 +221,7 @@ def test_a_report_that_loses_every_claim_says_that_the_question_is_not_answered(
     assert later.confidence is None
     assert later.unanswered is not None
     assert "unanswered" in {s.code for s in later.statements}
-    assert verify(later, []) == []
+    assert examine(later, []).faults() == []
 
 
 def test_limitations_that_no_longer_hold_are_removed_and_the_others_stay(home: Path) -> None:

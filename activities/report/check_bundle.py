@@ -1,0 +1,223 @@
+"""Checks an exported report with nothing but Python 3.11: the files' sums, every quote, and the references.
+
+`determinator export` puts this file beside `report.json` and `evidence.jsonl`; run it as `python check.py`.
+`determinator verify` holds to the same rules, and to those that `UNSEEN` names (`activities.report.audit`).
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs
+
+SUMS = "SHA256SUMS"
+UNSEEN = """\
+Not checked here, but by `determinator verify .`: whether README.md, report.md, report.html and the other
+files say what report.json says, whether its sections and its summary say what its claims say, and whether
+its conclusions and the fields of its candidates follow from what they cite.
+"""
+
+
+@dataclass(frozen=True)
+class CheckedQuote:
+    """One quote and the item it is attributed to."""
+
+    evidence_id: str
+    number: int | None
+    """Of the reference; None when it is not among them."""
+    quote: str
+    problem: str = ""
+    """A sentence on what is wrong; empty when the quote holds."""
+
+
+@dataclass(frozen=True)
+class CheckedBearer:
+    """What quotes, with the results for its quotes."""
+
+    kind: str
+    """`claim`, `candidate`, `conclusion`, `related` (a passage of a work that does not mention all that is
+    asked), `cell` or `judgement`."""
+    name: str
+    """The claim's id, the candidate's name, the outcome, or the id of the work."""
+    text: str = ""
+    quotes: tuple[CheckedQuote, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Beyond those of single quotes."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.faults()
+
+    def faults(self) -> tuple[str, ...]:
+        """Everything that is wrong, one sentence each."""
+        return (*(quote.problem for quote in self.quotes if quote.problem), *self.problems)
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """What quotes, as the report has it."""
+
+    kind: str
+    name: str
+    text: str
+    quotes: Sequence[dict[str, str]]
+    problems: tuple[str, ...] = ()
+    said: str = ""
+    """What it is called, where that is not its kind and name."""
+
+
+def check_sums(names: Iterable[str], read: Callable[[str], bytes | None]) -> list[str]:
+    """Files that are not what they were when they were exported, or were not exported. `names`: of all files;
+    `read`: a file by its name, None for one that is not there."""
+    sums = read(SUMS)
+    if sums is None:
+        return [f"{SUMS} is missing"]
+    wrong = []
+    listed: dict[str, str] = {}
+    for line in sums.decode(errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        if listed.setdefault(name, digest) != digest:
+            wrong.append(f"{name} is listed twice with different sums")
+    for name, digest in listed.items():
+        data = read(name)
+        if data is None:
+            wrong.append(f"{name} is missing")
+        elif hashlib.sha256(data).hexdigest() != digest:
+            wrong.append(f"{name} is not the file that was exported")
+    return wrong + [
+        f"{name} is not listed in {SUMS}" for name in sorted(names) if name not in (*listed, SUMS)
+    ]
+
+
+def check_report(
+    report: Mapping[str, Any], items: Sequence[Mapping[str, Any]]
+) -> tuple[list[CheckedBearer], list[str]]:
+    """Everything that quotes, with what is wrong with it, and what is wrong with the numbering of the
+    references. `items`: the evidence. Raises ValueError, KeyError, TypeError and AttributeError for what is
+    no report or no evidence."""
+    works = report.get("references", [])
+    numbers = {work["evidence_id"]: work["number"] for work in works}
+    texts = {str(item.get("evidence_id")): str(item.get("text") or "") for item in items}
+    texts = {name: normalise(text) for name, text in texts.items()}
+    retracted = {one.get("evidence_id") for one in (*items, *works) if one.get("standing") == "retracted"}
+
+    def problem(bearer: Bearer, name: str, quote: str) -> str:
+        said = bearer.said or f"{bearer.kind} {bearer.name}"
+        if name not in texts:
+            return f"{said} cites {name}, which is not among the evidence"
+        if not occurs(normalise(quote), texts[name]):
+            return f'{said}: not in the text of {name}: "{quote}"{_why(quote, texts)}'
+        if name in retracted:
+            return f"{said} rests on {name}, which is retracted"
+        if name not in numbers and bearer.kind != "judgement":  # what was judged need not be cited
+            return f"{said} cites {name}, which is not among the references"
+        return ""
+
+    checked = []
+    cited = set()
+    for bearer in _bearers(report):
+        found = [(support["evidence_id"], support["quote"]) for support in bearer.quotes]
+        quotes = tuple(
+            CheckedQuote(n, numbers.get(n), quote, problem(bearer, n, quote)) for n, quote in found
+        )
+        checked.append(CheckedBearer(bearer.kind, bearer.name, bearer.text, quotes, bearer.problems))
+        cited |= {name for name, _ in found if bearer.kind != "judgement"}
+    wrong = [
+        f"reference {work['number']} is never cited" for work in works if work["evidence_id"] not in cited
+    ]
+    if [work["number"] for work in works] != list(range(1, len(works) + 1)):
+        wrong.append("the references are not numbered from 1 without gaps")
+    if len(numbers) < len(works):
+        wrong.append("a work is listed more than once among the references")
+    return checked, wrong
+
+
+def _why(quote: str, texts: Mapping[str, str]) -> str:
+    """What else can be said of a quote that is not where it should be."""
+    plain = normalise(quote)
+    if len(plain) < MIN_QUOTE_CHARS:
+        return f" (shorter than {MIN_QUOTE_CHARS} characters)"
+    other = next((name for name, text in texts.items() if occurs(plain, text)), None)
+    return f" (it is in {other})" if other else ""
+
+
+def _bearers(report: Mapping[str, Any]) -> Iterator[Bearer]:
+    """Everything that quotes, in the order of the report."""
+    sections = report["sections"]
+    claims = [claim for part in ("answer", "summary", "mechanism") for claim in report.get(part, [])]
+    for section in sections:
+        claims += [*section.get("answer", []), *section.get("claims", [])]
+    bases = {claim["id"] for claim in claims if not claim.get("rests_on")}
+    for claim in claims:
+        name, quotes = claim["id"], claim.get("support", [])
+        lacking = [
+            f"rests on claim {n}, which is not in the report"
+            for n in claim.get("rests_on", [])
+            if n not in bases
+        ]
+        if not quotes and claim.get("kind") != "missing":
+            lacking.insert(0, "has no support")
+        yield Bearer("claim", name, claim["text"], quotes, tuple(f"claim {name} {what}" for what in lacking))
+    for one in report.get("candidates", []):
+        name, text = one["name"], one.get("proposed_mechanism") or one.get("mechanism", "")
+        kinds = ("support", "against", "records", "safety")
+        quotes = [support for kind in kinds for support in one.get(kind, [])]
+        quotes = [quote for place, quote in enumerate(quotes) if quote not in quotes[:place]]
+        wrong = () if one.get("support") else (f"candidate {name} has no support",)
+        yield Bearer("candidate", name, text, quotes, wrong)
+    for one in report.get("conclusions", []):
+        quotes = [support for work in one.get("works", []) for support in work.get("support", [])]
+        yield Bearer("conclusion", one["outcome"], one["direction"], quotes)
+    for passage in [passage for section in sections for passage in section.get("related", [])]:
+        name = passage["evidence_id"]
+        quotes = [{"evidence_id": name, "quote": quote} for quote in passage["quotes"]]
+        yield Bearer("related", name, "", quotes, said=f"passage of {name}")
+    for row in report.get("table", {}).get("rows", []):
+        name = row["evidence_id"]
+        for column, cell in row.get("cells", {}).items():
+            said, support = f"{column} of {name}", cell.get("support")
+            own = support is not None and support["evidence_id"] == name
+            wrong = () if own else (f"{said} has no sentence of that work",)
+            yield Bearer("cell", name, cell["text"], [support] if support else [], wrong, said)
+    for work in report.get("judgements", []):
+        name, finding, quotes = work["evidence_id"], work.get("finding", ""), work.get("support", [])
+        if quotes or finding:
+            wrong = () if quotes else (f"the finding of {name} has no quote",)
+            yield Bearer("judgement", name, finding, quotes, wrong, f"judgement of {name}")
+
+
+def main() -> int:
+    """Say what holds; 0 when everything does, 1 when something does not."""
+    folder = Path(__file__).resolve().parent
+
+    def read(name: str) -> bytes | None:
+        path = (folder / name).resolve()
+        return path.read_bytes() if path.is_relative_to(folder) and path.is_file() else None
+
+    quotes = 0
+    try:
+        names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+        wrong = check_sums(names, read)
+        lines = (folder / "evidence.jsonl").read_text(encoding="utf-8").split("\n")
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        bearers, problems = check_report(report, [json.loads(line) for line in lines if line.strip()])
+        wrong += [*(fault for bearer in bearers for fault in bearer.faults()), *problems]
+        quotes = sum(len(bearer.quotes) for bearer in bearers)
+        if not bearers:
+            wrong.append("there is nothing to check: the report makes no claim")
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        wrong = [f"report.json, evidence.jsonl or {SUMS} cannot be read: {error!r}"]
+    for text in wrong:
+        sys.stdout.write(text + "\n")
+    counts = ((quotes, "quote"), (len(wrong), "problem"))
+    said = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in counts)
+    sys.stdout.write(f"{said}\n{UNSEEN}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
