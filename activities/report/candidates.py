@@ -11,57 +11,43 @@ Invariants:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from activities.candidates.status import CODES
 from activities.contracts.candidates import Candidate, CandidateFindings
 from activities.contracts.evidence import Evidence, Statement
 from activities.report.candidate_pages import Said, page, quality
-from activities.report.claims import dropped
+from activities.report.claims import Checks, reasons_text
 from activities.report.formats.text import clean
-from activities.report.schema import Dropped
 from activities.report.works import grade
 from activities.text.drugs import names_drug
 from activities.text.normal_form import normalise
 from activities.verification.field_places import passages_of, place_of, stems
-from activities.verification.quote_check import Checked, QuoteChecker
+from activities.verification.quote_check import Checked
 
 _FIELDS = ("target", "pathway", "mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
 
 
-@dataclass(slots=True)
-class CheckedCandidates:
-    """The results of checking the candidates."""
-
-    kept: list[Candidate] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
-    retracted: dict[str, None] = field(default_factory=dict)
-    statements: list[Statement] = field(default_factory=list)
-
-
 def check_candidates(
     candidates: Iterable[Candidate],
-    checker: QuoteChecker,
-    documents: Mapping[str, Evidence],
+    checks: Checks,
     findings: Mapping[str, CandidateFindings],
     question: str,
     *,
     judged: bool,
-) -> CheckedCandidates:
+) -> tuple[Candidate, ...]:
     """Check quotes, names and fields of every candidate, and make its page. `findings`: what was looked up,
     by the candidate's name. `judged`: whether a model put it forward, so that its evidence has a quality."""
-    done = CheckedCandidates()
+    documents, made = checks.documents, []
     for candidate in candidates:
-        result = checker.supports(candidate.support)
-        done.retracted |= dict.fromkeys(result.retracted)
+        result = checks.supports(candidate.support)
         names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
         support = tuple(s for s in result.support if _names_any(documents[s.evidence_id], names))
         name = clean(candidate.name) or clean(candidate.generic_name)
         if not support or not name:
-            _drop(done, name or "without a name", candidate, result)
+            _drop(checks, name or "without a name", candidate, result)
             continue
         others = {
-            field: checker.supports(getattr(candidate, field)).support
+            field: checks.supports(getattr(candidate, field)).support
             for field in ("against", "records", "safety")
         }
         tests = tuple(filter(None, map(clean, candidate.search_suggestions)))
@@ -73,21 +59,20 @@ def check_candidates(
         kept = kept.replace(evidence_quality=grade(works))
         kept, removed, said = _with_checked_fields(kept, items)
         if removed:
-            done.statements.append(Statement.of("candidate_fields_unchecked", name=name, fields=removed))
+            checks.statements.append(Statement.of("candidate_fields_unchecked", name=name, fields=removed))
         kept = page(kept, items, said, findings.get(candidate.name), question, judged=judged)
         reasons = quality(kept, documents) if judged else ()
-        done.kept.append(kept.replace(quality_reasons=reasons))
-    return done
+        made.append(kept.replace(quality_reasons=reasons))
+    return tuple(made)
 
 
-def _drop(done: CheckedCandidates, name: str, candidate: Candidate, result: Checked) -> None:
+def _drop(checks: Checks, name: str, candidate: Candidate, result: Checked) -> None:
     codes = list(dict.fromkeys(result.refused))
     if result.support:
         codes.append(Statement.of("never_named"))
     codes = codes or [Statement.of("cites_nothing")]
-    ids = (s.evidence_id for s in candidate.support)
-    done.dropped.append(dropped(name, codes, "hypothesis", "", ids))
-    done.statements.append(Statement.of("candidate_left_out", name=name, reason=done.dropped[-1].reason))
+    checks.drop(name, codes, "hypothesis", "", (s.evidence_id for s in candidate.support))
+    checks.statements.append(Statement.of("candidate_left_out", name=name, reason=reasons_text(codes)))
 
 
 def _names_any(document: Evidence, names: Sequence[str]) -> bool:

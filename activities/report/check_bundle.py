@@ -101,9 +101,8 @@ def check_report(
     no report or no evidence."""
     works = report.get("references", [])
     numbers = {work["evidence_id"]: work["number"] for work in works}
-    texts = {str(item.get("evidence_id")): str(item.get("text") or "") for item in items}
-    texts = {name: normalise(text) for name, text in texts.items()}
-    retracted = {one.get("evidence_id") for one in (*items, *works) if one.get("standing") == "retracted"}
+    texts = {item["evidence_id"]: normalise(item["text"]) for item in items}
+    retracted = {one["evidence_id"] for one in (*items, *works) if one.get("standing") == "retracted"}
 
     def problem(bearer: Bearer, name: str, quote: str) -> str:
         said = bearer.said or f"{bearer.kind} {bearer.name}"

@@ -9,7 +9,6 @@ Invariants:
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import count
 
 from activities.contracts.evidence import Claim, Evidence, Statement, Support
@@ -25,9 +24,9 @@ from activities.contracts.write import (
 )
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean
-from activities.report.schema import Dropped, SectionStatus
+from activities.report.schema import Dropped, QuotedPassage, ReportSection
 from activities.text.normal_form import normalise
-from activities.verification.quote_check import QuoteChecker
+from activities.verification.quote_check import Checked, QuoteChecker
 from activities.verification.verdicts import printed
 
 _NUMERIC_MARK = re.compile(r"(?:(?<!\s)\s+)?\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
@@ -80,65 +79,33 @@ def plain_claim(text: str) -> str:
     return _BEFORE.sub("", re.sub(r" {2,}", " ", text))
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedSection:
-    """A section whose claims were checked."""
+class Checks:
+    """The checks of one report: the sections as far as they stand, and the record of what does not."""
 
-    planned: PlannedSection
-    section_id: str
-    title: str
-    paragraphs: tuple[tuple[Claim, ...], ...]
-    answer: tuple[Claim, ...] = ()
-    passages: tuple[Passage, ...] = ()
-    related: tuple[Passage, ...] = ()
-    reservations: tuple[Claim, ...] = ()
-    drafted: int = 0
-    """Sentences that were written."""
-    lost: int = 0
-    """Those of them that do not stand, also where a quote is printed in their place."""
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        return tuple(claim for paragraph in self.paragraphs for claim in paragraph)
-
-    @property
-    def status(self) -> SectionStatus:
-        """How far the section is; without a claim it is not complete, however its research ended."""
-        if self.planned.status == "complete" and not self.claims:
-            return "partial"
-        return self.planned.status
-
-    @property
-    def empty_because(self) -> Statement | None:
-        """Why the section has no claim; None when it has one. The note of a section that was researched only
-        states how its search ended."""
-        if self.paragraphs:
-            return None
-        if self.planned.status in ("failed", "cancelled"):
-            return Statement.of("section_not_researched", note=clean(self.planned.note))
-        if self.drafted > self.lost:
-            return Statement.of("section_stands_elsewhere")
-        if self.lost:
-            return Statement.of("section_claims_refused")
-        return Statement.of("section_without_claims")
-
-
-@dataclass(slots=True)
-class CheckedDrafts:
-    """All sections of a report with the results of their claims."""
-
-    sections: list[CheckedSection] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
-    retracted: dict[str, None] = field(default_factory=dict)
-    """Ids of retracted works that were cited, in order."""
-    repaired: int = 0
-    """Sentences that stand in a second wording."""
-    replaced: int = 0
-    """Quotes that are printed in the place of refused sentences."""
-    quotes_refused: int = 0
-    """Quotes that no longer stand beside others that do."""
-    repeats: dict[str, str] = field(default_factory=dict)
-    """Id of a claim that was left out -> id of the claim that says the same."""
+    def __init__(self, documents: Mapping[str, Evidence]) -> None:
+        self.documents = documents
+        self._checker = QuoteChecker(documents)
+        self._said: dict[str, str] = {}
+        """Text of a claim -> its id: a claim that another section has made already is left out."""
+        self.sections: list[ReportSection] = []
+        self.reservations: dict[str, str] = {}
+        self.written: dict[str, int] = {}
+        """Id of a section -> sentences that were written for it."""
+        self.lost: dict[str, int] = {}
+        """The same -> those of them that do not stand, also where a quote is printed in their place."""
+        self.dropped: list[Dropped] = []
+        self.retracted: dict[str, None] = {}
+        """Ids of retracted works that were cited, in order."""
+        self.statements: list[Statement] = []
+        """Limitations that the checks found."""
+        self.repaired = 0
+        """Sentences that stand in a second wording."""
+        self.replaced = 0
+        """Quotes that are printed in the place of refused sentences."""
+        self.quotes_refused = 0
+        """Quotes that no longer stand beside others that do."""
+        self.repeats: dict[str, str] = {}
+        """Id of a claim that was left out -> id of the claim that says the same."""
 
     @property
     def claims(self) -> list[Claim]:
@@ -149,88 +116,70 @@ class CheckedDrafts:
         """Every sentence of the writers that stands, the answers of sections included."""
         return [claim for section in self.sections for claim in (*section.answer, *section.claims)]
 
+    def supports(self, supports: Iterable[Support]) -> Checked:
+        """The quotes that stand, and why the others do not."""
+        checked = self._checker.supports(supports)
+        self.retracted |= dict.fromkeys(checked.retracted)
+        return checked
+
     def drop(
         self, text: str, reasons: Sequence[Statement], kind: RefusedKind, section: str, ids: Iterable[str]
     ) -> None:
-        """Record what was refused."""
-        self.dropped.append(dropped(text, reasons, kind, section, ids))
-
-
-def reasons_text(reasons: Iterable[Statement]) -> str:
-    """Reasons in words, as the end of a sentence."""
-    return "; ".join(dict.fromkeys(map(sentence, reasons)))
-
-
-def dropped(
-    text: str, reasons: Sequence[Statement], kind: RefusedKind, section: str, ids: Iterable[str]
-) -> Dropped:
-    """What was refused, as the report lists it."""
-    return Dropped(
-        text=text,
-        reason=reasons_text(reasons),
-        kind=kind,
-        section=section,
-        evidence_ids=tuple(dict.fromkeys(ids)),
-        statement=reasons[0],
-    )
-
-
-def of_role(refused: Refused, section: str = "") -> Dropped:
-    """What a role's own check refused, as the report lists it."""
-    return dropped(clean(refused.text), [refused.reason], refused.kind, section, refused.evidence_ids)
-
-
-def check_drafts(
-    planned: Sequence[PlannedSection], checker: QuoteChecker, documents: Mapping[str, Evidence]
-) -> CheckedDrafts:
-    """Look for every quote of every draft, and print what stands."""
-    done = CheckedDrafts()
-    sections = _Drafts(checker, documents, done)
-    for index, one in enumerate(planned, start=1):
-        done.sections.append(sections.section(one, one.section.id or f"s{index}", index))
-    return done
-
-
-class _Drafts:
-    """The sections of one report; a claim that another section has made already is left out."""
-
-    def __init__(self, checker: QuoteChecker, documents: Mapping[str, Evidence], done: CheckedDrafts) -> None:
-        self.checker = checker
-        self.documents = documents
-        self.done = done
-        self.seen: dict[str, str] = {}
-
-    def section(self, planned: PlannedSection, section_id: str, index: int) -> CheckedSection:
-        title = clean(planned.section.title) or clean(planned.draft.title)
-        title = title or clean(planned.section.key_question) or f"Section {index}"
-        draft = named(section_id, planned.draft).changed(lambda one: (self.with_quotes(one),))
-        shown = printed(draft)
-        start = len(self.done.dropped)
-        self.done.dropped += [of_role(refused, section_id) for refused in shown.refused]
-        passages = tuple(filter(None, (self.passage(p, section_id) for p in draft.passages)))
-        paragraphs = self.quotes(passages, section_id) or self.paragraphs(shown, section_id)
-        related = tuple(filter(None, (self.passage(p, section_id) for p in draft.related)))
-        lost = [item for item in self.done.dropped[start:] if item.statement.code != "repeats_claim"]
-        self.done.repaired += sum(one.reworded and one.state == "stands" for one in shown.claims)
-        written = {one.id: one.text for one in draft.claims}
-        self.done.replaced += sum(written.get(one.id) != one.text for one in shown.claims)
-        return CheckedSection(
-            planned,
-            section_id,
-            title,
-            paragraphs,
-            tuple(map(as_claim, shown.answer)),
-            passages,
-            related,
-            tuple(map(as_claim, shown.reservations)),
-            drafted=sum(one.kind == "claim" for one in planned.draft.refused) + len(draft.claims),
-            lost=sum(item.kind in CLAIM_KINDS for item in lost),
+        """Record what was refused, as the report lists it."""
+        self.dropped.append(
+            Dropped(
+                text=text,
+                reason=reasons_text(reasons),
+                kind=kind,
+                section=section,
+                evidence_ids=tuple(dict.fromkeys(ids)),
+                statement=reasons[0],
+            )
         )
 
-    def with_quotes(self, draft: DraftClaim) -> DraftClaim:
+    def drop_refused(self, refused: Iterable[Refused], section: str = "") -> None:
+        """Record what was refused before."""
+        for one in refused:
+            self.drop(clean(one.text), [one.reason], one.kind, section, one.evidence_ids)
+
+    def add_section(self, planned: PlannedSection) -> None:
+        """Look for every quote of a draft, and keep what stands."""
+        place = len(self.sections) + 1
+        name = planned.section.id or f"s{place}"
+        title = clean(planned.section.title) or clean(planned.draft.title)
+        draft = named(name, planned.draft).changed(lambda one: (self._with_quotes(one),))
+        shown = printed(draft)
+        start = len(self.dropped)
+        self.drop_refused(shown.refused, name)
+        passages = tuple(filter(None, (self._passage(one, name) for one in draft.passages)))
+        paragraphs = _quotes(passages, name) or self._paragraphs(shown, name)
+        related = tuple(filter(None, (self._passage(one, name) for one in draft.related)))
+        lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
+        self.written[name] = sum(one.kind == "claim" for one in planned.draft.refused) + len(draft.claims)
+        self.lost[name] = sum(item.kind in CLAIM_KINDS for item in lost)
+        self.repaired += sum(one.reworded and one.state == "stands" for one in shown.claims)
+        first = {one.id: one.text for one in draft.claims}
+        self.replaced += sum(first.get(one.id) != one.text for one in shown.claims)
+        for one in map(as_claim, shown.reservations):
+            self.reservations[one.text.casefold()] = one.text
+        self.sections.append(
+            ReportSection(
+                id=name,
+                title=title or clean(planned.section.key_question) or f"Section {place}",
+                key_question=clean(planned.section.key_question),
+                markdown="",
+                status=planned.status,
+                claims=tuple(claim for paragraph in paragraphs for claim in paragraph),
+                paragraphs=tuple(tuple(claim.id for claim in paragraph) for paragraph in paragraphs),
+                answer=tuple(map(as_claim, shown.answer)),
+                passages=passages,
+                related=related,
+            )
+        )
+
+    def _with_quotes(self, draft: DraftClaim) -> DraftClaim:
         """A sentence with those of its quotes that stand; without one of them it falls."""
-        checked = self.checker.supports(draft.support)
-        self.done.retracted |= dict.fromkeys(checked.retracted)
+        checked = self.supports(draft.support)
         reasons = checked.refused
         if not draft.support and draft.kind not in WITHOUT_QUOTES:
             reasons = (Statement.of("cites_nothing"),)
@@ -238,79 +187,73 @@ class _Drafts:
             reasons = (Statement.of("claim_empty"),)
         if draft.state != "stands" or not reasons:
             return draft.replace(support=checked.support)
-        self.done.quotes_refused += len(checked.refused) if checked.support else 0
+        self.quotes_refused += len(checked.refused) if checked.support else 0
         return draft.replace(support=checked.support, state="refused", problem=reasons[0])
 
-    def paragraphs(self, draft: SectionDraft, section_id: str) -> tuple[tuple[Claim, ...], ...]:
-        paragraphs: list[tuple[Claim, ...]] = []
+    def _paragraphs(self, draft: SectionDraft, section: str) -> list[list[Claim]]:
+        paragraphs = []
         for paragraph in draft.paragraphs:
-            claims: list[Claim] = []
+            claims = []
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
-                if known := self.seen.get(key):
-                    self.done.repeats[claim.id] = known
-                    repeats = Statement.of("repeats_claim", claim=known)
-                    ids = (support.evidence_id for support in claim.support)
-                    self.done.drop(claim.text, [repeats], "claim", section_id, ids)
+                if known := self._said.get(key):
+                    self.drop_repeated(claim, known, section)
                 else:
-                    self.seen[key] = claim.id
+                    self._said[key] = claim.id
                     claims.append(claim)
             if claims:
-                paragraphs.append(tuple(claims))
-        return tuple(paragraphs)
+                paragraphs.append(claims)
+        return paragraphs
 
-    def passage(self, passage: Passage, section_id: str) -> Passage | None:
+    def drop_repeated(self, claim: Claim, known: str, section: str) -> None:
+        """Record a claim that says what another one says."""
+        self.repeats[claim.id] = known
+        ids = (support.evidence_id for support in claim.support)
+        self.drop(claim.text, [Statement.of("repeats_claim", claim=known)], "claim", section, ids)
+
+    def _passage(self, passage: Passage, section: str) -> QuotedPassage | None:
         """A passage with those of its quotes that stand in its work; None where none does. What stands around
         them is left out where it does not."""
-        quotes = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
-        checked = self.checker.supports(quotes)
-        self.done.retracted |= dict.fromkeys(checked.retracted)
-        if checked.refused:
-            text = " ".join(map(clean, passage.quotes))
-            kept = bool(checked.support)
-            self.done.quotes_refused += len(checked.refused) * kept
-            if not kept:
-                self.done.drop(text, checked.refused, "claim", section_id, [passage.evidence_id])
-                return None
-        text = normalise(self.documents[passage.evidence_id].text)
+        name = passage.evidence_id
+        checked = self.supports(Support(evidence_id=name, quote=quote) for quote in passage.quotes)
+        if checked.refused and not checked.support:
+            self.drop(" ".join(map(clean, passage.quotes)), checked.refused, "claim", section, [name])
+            return None
+        self.quotes_refused += len(checked.refused)
+        text = normalise(self.documents[name].text)
         around = {
-            name: value if normalise(value) in text else ""
-            for name, value in (("before", clean(passage.before)), ("after", clean(passage.after)))
+            side: value if normalise(value) in text else ""
+            for side, value in (("before", clean(passage.before)), ("after", clean(passage.after)))
         }
-        return passage.replace(quotes=tuple(s.quote for s in checked.support), **around)
-
-    def quotes(self, passages: Iterable[Passage], section_id: str) -> tuple[tuple[Claim, ...], ...]:
-        """Each passage as a paragraph of claims whose text is their quote."""
-        places = count(1)
-
-        def claim(passage: Passage, quote: str) -> Claim:
-            support = Support(evidence_id=passage.evidence_id, quote=quote)
-            name = f"{section_id}.{next(places)}"
-            return Claim(id=name, text=clean(quote), support=(support,), quoted=True)
-
-        return tuple(tuple(claim(one, quote) for quote in one.quotes) for one in passages)
+        quotes = tuple(support.quote for support in checked.support)
+        return QuotedPassage.model_validate({**passage.model_dump(), **around, "quotes": quotes})
 
 
-def with_contradictions(
-    sections: Sequence[CheckedSection], pairs: Iterable[tuple[str, str]]
-) -> list[CheckedSection]:
-    """The sections with the pairs of sentences that the editor called contradictory, on both sides, as far as
-    both stand."""
-    every = (claim for section in sections for claim in (*section.answer, *section.claims))
-    place = {claim.id: number for number, claim in enumerate(every)}
+def _quotes(passages: Iterable[Passage], section: str) -> list[list[Claim]]:
+    """Each passage as a paragraph of claims whose text is their quote."""
+    places = count(1)
+
+    def claim(passage: Passage, quote: str) -> Claim:
+        support = Support(evidence_id=passage.evidence_id, quote=quote)
+        return Claim(id=f"{section}.{next(places)}", text=clean(quote), support=(support,), quoted=True)
+
+    return [[claim(one, quote) for quote in one.quotes] for one in passages]
+
+
+def reasons_text(reasons: Iterable[Statement]) -> str:
+    """Reasons in words, as the end of a sentence."""
+    return "; ".join(dict.fromkeys(map(sentence, reasons)))
+
+
+def contradictions(
+    claims: Iterable[Claim], pairs: Iterable[tuple[str, str]]
+) -> Mapping[str, tuple[str, ...]]:
+    """Id of a claim -> the claims that the editor called contradictory to it, on both sides, as far as both
+    stand."""
+    place = {claim.id: number for number, claim in enumerate(claims)}
     others: dict[str, set[str]] = {}
     for one, other in pairs:
         if one in place and other in place:
             others.setdefault(one, set()).add(other)
             others.setdefault(other, set()).add(one)
-
-    def resolved(claims: Iterable[Claim]) -> tuple[Claim, ...]:
-        return tuple(
-            claim.replace(contradicts=tuple(sorted(others.get(claim.id, ()), key=place.__getitem__)))
-            for claim in claims
-        )
-
-    return [
-        replace(section, answer=resolved(section.answer), paragraphs=tuple(map(resolved, section.paragraphs)))
-        for section in sections
-    ]
+    return {name: tuple(sorted(against, key=place.__getitem__)) for name, against in others.items()}

@@ -1,41 +1,37 @@
 """The conclusions of a report: the effects that were read, of works that still stand, and what follows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from activities.analysis.conclusions import conclude
 from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect, WorkFacts
-from activities.contracts.evidence import Evidence, EvidenceType, Support
-from activities.contracts.publish import PublishInput
+from activities.contracts.evidence import Evidence, EvidenceType
+from activities.report.claims import Checks
 from activities.report.schema import JudgedWork
 from activities.report.works import design_type
 from activities.text.evidence_strength import CLINICAL
 from activities.text.study_design import participants
-from activities.verification.quote_check import QuoteChecker
 
 RANDOMIZED: frozenset[EvidenceType] = frozenset({"randomized_trial", "meta_analysis", "systematic_review"})
 UNKNOWN_PEOPLE: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
 """Types that do not say whether people were studied."""
 
 
-def conclusions(
-    step: PublishInput,
-    documents: Mapping[str, Evidence],
-    judged: Iterable[JudgedWork],
-    checker: QuoteChecker,
-) -> tuple[Conclusion, ...]:
+def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
     """The conclusions of works whose quotes stand in their stored texts and that were not retracted."""
-    kept = [one for effect in step.appraisal.effects if (one := _checked(effect, checker)) is not None]
-    if not kept and not step.appraisal.proposed:
+    kept = [one for effect in appraisal.effects if (one := _checked(effect, checks)) is not None]
+    if not kept and not appraisal.proposed:
         return ()
     by_id = {work.evidence_id: work for work in judged}
-    facts = {name: _facts(documents[name], by_id.get(name)) for name in {one.evidence_id for one in kept}}
-    sound = Appraisal(effects=tuple(kept), proposed=step.appraisal.proposed)
+    facts = {
+        name: _facts(checks.documents[name], by_id.get(name)) for name in {one.evidence_id for one in kept}
+    }
+    sound = Appraisal(effects=tuple(kept), proposed=appraisal.proposed)
     return conclude(sound, facts)
 
 
-def _checked(effect: StudyEffect, checker: QuoteChecker) -> StudyEffect | None:
+def _checked(effect: StudyEffect, checks: Checks) -> StudyEffect | None:
     own = tuple(one for one in effect.support if one.evidence_id == effect.evidence_id)
-    return effect if own and len(checker.supports(own).support) == len(effect.support) else None
+    return effect if own and len(checks.supports(own).support) == len(effect.support) else None
 
 
 def _facts(item: Evidence, judged: JudgedWork | None) -> WorkFacts:
@@ -49,8 +45,3 @@ def _facts(item: Evidence, judged: JudgedWork | None) -> WorkFacts:
         direct=judged is None or judged.answers >= 3,
         under_concern=item.standing == "concern",
     )
-
-
-def supports(made: Iterable[Conclusion]) -> list[Support]:
-    """Every quote that conclusions rest on."""
-    return [support for one in made for work in one.works for support in work.support]

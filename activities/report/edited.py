@@ -4,14 +4,13 @@ In place of one that does not stand the claims that it names are printed; a mech
 a section are left out.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from activities.contracts.evidence import Claim, Statement
 from activities.contracts.write import Edited, EditedSentence
-from activities.report.claims import CheckedDrafts, as_claim, of_role
+from activities.report.claims import Checks, as_claim
 from activities.report.formats.text import clean
-from activities.verification.quote_check import QuoteChecker
 from activities.verification.verdicts import refused
 
 
@@ -27,57 +26,54 @@ class CheckedEdit:
     """Section id -> the sentence that leads into it."""
 
 
-def check_edited(edited: Edited, done: CheckedDrafts, checker: QuoteChecker) -> CheckedEdit:
-    """What is printed of the editor's work; what falls is recorded in `done`. Repetitions are removed from
-    its sections first."""
-    done.dropped += [of_role(one) for one in edited.refused]
-    everything = {claim.id: claim for claim in done.standing}
-    _remove_repeated(edited.repeated, done)
-    writer = _Sentences(everything, done, checker)
+def check_edited(edited: Edited, checks: Checks) -> CheckedEdit:
+    """What is printed of the editor's work; what falls is recorded. Repetitions are removed from the sections
+    first."""
+    checks.drop_refused(edited.refused)
+    claims = {claim.id: claim for claim in checks.standing}
+    _remove_repeated(edited.repeated, checks)
     return CheckedEdit(
         title=clean(edited.title),
-        answer=writer.printed(edited.answer),
-        summary=writer.printed(edited.executive_summary),
-        mechanism=writer.printed(edited.mechanism, in_place=False),
-        leads=_leads(edited.transitions, done),
+        answer=_printed(edited.answer, claims, checks),
+        summary=_printed(edited.executive_summary, claims, checks),
+        mechanism=_printed(edited.mechanism, claims, checks, in_place=False),
+        leads=_leads(edited.transitions, checks),
     )
 
 
-class _Sentences:
-    def __init__(self, claims: Mapping[str, Claim], done: CheckedDrafts, checker: QuoteChecker) -> None:
-        self.claims = claims
-        self.done = done
-        self.checker = checker
+def _printed(
+    sentences: Sequence[EditedSentence], claims: Mapping[str, Claim], checks: Checks, *, in_place: bool = True
+) -> tuple[Claim, ...]:
+    """The sentences that stand, each once; `in_place`: and the claims of those that do not."""
+    kept: dict[str, Claim] = {}
+    for sentence in sentences:
+        names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in sentence.claims))
+        if (problem := _problem(sentence, names, claims, checks)) is None:
+            claim = as_claim(sentence).replace(rests_on=names)
+            kept.setdefault(claim.text, claim)
+            continue
+        checks.drop_refused([refused(sentence.replace(problem=problem), "summary")])
+        for claim in (claims[name] for name in names if in_place and name in claims):
+            again = claim.replace(id=_next(sentence.id, kept), rests_on=(claim.id,), contradicts=())
+            kept.setdefault(claim.text, again)
+    return tuple(kept.values())
 
-    def printed(self, sentences: Sequence[EditedSentence], *, in_place: bool = True) -> tuple[Claim, ...]:
-        """The sentences that stand, each once; `in_place`: and the claims of those that do not."""
-        kept: dict[str, Claim] = {}
-        for sentence in sentences:
-            named = tuple(dict.fromkeys(map(self._standing, sentence.claims)))
-            on = [self.claims[name] for name in named if name in self.claims]
-            if (problem := self._problem(sentence, named)) is None:
-                claim = as_claim(sentence).replace(rests_on=named)
-                kept.setdefault(claim.text, claim)
-                continue
-            fallen = sentence.replace(problem=problem)
-            self.done.dropped.append(of_role(refused(fallen, "summary")))
-            for claim in on if in_place else ():
-                again = claim.replace(id=_next(sentence.id, kept), rests_on=(claim.id,), contradicts=())
-                kept.setdefault(claim.text, again)
-        return tuple(kept.values())
 
-    def _problem(self, sentence: EditedSentence, named: Sequence[str]) -> Statement | None:
-        if sentence.state != "stands":
-            return sentence.problem or Statement.of("not_verified")
-        if not named or any(name not in self.claims for name in named):
-            return Statement.of("rests_on_dropped")
-        return next(iter(self.checker.supports(sentence.support).refused), None)
+def _problem(
+    sentence: EditedSentence, names: Sequence[str], claims: Collection[str], checks: Checks
+) -> Statement | None:
+    if sentence.state != "stands":
+        return sentence.problem or Statement.of("not_verified")
+    if not names or any(name not in claims for name in names):
+        return Statement.of("rests_on_dropped")
+    return next(iter(checks.supports(sentence.support).refused), None)
 
-    def _standing(self, name: str) -> str:
-        """The claim that says what this one says, where it was left out as a repetition."""
-        while name in self.done.repeats:
-            name = self.done.repeats[name]
-        return name
+
+def _standing(name: str, repeats: Mapping[str, str]) -> str:
+    """The claim that says what this one says, where it was left out as a repetition."""
+    while name in repeats:
+        name = repeats[name]
+    return name
 
 
 def _next(name: str, kept: Mapping[str, Claim]) -> str:
@@ -89,32 +85,30 @@ def _next(name: str, kept: Mapping[str, Claim]) -> str:
     return found
 
 
-def _remove_repeated(repeated: Sequence[tuple[str, str]], done: CheckedDrafts) -> None:
+def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> None:
     """Leave out the claims that another one which stands says."""
-    standing = {claim.id: claim for claim in done.claims}
+    standing = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
     for name, same in dict(repeated).items():
-        claim = standing.get(name)
-        if claim is None or same not in standing or same == name:
-            continue
-        del standing[name]
-        done.repeats[name] = same
-        section = next(s for s in done.sections if claim in s.claims)
-        reason = Statement.of("repeats_claim", claim=same)
-        done.drop(claim.text, [reason], "claim", section.section_id, (s.evidence_id for s in claim.support))
-    for place, section in enumerate(done.sections):
-        left = (tuple(claim for claim in one if claim.id in standing) for one in section.paragraphs)
-        done.sections[place] = replace(section, paragraphs=tuple(filter(None, left)))
+        if name in standing and same in standing and same != name:
+            claim, section = standing.pop(name)
+            checks.drop_repeated(claim, same, section.id)
+    for place, section in enumerate(checks.sections):
+        left = (tuple(name for name in paragraph if name in standing) for paragraph in section.paragraphs)
+        checks.sections[place] = section.replace(
+            claims=tuple(claim for claim in section.claims if claim.id in standing),
+            paragraphs=tuple(filter(None, left)),
+        )
 
 
-def _leads(transitions: Mapping[str, EditedSentence], done: CheckedDrafts) -> dict[str, str]:
+def _leads(transitions: Mapping[str, EditedSentence], checks: Checks) -> dict[str, str]:
     """The sentences that lead into sections which have a claim."""
     found: dict[str, str] = {}
-    for section in done.sections:
-        lead = transitions.get(section.section_id)
+    for section in checks.sections:
+        lead = transitions.get(section.id)
         if lead is None or not section.claims:
             continue
         if lead.state == "stands":
-            found[section.section_id] = clean(lead.text)
+            found[section.id] = clean(lead.text)
         else:
-            done.dropped.append(of_role(refused(lead, "summary"), section.section_id))
+            checks.drop_refused([refused(lead, "summary")], section.id)
     return found

@@ -1,13 +1,12 @@
 """What is shown of judgements of works and of the reader's table: what has its quote in that very work."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from activities.contracts.evidence import Evidence, EvidenceRef
+from activities.contracts.evidence import EvidenceRef
 from activities.contracts.judge import Table, TableRow, WorkJudgement
-from activities.report.claims import CheckedDrafts
+from activities.report.claims import Checks
 from activities.report.formats.text import clean
 from activities.report.schema import JudgedWork
-from activities.verification.quote_check import QuoteChecker
 
 MAX_REASON_WORDS = 20
 """Words of a judgement's reason that are shown."""
@@ -16,18 +15,15 @@ MAX_REASON_WORDS = 20
 def judged_works(
     judgements: Iterable[WorkJudgement],
     refs: Iterable[EvidenceRef],
-    documents: Mapping[str, Evidence],
-    checker: QuoteChecker,
-    done: CheckedDrafts,
+    checks: Checks,
 ) -> tuple[JudgedWork, ...]:
-    """The judgements, each work once. Of a work whose text is not at hand only the labels are shown; what
-    fell with its quote is recorded in `done`."""
+    """The judgements, each work once. Of a work whose text is not at hand only the labels are shown."""
     known = {ref.evidence_id: ref for ref in refs}
     kept: dict[str, JudgedWork] = {}
     for judgement in judgements:
         name = judgement.evidence_id
         work = JudgedWork.model_validate(judgement.model_dump())
-        item = documents.get(name)
+        item = checks.documents.get(name)
         if (described := item or known.get(name)) is not None:
             title, kind = clean(described.title), described.evidence_type
             work = work.replace(title=title, year=described.year, evidence_type=kind)
@@ -36,10 +32,9 @@ def judged_works(
                 finding="", comparator="", design="", reason="", support=(), participants=None
             )
         else:
-            quoted = checker.supports(judgement.support)
-            done.retracted |= dict.fromkeys(quoted.retracted)
+            quoted = checks.supports(judgement.support)
             if quoted.refused:
-                done.drop(clean(judgement.finding), quoted.refused, "judgement", "", [name])
+                checks.drop(clean(judgement.finding), quoted.refused, "judgement", "", [name])
             work = work.replace(
                 finding="" if quoted.refused else clean(judgement.finding),
                 support=quoted.support,
@@ -51,23 +46,20 @@ def judged_works(
     return tuple(kept.values())
 
 
-def checked_table(
-    table: Table, documents: Mapping[str, Evidence], checker: QuoteChecker, done: CheckedDrafts
-) -> Table:
-    """The table with the cells whose quotes stand; what falls is recorded in `done`, and its cell is
-    empty."""
+def checked_table(table: Table, checks: Checks) -> Table:
+    """The table with the cells whose quotes stand; the others are empty."""
     columns = tuple(dict.fromkeys(filter(None, map(clean, table.columns))))
     rows: dict[str, TableRow] = {}
     for row in table.rows:
-        if row.evidence_id not in documents:
+        if row.evidence_id not in checks.documents:
             continue
         cells = {}
         for name, cell in row.cells.items():
             own = {"evidence_id": row.evidence_id}
-            quoted = checker.supports([cell.support.model_copy(update=own)] if cell.support else [])
+            quoted = checks.supports([cell.support.model_copy(update=own)] if cell.support else [])
             if quoted.support and clean(name) in columns:
                 cells[clean(name)] = cell.replace(text=clean(cell.text))
             elif quoted.refused:
-                done.drop(clean(cell.text), quoted.refused, "cell", "", [row.evidence_id])
+                checks.drop(clean(cell.text), quoted.refused, "cell", "", [row.evidence_id])
         rows.setdefault(row.evidence_id, TableRow(evidence_id=row.evidence_id, cells=cells))
     return Table(columns=columns, rows=tuple(rows.values()))

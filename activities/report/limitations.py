@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from activities.contracts.evidence import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
-from activities.contracts.profile import Words
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.stop_reasons import STOPS
-from activities.report.claims import CheckedSection
+from activities.report.claims import Checks
 from activities.report.formats.statements import as_statement
 from activities.report.formats.text import clean
-from activities.report.schema import Reference, Verification
+from activities.report.schema import Reference, Report
 from activities.report.works import MIN_ANSWERS
 
 _OF_RECORDS = frozenset({"standing_not_looked_up", "authority_silent"})
@@ -23,59 +22,42 @@ MAX_ASKED = 6
 
 
 def limitations(
-    step: PublishInput,
-    *,
-    references: Sequence[Reference],
-    words: Words,
-    sections: Sequence[CheckedSection],
-    verification: Verification,
-    unanswered: Statement | None,
-    quotes_refused: int,
-    retracted: Sequence[Evidence],
-    notes: Sequence[Statement] = (),
+    step: PublishInput, report: Report, checks: Checks, notes: Sequence[Statement] = ()
 ) -> tuple[Statement, ...]:
-    """The limitations, the most serious first, each once. `unanswered`: why there is no claim, where there is
-    none; `notes` are what the publishing step found itself."""
+    """The limitations of a report, the most serious first, each once. `notes` are what the publishing step
+    found itself."""
     said = [as_statement(one) for one in step.limitations]
     found = [one for one in said if one.code == "sample_only"]
     if step.draft:
         found.append(Statement.of("draft"))
-    if unanswered is not None:
+    if (unanswered := report.unanswered) is not None:
         found.append(Statement.of("unanswered", **unanswered.values, because=unanswered.code))
-    named = [section for section in sections if 3 * section.lost > section.drafted > 0]
-    found += _drafts_lost(named)
+    lossy = {one.id: one for one in report.sections if 3 * checks.lost[one.id] > checks.written[one.id] > 0}
+    found += [
+        Statement.of("draft_lost", title=one.title, lost=checks.lost[name], drafted=checks.written[name])
+        for name, one in lossy.items()
+    ]
     if STOPS[step.stop_reason].early:
         found.append(Statement.of("stopped_early", stop_reason=step.stop_reason))
     found += _sections(step.sections)
     found += search_failures(step.searches)
-    found += _retracted(retracted, step.evidence)
+    found += _retracted([checks.documents[name] for name in checks.retracted], step.evidence)
     found += notes
     if step.written_by == "model" and "extractive" in step.models:
         found.append(Statement.of("steps_without_model"))
-    found += _references(references) if words.standing else []
-    told = {section.section_id for section in named}
-    dropped = [item for item in verification.dropped if item.section not in told]
-    refused = sum(item.kind == "claim" for item in dropped)
-    if refused and unanswered is None:
-        found.append(Statement.of("claims_refused", claims=refused))
-    replaced = sum(item.kind == "wording" for item in dropped)
-    if replaced:
-        found.append(Statement.of("wordings_replaced", claims=replaced))
-    if quotes_refused:
-        found.append(Statement.of("quotes_refused", quotes=quotes_refused))
+    found += _references(report.references) if report.words.standing else []
+    dropped = Counter(item.kind for item in checks.dropped if item.section not in lossy)
+    if dropped["claim"] and unanswered is None:
+        found.append(Statement.of("claims_refused", claims=dropped["claim"]))
+    if dropped["wording"]:
+        found.append(Statement.of("wordings_replaced", claims=dropped["wording"]))
+    if checks.quotes_refused:
+        found.append(Statement.of("quotes_refused", quotes=checks.quotes_refused))
     if step.usage.cost_microusd is None:
         found.append(Statement.of("price_unknown"))
     found += folded(said)
     found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
-    return once(one for one in found if words.standing or one.code not in _OF_RECORDS)
-
-
-def _drafts_lost(sections: Iterable[CheckedSection]) -> list[Statement]:
-    """One statement for each of these sections, of which the checks refused more than a third."""
-    return [
-        Statement.of("draft_lost", title=section.title, lost=section.lost, drafted=section.drafted)
-        for section in sections
-    ]
+    return once(one for one in found if report.words.standing or one.code not in _OF_RECORDS)
 
 
 def _retracted(cited: Iterable[Evidence], found: Iterable[EvidenceRef]) -> list[Statement]:

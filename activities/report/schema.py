@@ -4,8 +4,8 @@
 fields beside them: `answer`, `summary`, `paragraphs`, `passages`, `statements`.
 """
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -40,7 +40,7 @@ from activities.contracts.publish import (
     WrittenBy,
 )
 from activities.contracts.step import Reading
-from activities.contracts.write import RefusedKind
+from activities.contracts.write import Passage, RefusedKind
 
 SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
 UnusedReason = Literal["retracted", "refused", "not_relevant", "not_chosen", "not_read"]
@@ -104,21 +104,10 @@ class QuoteContext(Frozen):
     """On which page of its document the quote begins, from 1; 0: not known."""
 
 
-class QuotedPassage(Frozen):
-    """Sentences of one work, in its order, quoted and not judged, with what the work names and lacks."""
+class QuotedPassage(Passage):
+    """Sentences of one work with the number of its reference."""
 
-    number: int
-    """Of the reference."""
-    evidence_id: str
-    quotes: tuple[str, ...]
-    before: str = ""
-    after: str = ""
-    mentions: tuple[str, ...] = ()
-    """Names of the question that the work mentions, as typed."""
-    lacks: tuple[str, ...] = ()
-    """Names of the question that it does not use, nor a word that is near one."""
-    uses: tuple[str, ...] = ()
-    """What it uses instead of a name: `HIV for AIDS`."""
+    number: int = 0
 
 
 class ReportSection(Frozen):
@@ -141,6 +130,10 @@ class ReportSection(Frozen):
     """Without a model: passages of works that do not mention all that the question names, best first."""
     empty_because: Statement | None = None
     """Why there is no claim."""
+
+    def changed(self, change: Callable[[Claim], Claim]) -> Self:
+        """The section with what `change` makes of each of its sentences."""
+        return self.replace(answer=tuple(map(change, self.answer)), claims=tuple(map(change, self.claims)))
 
 
 class JudgedWork(WorkJudgement):
@@ -308,11 +301,22 @@ class Report(Frozen):
             yield from section.answer
             yield from section.claims
 
+    def changed(self, change: Callable[[Claim], Claim]) -> Self:
+        """The report with what `change` makes of each of its sentences."""
+        return self.replace(
+            answer=tuple(map(change, self.answer)),
+            summary=tuple(map(change, self.summary)),
+            mechanism=tuple(map(change, self.mechanism)),
+            sections=tuple(section.changed(change) for section in self.sections),
+        )
+
     def cited_quotes(self) -> Iterator[Support]:
-        """Every quote of a reference, whatever rests on it or shows it."""
-        for claim in self.sentences():
+        """Every quote of a reference, whatever rests on it or shows it, in the order of the page."""
+        for claim in (*self.answer, *self.summary, *self.mechanism):
             yield from claim.support
         for section in self.sections:
+            for claim in (*section.answer, *section.claims):
+                yield from claim.support
             for passage in section.related:
                 for quote in passage.quotes:
                     yield Support(evidence_id=passage.evidence_id, quote=quote)

@@ -16,7 +16,6 @@ from activities.contracts.evidence import (
     SearchRecord,
     Support,
 )
-from activities.contracts.judge import WorkJudgement
 from activities.contracts.profile import OWN_DOCUMENTS, Words
 from activities.contracts.publish import PublishInput
 from activities.report.formats.text import clean
@@ -26,6 +25,7 @@ from activities.report.schema import (
     JudgedWork,
     QuoteContext,
     Reference,
+    Report,
     UnusedReason,
     UnusedWork,
 )
@@ -188,11 +188,7 @@ def with_strength(
 
 
 def unused_works(
-    step: PublishInput,
-    cited: Collection[str],
-    dropped: Sequence[Dropped],
-    judged: Iterable[WorkJudgement],
-    retracted: Collection[str],
+    step: PublishInput, report: Report, dropped: Sequence[Dropped], retracted: Collection[str]
 ) -> tuple[UnusedWork, ...]:
     """The works of a run that its report does not cite, by reason and id: the order in which they were found
     depends on how fast sources are. Empty where it was not recorded."""
@@ -200,7 +196,7 @@ def unused_works(
     retracted = {*retracted, *(ref.evidence_id for ref in step.evidence if ref.standing == "retracted")}
     refused = {name for item in dropped if item.kind != "judgement" for name in item.evidence_ids}
     refused |= {name for planned in step.sections for name in planned.draft.cited}
-    answers = {judgement.evidence_id: judgement.answers for judgement in judged}
+    answers = {judgement.evidence_id: judgement.answers for judgement in report.judgements}
 
     def why(name: str) -> UnusedReason:
         if name in retracted:
@@ -211,6 +207,7 @@ def unused_works(
             return "not_read"
         return "not_chosen" if answers[name] >= MIN_ANSWERS else "not_relevant"
 
+    cited = {reference.evidence_id for reference in report.references}
     found = [
         UnusedWork(evidence_id=name, reason=why(name), title=clean(title))
         for name, title in step.found.items()
