@@ -19,7 +19,7 @@ from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
 from activities.private_files import private_home
 from activities.publish_activity import PublishActivities
-from activities.pubmed_notices_activity import PubMedStanding, ReleaseStanding
+from activities.pubmed_notices_activity import PubMedStanding
 from activities.refresh_activity import RefreshActivities
 from activities.revision_activity import RevisionActivities
 from activities.role_activity import ThinkActivities
@@ -86,7 +86,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 PrepareActivities(settings, sources),
                 PublishActivities(
                     store,
-                    ReleaseStanding(lookup),
+                    lookup,
                     copies=settings.reports_dir,
                     form=settings.output_format,
                     leave=RunFolders(settings.home / "runs", settings.output_format, store).leave
@@ -99,7 +99,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                 FollowUpActivities(store),
                 OwnStepActivities(store),
                 FullTextActivities(settings, http, SafePages.of(settings, http.cache), store),
-                RefreshActivities(settings, sources, ReleaseStanding(lookup)),
+                RefreshActivities(settings, sources, lookup),
                 RevisionActivities(settings, sources),
             ),
         )

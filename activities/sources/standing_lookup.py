@@ -10,9 +10,10 @@ run that searches other sources as well: a run on the library alone is private, 
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 import structlog
 from lxml import etree
@@ -20,6 +21,7 @@ from pydantic import Field
 
 from activities.contracts.errors import RateLimited, SourceError
 from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Identifiers, Standing, StandingNotice
+from activities.contracts.publish import PubMedSaid
 from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
@@ -28,15 +30,13 @@ from activities.sources.http.client import Http
 
 log = structlog.get_logger()
 
-Authority = Literal["pubmed", "crossref", "europepmc"]
-
-AUTHORITIES: tuple[Authority, ...] = ("pubmed", "crossref", "europepmc")
 GIVE_UP_AFTER = 3
 """Failures after which Crossref is not asked for further works in one check."""
 EUROPEPMC_BATCH = 25
 """Works in one query: more would make its address too long."""
+NAMES = ("pmid", "pmcid", "doi")
+"""Identifiers that authorities know a work by."""
 _OWN: dict[Standing, Kind] = {"retracted": "retraction", "concern": "concern", "corrected": "correction"}
-_WHEN_FOUND = " (when found)"
 
 
 class StandingVerdict(Frozen):
@@ -53,24 +53,18 @@ class StandingVerdict(Frozen):
     """Why an authority that was asked did not answer."""
 
 
-@dataclass(slots=True)
-class _Answers:
-    """What one authority said, by evidence id."""
+class Answer(NamedTuple):
+    """What an authority that was asked about a work says of it."""
 
-    notices: dict[str, tuple[StandingNotice, ...]] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-
-    def know(self, refs: Iterable[EvidenceRef], notices: Sequence[StandingNotice]) -> None:
-        for ref in refs:
-            self.notices[ref.evidence_id] = (*self.notices.get(ref.evidence_id, ()), *notices)
-
-    def fail(self, refs: Iterable[EvidenceRef], why: object) -> None:
-        self.failures |= {ref.evidence_id: str(why) for ref in refs}
+    notices: tuple[StandingNotice, ...] | None = None
+    """None for a work that it does not know."""
+    failure: str = ""
+    """Why it did not answer."""
 
 
 class StandingLookup:
     """Asks in few requests: PubMed once for 200 works, Europe PMC once for 25, Crossref once a DOI. An answer
-    may be a quarter of an hour old. Failures are part of the verdict and never raised."""
+    may be a quarter of an hour old."""
 
     def __init__(self, http: Http, settings: Settings) -> None:
         self._offline = settings.offline
@@ -78,95 +72,84 @@ class StandingLookup:
         self._crossref = crossref.Crossref(settings, http)
         self._europepmc = europepmc.EuropePmc(settings, http)
 
-    async def check_many(
-        self,
-        refs: Sequence[EvidenceRef],
-        authorities: Collection[Authority] = AUTHORITIES,
-        *,
-        library: bool = False,
-    ) -> dict[str, StandingVerdict]:
-        """A verdict for every reference, by evidence id. `library`: ask about works of the user's own library
-        too.
-
-        Verdicts of a few `authorities` are parts for `combine`: what asks NCBI can thus run where its rate is
-        held.
-        """
-        ask = {"pubmed": self._ask_pubmed, "crossref": self._ask_crossref, "europepmc": self._ask_europepmc}
-        wanted = [] if self._offline else [ref for ref in refs if library or ref.source != "library"]
-        names = [name for name in AUTHORITIES if name in authorities]
-        lists = {name: [ref for ref in wanted if askable(name, ref.identifiers)] for name in names}
-        found = await asyncio.gather(*(ask[name](lists[name]) for name in names))
-        answers = dict(zip(names, found, strict=True))
-        verdicts = {ref.evidence_id: StandingVerdict(standing=ref.standing) for ref in refs}
-        for ref in wanted:
-            said = {n: a.notices[ref.evidence_id] for n, a in answers.items() if ref.evidence_id in a.notices}
-            verdicts[ref.evidence_id] = verdict_of(
-                ref,
-                [notice for notices in said.values() for notice in notices],
-                asked=[name for name in names if ref in lists[name]],
-                reported={name: standing_of(notices) for name, notices in said.items()},
-                failures=[
-                    a.failures[ref.evidence_id] for a in answers.values() if ref.evidence_id in a.failures
-                ],
+    async def ask_pubmed(self, pmids: Sequence[str]) -> PubMedSaid:
+        """What PubMed says of works, for `check_many`: a step of its own, where NCBI's rate is held. Raises
+        SourceError."""
+        if self._offline:
+            return PubMedSaid()
+        notices: dict[str, tuple[StandingNotice, ...]] = {}
+        for start in range(0, len(pmids), ncbi.MAX_IDS):
+            batch = list(pmids[start : start + ncbi.MAX_IDS])
+            notices |= await self._eutils.fetch(
+                batch,
+                "PubmedArticleSet",
+                "abstract",
+                dict[str, tuple[StandingNotice, ...]],
+                read_notices,
+                batch,
+                max_age=STANDING_SECONDS,
             )
+        return PubMedSaid(asked=tuple(pmids), notices=notices)
+
+    async def check_many(
+        self, refs: Sequence[EvidenceRef], *, pubmed: PubMedSaid | None = None, library: bool = False
+    ) -> dict[str, StandingVerdict]:
+        """A verdict for every reference, by evidence id; failures are part of it and never raised. `pubmed`:
+        what PubMed said of the works. `library`: ask about works of the user's own library too."""
+        verdicts = {ref.evidence_id: StandingVerdict(standing=ref.standing) for ref in refs}
+        wanted = [] if self._offline else [ref for ref in refs if library or ref.source != "library"]
+        said = pubmed or PubMedSaid()
+        answers = {
+            "pubmed": {
+                ref.evidence_id: Answer(said.notices.get(pmid), said.failure)
+                for ref in wanted
+                if (pmid := ref.identifiers.pmid) and pmid in said.asked
+            }
+        }
+        answers["crossref"], answers["europepmc"] = await asyncio.gather(
+            self._ask_crossref(wanted), self._ask_europepmc(wanted)
+        )
+        for ref in wanted:
+            own = {
+                name: by_id[ref.evidence_id] for name, by_id in answers.items() if ref.evidence_id in by_id
+            }
+            verdicts[ref.evidence_id] = verdict_of(ref, own)
         return verdicts
 
-    async def ask_pubmed(self, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
-        """The notices PubMed has, by PMID, of the works it knows among at most 200: one request.
-
-        Raises SourceError.
-        """
-        return await self._eutils.fetch(
-            pmids,
-            "PubmedArticleSet",
-            "abstract",
-            dict[str, tuple[StandingNotice, ...]],
-            read_notices,
-            list(pmids),
-            max_age=STANDING_SECONDS,
-        )
-
-    async def _ask_pubmed(self, refs: Sequence[EvidenceRef]) -> _Answers:
-        answers = _Answers()
-        for batch in _batches(refs, ncbi.MAX_IDS):
-            by_pmid = _grouped((ref.identifiers.pmid, ref) for ref in batch)
-            try:
-                found = await self.ask_pubmed(list(by_pmid))
-            except SourceError as error:
-                answers.fail(batch, error)
-                continue
-            for pmid, notices in found.items():
-                answers.know(by_pmid[pmid], notices)
-        return answers
-
-    async def _ask_crossref(self, refs: Sequence[EvidenceRef]) -> _Answers:
-        answers = _Answers()
+    async def _ask_crossref(self, refs: Sequence[EvidenceRef]) -> dict[str, Answer]:
+        """Answers by evidence id, each DOI asked once."""
+        by_doi: defaultdict[str, list[EvidenceRef]] = defaultdict(list)
+        for ref in refs:
+            if ref.identifiers.doi:
+                by_doi[ref.identifiers.doi].append(ref)
+        answers: dict[str, Answer] = {}
         failed = 0
-        for doi, same in _grouped((ref.identifiers.doi, ref) for ref in refs).items():
-            if failed >= GIVE_UP_AFTER:
-                answers.fail(same, f"crossref was not asked again after {failed} failures")
-                continue
-            try:
-                work = await self._crossref.work(doi)
-            except SourceError as error:
-                failed = GIVE_UP_AFTER if isinstance(error, RateLimited) else failed + 1
-                answers.fail(same, error)
-                continue
-            if work is not None:
-                answers.know(same, crossref.notices(work))
+        for doi, same in by_doi.items():
+            answer = Answer(failure=f"crossref was not asked again after {failed} failures")
+            if failed < GIVE_UP_AFTER:
+                try:
+                    work = await self._crossref.work(doi)
+                    answer = Answer(crossref.notices(work) if work else None)
+                except SourceError as error:
+                    failed = GIVE_UP_AFTER if isinstance(error, RateLimited) else failed + 1
+                    answer = Answer(failure=str(error))
+            answers |= {ref.evidence_id: answer for ref in same}
         return answers
 
-    async def _ask_europepmc(self, refs: Sequence[EvidenceRef]) -> _Answers:
-        answers = _Answers()
-        for batch in _batches(refs, EUROPEPMC_BATCH):
+    async def _ask_europepmc(self, refs: Sequence[EvidenceRef]) -> dict[str, Answer]:
+        """Answers by evidence id; a work that has several records there has the notices of all."""
+        refs = [ref for ref in refs if any(getattr(ref.identifiers, name) for name in NAMES)]
+        answers: dict[str, Answer] = {}
+        for start in range(0, len(refs), EUROPEPMC_BATCH):
+            batch = refs[start : start + EUROPEPMC_BATCH]
             try:
                 records = await self._europepmc_records(batch)
             except SourceError as error:
-                answers.fail(batch, error)
+                answers |= {ref.evidence_id: Answer(failure=str(error)) for ref in batch}
                 continue
-            for record in records:
-                same = [ref for ref in batch if same_work(ref.identifiers, record.identifiers)]
-                answers.know(same, notices_in(record))
+            for ref in batch:
+                found = [notices_in(one) for one in records if same_work(ref.identifiers, one.identifiers)]
+                answers[ref.evidence_id] = Answer(tuple(chain.from_iterable(found)) if found else None)
         return answers
 
     async def _europepmc_records(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
@@ -186,44 +169,23 @@ class StandingLookup:
         return records
 
 
-def combine(ref: EvidenceRef, parts: Sequence[StandingVerdict]) -> StandingVerdict:
-    """One verdict from those of different authorities on the same work."""
-    parts = [part for part in parts if part.asked or part.notices]
-    if not parts:
-        return StandingVerdict(standing=ref.standing)
-    return verdict_of(
-        ref,
-        [n for part in parts for n in part.notices if not n.reported_by.endswith(_WHEN_FOUND)],
-        asked=[name for part in parts for name in part.asked],
-        reported={name: said for part in parts for name, said in part.reported.items()},
-        failures=[why for part in parts for why in part.failures],
-    )
-
-
-def verdict_of(
-    ref: EvidenceRef,
-    notices: Sequence[StandingNotice],
-    *,
-    asked: Sequence[str],
-    reported: Mapping[str, Standing],
-    failures: Sequence[str],
-) -> StandingVerdict:
-    """The verdict on what was reported; see the module for the rule."""
-    merged = list(merge(notices))
-    own = _OWN.get(ref.standing)
-    known = {notice.kind for notice in merged}
-    if own and own not in known and not (own == "retraction" and known & RETRACTING_KINDS):
-        merged.append(StandingNotice(kind=own, reported_by=f"{ref.source}{_WHEN_FOUND}"))
+def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdict:
+    """The verdict on a work by the answers of the authorities; see the module for the rule."""
+    known = {name: answer.notices for name, answer in answers.items() if answer.notices is not None}
+    merged = merge(notice for notices in known.values() for notice in notices)
+    own, kinds = _OWN.get(ref.standing), {notice.kind for notice in merged}
+    if own and own not in kinds and not (own == "retraction" and kinds & RETRACTING_KINDS):
+        merged.append(StandingNotice(kind=own, reported_by=f"{ref.source} (when found)"))
     return StandingVerdict(
-        standing=standing_of(merged, otherwise="none" if reported else "unknown"),
+        standing=standing_of(merged, otherwise="none" if known else "unknown"),
         notices=tuple(merged),
-        asked=tuple(asked),
-        reported=dict(reported),
-        failures=tuple(failures),
+        asked=tuple(answers),
+        reported={name: standing_of(notices) for name, notices in known.items()},
+        failures=tuple(answer.failure for answer in answers.values() if answer.failure),
     )
 
 
-def merge(notices: Sequence[StandingNotice]) -> list[StandingNotice]:
+def merge(notices: Iterable[StandingNotice]) -> list[StandingNotice]:
     """One notice for those of the same kind that share a DOI or PMID, with every authority that reports it. A
     notice with neither stands alone, unless the same authority gave the same one twice."""
     merged: list[StandingNotice] = []
@@ -252,32 +214,14 @@ def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
     return record.notices
 
 
-def askable(authority: Authority, identifiers: Identifiers) -> bool:
-    """Whether an authority can be asked about a work by these names."""
-    if authority == "pubmed":
-        return identifiers.pmid is not None
-    if authority == "crossref":
-        return identifiers.doi is not None
-    return any((identifiers.pmid, identifiers.pmcid, identifiers.doi))
-
-
 def same_work(one: Identifiers, other: Identifiers) -> bool:
     """Whether two records name the same work by PMID, PMCID or DOI."""
-    return any(
-        mine is not None and mine == getattr(other, name)
-        for name in ("pmid", "pmcid", "doi")
-        if (mine := getattr(one, name))
-    )
+    return any((mine := getattr(one, name)) and mine == getattr(other, name) for name in NAMES)
 
 
 def _one_notice(one: StandingNotice, other: StandingNotice) -> bool:
-    if (one.doi and one.doi == other.doi) or (one.pmid and one.pmid == other.pmid):
-        return True
-    return (one.date, one.doi, one.pmid, one.reported_by) == (
-        other.date,
-        other.doi,
-        other.pmid,
-        other.reported_by,
+    return one == other or any(
+        (mine := getattr(one, name)) and mine == getattr(other, name) for name in ("doi", "pmid")
     )
 
 
@@ -289,19 +233,6 @@ def _europepmc_clause(identifiers: Identifiers) -> str:
         return f"PMCID:{identifiers.pmcid}"
     doi = (identifiers.doi or "").replace("\\", "").replace('"', "")
     return f'DOI:"{doi}"'
-
-
-def _batches(refs: Sequence[EvidenceRef], size: int) -> list[Sequence[EvidenceRef]]:
-    return [refs[start : start + size] for start in range(0, len(refs), size)]
-
-
-def _grouped(pairs: Iterable[tuple[str | None, EvidenceRef]]) -> dict[str, list[EvidenceRef]]:
-    """References by a name of theirs, so that each name is asked once."""
-    found: dict[str, list[EvidenceRef]] = {}
-    for name, ref in pairs:
-        if name:
-            found.setdefault(name, []).append(ref)
-    return found
 
 
 def read_notices(tree: etree._Element, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:

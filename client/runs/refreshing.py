@@ -27,6 +27,7 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.contracts.errors import SourceError
 from activities.contracts.evidence import EvidenceRef
 from activities.evidence_store import EvidenceStore
 from activities.permits import sign
@@ -241,8 +242,8 @@ class _AskedHere:
         self, refs: Sequence[EvidenceRef], *, pubmed: "PubMedSaid | None" = None, library: bool = False
     ) -> "Mapping[str, StandingVerdict]":
         """See `activities.publish_activity.StandingChecker`."""
+        from activities.contracts.publish import PubMedSaid
         from activities.publish_activity import pubmed_name
-        from activities.pubmed_notices_activity import ReleaseStanding
         from activities.sources.http.client import open_http
         from activities.sources.pubmed import PubMed
         from activities.sources.standing_lookup import StandingLookup
@@ -257,10 +258,14 @@ class _AskedHere:
             except NoConnection:
                 workers = None
             lookup = StandingLookup(http, settings)
-            if workers is None:
-                return await lookup.check_many(refs, library=library)
-            answers = await pubmed_said(workers, ncbi, self._run_id, pmids)
-            return await ReleaseStanding(lookup).check_many(refs, pubmed=answers, library=library)
+            if workers is not None:
+                pubmed = await pubmed_said(workers, ncbi, self._run_id, pmids)
+            else:
+                try:
+                    pubmed = await lookup.ask_pubmed(pmids)
+                except SourceError as error:
+                    pubmed = PubMedSaid(asked=tuple(pmids), failure=str(error))
+            return await lookup.check_many(refs, pubmed=pubmed, library=library)
 
 
 async def the_request(

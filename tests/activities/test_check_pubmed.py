@@ -8,7 +8,7 @@ from activities.contracts.evidence import StandingNotice, Statement
 from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
 from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities, pubmed_check
-from activities.pubmed_notices_activity import PubMedStanding, ReleaseStanding
+from activities.pubmed_notices_activity import PubMedStanding
 from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
 from tests.activities.cases import FULL, REGISTRY, TRIAL
@@ -67,9 +67,7 @@ async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(tmp_path:
     with ReplayServer() as server:
         answers(server)
         async with client() as http:
-            publishing = PublishActivities(
-                EvidenceStore.at(str(tmp_path)), ReleaseStanding(lookup(server, http))
-            )
+            publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
             before = await publishing.publish(await release(tmp_path, None))
             said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
             after = await publishing.publish(await release(tmp_path, said))
@@ -85,9 +83,7 @@ async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(tmp_p
     with ReplayServer() as server:
         answers(server)
         async with client() as http:
-            publishing = PublishActivities(
-                EvidenceStore.at(str(tmp_path)), ReleaseStanding(lookup(server, http))
-            )
+            publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
             before = await publishing.publish(await release(tmp_path, None))
             down = PubMedSaid(asked=("1", "2"), failure="pubmed answered 503")
             after = await publishing.publish(await release(tmp_path, down))
@@ -114,13 +110,11 @@ async def test_what_pubmed_was_not_asked_about_is_left_to_the_others() -> None:
     with ReplayServer() as server:
         answers(server)
         async with client() as http:
-            verdicts = await ReleaseStanding(lookup(server, http)).check_many(
-                [own, unnamed, known], pubmed=said
-            )
+            verdicts = await lookup(server, http).check_many([own, unnamed, known], pubmed=said)
     assert verdicts[own.evidence_id].standing == "corrected"
     assert verdicts[unnamed.evidence_id].standing == "unknown"
     assert verdicts[known.evidence_id].standing == "none"
-    assert verdicts[known.evidence_id].asked == ("europepmc", "pubmed")
+    assert verdicts[known.evidence_id].asked == ("pubmed", "europepmc")
 
 
 async def test_pubmed_is_asked_on_the_queue_of_its_gate_only(home: Path) -> None:

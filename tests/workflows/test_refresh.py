@@ -27,7 +27,6 @@ from activities.contracts.evidence import (
 from activities.contracts.revise import Instruction, Revised
 from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities
-from activities.pubmed_notices_activity import ReleaseStanding
 from activities.refresh_activity import RefreshActivities, RefreshOutcome, RefreshRequest
 from activities.report.archive import Archive, NewWork, newest
 from activities.report.refreshed import keep
@@ -132,7 +131,7 @@ async def a_refresh_case(client: Client, folder: Path) -> AsyncIterator[RefreshC
         addresses = {name: {"url": server.url} for name in ("pubmed", "crossref", "europepmc")}
         settings = Settings(home=folder, sources=addresses)
         async with open_http(settings) as http:
-            standing = ReleaseStanding(StandingLookup(http, settings))
+            standing = StandingLookup(http, settings)
             refreshing = RefreshActivities(settings, {"alpha": papers}, standing)
             revising = RevisionActivities(settings, {"alpha": papers})
             searching = SearchActivities({"alpha": papers}, store)

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.contracts.errors import SourceError
 from activities.contracts.evidence import EvidenceRef, Identifiers, Standing, StandingNotice
+from activities.contracts.publish import PubMedSaid
+from activities.publish_activity import pubmed_name
 from activities.retractions.rules import SEVERITY, marked_title, standing_of
 from activities.retractions.wording import says_retracted
 from activities.sources.http.client import Http
-from activities.sources.standing_lookup import StandingLookup, StandingVerdict, combine, merge, verdict_of
+from activities.sources.standing_lookup import Answer, StandingLookup, StandingVerdict, merge, verdict_of
 from tests.activities.sources.faults import client, settings
 from tests.replay import ReplayServer, Reply, recorded
 
@@ -78,8 +81,20 @@ def lookup(server: ReplayServer, http: Http, *, offline: bool = False) -> Standi
     return StandingLookup(http, settings(**urls, offline=offline))
 
 
-async def check(asking: StandingLookup, one: EvidenceRef) -> StandingVerdict:
-    return (await asking.check_many([one]))[one.evidence_id]
+async def check_all(
+    asking: StandingLookup, refs: Sequence[EvidenceRef], *, library: bool = False
+) -> dict[str, StandingVerdict]:
+    """The verdicts with what PubMed says of the works, or why it says nothing."""
+    pmids = tuple(pmid for one in refs if (pmid := pubmed_name(one, library=library)))
+    try:
+        said = await asking.ask_pubmed(pmids)
+    except SourceError as error:
+        said = PubMedSaid(asked=pmids, failure=str(error))
+    return await asking.check_many(refs, pubmed=said, library=library)
+
+
+async def check(asking: StandingLookup, one: EvidenceRef, *, library: bool = False) -> StandingVerdict:
+    return (await check_all(asking, [one], library=library))[one.evidence_id]
 
 
 async def verdict_on(one: EvidenceRef, **replies: Reply) -> StandingVerdict:
@@ -175,9 +190,8 @@ async def test_offline_and_the_library_are_left_as_they_are() -> None:
         assert server.asked == []
         async with client() as http:
             mine = ref("1", source="library")
-            asked = (await lookup(server, http).check_many([mine], library=True))[mine.evidence_id]
-            kept = lookup(server, http, offline=True)
-            unasked = (await kept.check_many([mine], library=True))[mine.evidence_id]
+            asked = await check(lookup(server, http), mine, library=True)
+            unasked = await check(lookup(server, http, offline=True), mine, library=True)
     assert asked.asked
     assert unasked.asked == ()
     assert (offline.standing, offline.asked) == ("corrected", ())
@@ -197,7 +211,7 @@ async def test_many_works_need_few_requests() -> None:
             server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids])
         )
         async with client() as http:
-            verdicts = await lookup(server, http).check_many(refs)
+            verdicts = await check_all(lookup(server, http), refs)
         assert server.count("/efetch.fcgi") == 1
         assert server.count("/works/*") == 1
         assert server.count("/search") == 3
@@ -213,7 +227,7 @@ async def test_an_unreadable_record_costs_only_itself() -> None:
     with ReplayServer() as server:
         answers(server, Reply(200, broken, {"content-type": "text/xml"}))
         async with client() as http:
-            verdicts = await lookup(server, http).check_many([ref("1"), ref("2")])
+            verdicts = await check_all(lookup(server, http), [ref("1"), ref("2")])
     assert verdicts["pmid:1"].standing == "retracted"
     assert verdicts["pmid:2"].standing == "unknown"
 
@@ -223,36 +237,23 @@ async def test_an_authority_that_is_down_is_not_asked_for_every_work() -> None:
     with ReplayServer() as server:
         answers(server, crossref=Reply(503, "down"))
         async with client() as http:
-            verdicts = await lookup(server, http).check_many(refs, ["crossref"])
+            verdicts = await lookup(server, http).check_many(refs)
             assert server.count("/works/*") == 3
             server.on("/works/*", Reply(429, "slow down", {"retry-after": "100000"}))
-            await lookup(server, http).check_many(refs, ["crossref"])
+            await lookup(server, http).check_many(refs)
             assert server.count("/works/*") == 4
     assert all(v.standing == "unknown" and len(v.failures) == 1 for v in verdicts.values())
     assert "not asked again" in verdicts["doi:10.1000/7"].failures[0]
 
 
-async def test_the_parts_of_split_authorities_combine_to_the_same_verdict() -> None:
+async def test_one_authority_alone_does_not_lift_what_the_source_reported() -> None:
     found = ref("1", "10.1000/x", standing="retracted", source="openalex")
-    with ReplayServer() as server:
-        answers(
-            server,
-            efetch(("1", [])),
-            work(
-                "10.1000/x",
-                ("retraction", "10.1000/n", "2020-03-02"),
-                ("reinstatement", "10.1000/r", "2021-01-01"),
-            ),
-        )
-        async with client() as http:
-            checker = lookup(server, http)
-            whole = await check(checker, found)
-            first = (await checker.check_many([found], ["pubmed"]))[found.evidence_id]
-            rest = (await checker.check_many([found], ["crossref", "europepmc"]))[found.evidence_id]
-    assert first.standing == "retracted"  # PubMed alone does not lift what OpenAlex reported
-    assert combine(found, [first, rest]) == whole
-    assert whole.standing == "none"
-    assert combine(found, []).standing == "retracted"
+    raised = ("reinstatement", "10.1000/r", "2021-01-01")
+    knows = efetch(("1", []))
+    assert (await verdict_on(found, pubmed=knows)).standing == "retracted"
+    assert (
+        await verdict_on(found, pubmed=knows, crossref=work("10.1000/x", RETRACTED, raised))
+    ).standing == "none"
 
 
 async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path: Path) -> None:
@@ -315,7 +316,7 @@ def test_reinstatement_lifts_what_has_a_date_and_the_records_authority_counts_on
     again = StandingNotice(kind="withdrawal", date="2025-01-01")
     assert standing_of([fallen.model_copy(update={"date": "2023"}), raised, again]) == "retracted"
     notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
-    verdict = verdict_of(ref("1", standing="retracted"), [notice], asked=[], reported={}, failures=[])
+    verdict = verdict_of(ref("1", standing="retracted"), {"pubmed": Answer((notice,))})
     assert verdict.notices == (notice,)
 
 
