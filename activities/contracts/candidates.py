@@ -56,39 +56,43 @@ class CandidateField(Frozen):
     """Whether a model read the works that the run found for it."""
 
 
-class Candidate(Frozen):
-    """A drug put forward for repurposing."""
+class Drug(Frozen):
+    """What is said of a drug, by a hypothesis on it and by the candidate that follows from it."""
 
-    name: str
     generic_name: str = ""
     target: str = ""
     """What it acts on, and through which pathway, as the works that name it say."""
     pathway: str = ""
-    mechanism: str = ""
-    proposed_mechanism: str = ""
     current_indications: tuple[str, ...] = ()
     regulatory_status: str = ""
     """A code of `activities.candidates.status`, or words of a writer."""
     trial_status: str = ""
-    evidence_quality: Grade = "weak"
-    support: tuple[Support, ...] = ()
-    """Quotes that speak for it."""
-    against: tuple[Support, ...] = ()
-    """Quotes that speak against it."""
     records: tuple[Support, ...] = ()
     """Quotes that say where it stands and not whether it works: of labels, approvals and registrations, and
     of works that call it approved."""
     safety: tuple[Support, ...] = ()
     """Quotes of works on its harms, or on their absence."""
+    search_suggestions: tuple[str, ...] = ()
+    """Searches that would test it."""
+
+
+class Candidate(Drug):
+    """A drug put forward for repurposing."""
+
+    name: str
+    mechanism: str = ""
+    proposed_mechanism: str = ""
+    evidence_quality: Grade = "weak"
+    support: tuple[Support, ...] = ()
+    """Quotes that speak for it."""
+    against: tuple[Support, ...] = ()
+    """Quotes that speak against it."""
     quality_reasons: tuple[Statement, ...] = ()
     """What the quality of the evidence follows from."""
     fields: tuple[CandidateField, ...] = ()
     """Its page: every field with its source. Empty in reports of before candidates had pages."""
     looked_up: str = ""
     """Key of what was looked up (`CandidateFindings`) in the evidence store."""
-
-    search_suggestions: tuple[str, ...] = ()
-    """Searches that would test it."""
 
     @property
     def quotes(self) -> tuple[Support, ...]:

@@ -12,6 +12,26 @@ Recommendation = Literal["continue", "synthesize", ""]
 """The judge's advice: continue the search, or write. Empty without one."""
 
 
+class Scores(Frozen):
+    """How the evidence meets the criteria of the profile, and what that says of the search."""
+
+    scores: dict[str, int] = Field(default_factory=dict)
+    """Criterion -> 0 to 10; criteria that do not apply to the question are left out."""
+    score_reasons: dict[str, str] = Field(default_factory=dict)
+    """Criterion -> why it has its score, in one sentence."""
+    recommendation: Recommendation = ""
+
+
+class Counted(Scores):
+    """The same with what the judge was shown, which code counts."""
+
+    sources_breakdown: dict[str, int] = Field(default_factory=dict)
+    """Source -> items from it that the judge was shown."""
+    kinds_breakdown: dict[SourceKind, int] = Field(default_factory=dict)
+    """Kind of source -> items of it that the judge was shown."""
+    confidence: float | None = Field(default=None, ge=0.0, le=1.0)
+
+
 class IterationSearch(Frozen):
     """One search of an iteration."""
 
@@ -32,9 +52,10 @@ class Finding(Frozen):
     title: str
 
 
-class IterationRecord(Frozen):
-    """One iteration, finished or under way. Texts and lists are cut to a bounded length; the whole ledger of
-    searches and the whole log of events are elsewhere."""
+class IterationRecord(Counted):
+    """One iteration, finished or under way; its scores are empty where nothing was judged in it. Texts and
+    lists are cut to a bounded length; the whole ledger of searches and the whole log of events are
+    elsewhere."""
 
     iteration: int
     """From 1, within its loop."""
@@ -57,19 +78,9 @@ class IterationRecord(Frozen):
     reflection: str = ""
     """Why its searches served the gaps, or did not."""
     judged: bool = False
-    """Whether a judgement was made in it; the fields below are empty without one."""
-    scores: dict[str, int] = Field(default_factory=dict)
-    """Criterion -> 0 to 10."""
-    score_reasons: dict[str, str] = Field(default_factory=dict)
-    """Criterion -> why it has its score."""
-    sources_breakdown: dict[str, int] = Field(default_factory=dict)
-    """Source -> items from it that the judge was shown."""
-    kinds_breakdown: dict[SourceKind, int] = Field(default_factory=dict)
-    """Kind of source -> items of it that the judge was shown."""
-    confidence: float | None = None
+    """Whether a judgement was made in it."""
     sufficient: bool = False
     """Whether the judgement met the profile, as code decides it."""
-    recommendation: Recommendation = ""
     verdict: str = ""
     """The judge's reasoning."""
     model_calls: int = 0

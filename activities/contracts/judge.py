@@ -5,15 +5,15 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.contracts.candidates import Drug
 from activities.contracts.evidence import (
     EvidenceRef,
     Frozen,
     SearchRecord,
-    SourceKind,
     Statement,
     Support,
 )
-from activities.contracts.iterations import Recommendation
+from activities.contracts.iterations import Counted, Scores
 from activities.contracts.step import StepContext
 
 Direction = Literal["yes", "no", "mixed", "not_asked"]
@@ -147,16 +147,12 @@ class JudgeInput(StepContext):
     """Of what else was found."""
 
 
-class JudgeBatch(Frozen):
+class JudgeBatch(Scores):
     """What one call of the judge gave: the judgement of each work of a batch, and advice on the search."""
 
     judgements: tuple[WorkJudgement, ...] = ()
-    scores: dict[str, int] = Field(default_factory=dict)
-    """Criterion -> 0 to 10; criteria that do not apply to the question are left out."""
-    score_reasons: dict[str, str] = Field(default_factory=dict)
     gaps: tuple[str, ...] = ()
     recommended_searches: tuple[str, ...] = ()
-    recommendation: Recommendation = ""
     reasoning: str = ""
     relevant: tuple[str, ...] = ()
     """Without a model: ids of works with a passage that is near enough to the question, the nearest first."""
@@ -165,21 +161,11 @@ class JudgeBatch(Frozen):
     model: str = ""
 
 
-class JudgeAssessment(Frozen):
+class JudgeAssessment(Counted):
     """Scores and advice: whether they suffice is decided by code (`workflows.rules.stopping`)."""
 
-    scores: dict[str, int] = Field(default_factory=dict)
-    """Criterion -> 0 to 10."""
-    score_reasons: dict[str, str] = Field(default_factory=dict)
-    """Criterion -> why it has its score, in one sentence."""
     sufficient: bool | None = None
     """The judge's own opinion whether the evidence suffices; None where it gave none. It stops no run."""
-    recommendation: Recommendation = ""
-    sources_breakdown: dict[str, int] = Field(default_factory=dict)
-    """Source -> how many of the items shown are from it; counted by code."""
-    kinds_breakdown: dict[SourceKind, int] = Field(default_factory=dict)
-    """Kind of source -> how many of the items shown are of it; counted by code."""
-    confidence: float | None = Field(default=None, ge=0.0, le=1.0)
     carried: float | None = Field(default=None, ge=0.0, le=1.0)
     """What the works carry as if no error were common to them: whether further searches are worth their price
     is decided by it. A model's judgements only."""
@@ -218,23 +204,12 @@ class HypothesisInput(StepContext):
     """Names a reviewer chose; empty for no restriction."""
 
 
-class MechanismHypothesis(Frozen):
+class MechanismHypothesis(Drug):
     drug: str
-    target: str = ""
-    pathway: str = ""
     effect: str = ""
     confidence: float = Field(default=0.0, ge=0.0, le=1.0)
     supporting_evidence: tuple[Support, ...] = ()
     contradicting_evidence: tuple[Support, ...] = ()
-    search_suggestions: tuple[str, ...] = ()
-    generic_name: str = ""
-    current_indications: tuple[str, ...] = ()
-    regulatory_status: str = ""
-    trial_status: str = ""
-    records: tuple[Support, ...] = ()
-    """Quotes of labels, approvals and registrations that say where the drug stands."""
-    safety: tuple[Support, ...] = ()
-    """Quotes on its harms, or on their absence."""
 
     @property
     def line(self) -> str:

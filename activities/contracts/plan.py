@@ -76,17 +76,22 @@ class PlanInput(StepContext):
     max_sections: int = 5
 
 
-class ObserveInput(StepContext):
+class LoopInput(StepContext):
+    """Where a loop stands when an iteration begins."""
+
     iteration: int
     titles: dict[str, str] = Field(default_factory=dict)
     """Evidence id -> title, of the works found so far, best first."""
     relevant: int = 0
     """How many works answer, or are near the question where no model judged."""
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of these works, best first: what the observer reads in place of their texts."""
-    last_judgement: str = ""
+    """Of these works, best first: what is read in place of their texts."""
     earlier: tuple[IterationRecord, ...] = ()
     """The latest iterations before this one."""
+
+
+class ObserveInput(LoopInput):
+    last_judgement: str = ""
 
 
 class Observation(Frozen):
@@ -95,21 +100,12 @@ class Observation(Frozen):
     text: str
 
 
-class GapsInput(StepContext):
-    iteration: int
+class GapsInput(LoopInput):
     observation: str = ""
-    titles: dict[str, str] = Field(default_factory=dict)
-    """Evidence id -> title, of the works found so far, best first."""
-    relevant: int = 0
-    """How many works answer, or are near the question where no model judged."""
-    judgements: tuple[WorkJudgement, ...] = ()
-    """Of these works, best first."""
     judged_gaps: tuple[str, ...] = ()
     tried: tuple[SearchRecord, ...] = ()
     research_questions: tuple[str, ...] = ()
     max_gaps: int = 3
-    earlier: tuple[IterationRecord, ...] = ()
-    """The latest iterations before this one."""
 
 
 class KnowledgeGapOutput(Frozen):
