@@ -27,7 +27,7 @@ from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating, on_last_attempt, seconds_left
 from activities.permits import NotPermitted, Permits
 from activities.roles.selection import without_duplicates
-from activities.sources.base import MAX_EXCHANGES, Lister, Listing, Source, unread
+from activities.sources.base import Lister, Listing, Source, exchanges_of, unread
 from activities.sources.choice import best_first
 from activities.sources.http.clock import source_clock
 from activities.sources.http.freshness import forgotten_when_malformed, no_older_than
@@ -103,12 +103,12 @@ class SearchActivities:
         kept where the search is not tried again. Raises SourceError."""
         query, started = self._narrowed(task), time.monotonic()
         hits = Hits(source=task.source, query=query.text, status="empty", attempts=activity.info().attempt)
-        cursor: Mapping[str, str] | None = None
+        exchanges = exchanges_of(source, query)
         with source_clock(task.seconds) as clock:
-            for _ in range(MAX_EXCHANGES):
+            while True:
                 try:
                     async with forgotten_when_malformed(), no_older_than(task.max_age):
-                        answer = await source.exchange(query, cursor)
+                        answer = await anext(exchanges, None)
                 except SourceError as error:
                     if not hits.kept or (clock.left != 0.0 and _tried_again(task, error)):
                         raise
@@ -119,6 +119,8 @@ class SearchActivities:
                     )
                     hits = hits.replace(detail=said)
                     break
+                if answer is None:
+                    break
                 kept, notices = await self._keep(answer.records, query)
                 details = (answer.detail, _left_out(notices))
                 hits = hits.replace(
@@ -128,9 +130,6 @@ class SearchActivities:
                     set_aside=hits.set_aside + answer.set_aside,
                     detail="; ".join(filter(None, details)) or hits.detail,
                 )
-                cursor = answer.cursor
-                if cursor is None:
-                    break
         ended = {"seconds": round(time.monotonic() - started, 3), "waited": round(clock.waited, 3)}
         return hits.model_copy(update={"status": "ok" if hits.kept else "empty", **ended})
 

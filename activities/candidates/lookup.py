@@ -23,7 +23,7 @@ from activities.contracts.candidates import (
 )
 from activities.contracts.errors import SourceError, TooSlow
 from activities.contracts.evidence import Evidence, Filters, Query
-from activities.sources.base import Source, exchanges
+from activities.sources.base import Source, exchanges_of
 from activities.text.entities import of_kind, resolve
 
 SOURCE_SECONDS = 35.0
@@ -57,7 +57,7 @@ class _Asking:
         query = Query(text=text, limit=limit, filters=Filters(options=options))
         try:
             async with asyncio.timeout(SOURCE_SECONDS):
-                async for step in exchanges(self.sources[source], query):
+                async for step in exchanges_of(self.sources[source], query):
                     found += step.records
                     if len(found) >= limit:
                         break

@@ -6,7 +6,7 @@ error.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 
 import httpx
 from lxml import etree
@@ -39,11 +39,11 @@ class ArXiv(ApiSource):
     url = "https://export.arxiv.org/api"
     info = info_of(NAME)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Make the search: one request returns all that is asked for. Raises SourceError."""
         params = parameters(query)
         response = await self._http.get(NAME, f"{self.address}/query", params, accept=(400,), check=read_feed)
-        return await read_answer(
+        yield await read_answer(
             response, Exchange, read_exchange, query.model_dump(mode="json"), params["search_query"]
         )
 

@@ -1,14 +1,12 @@
 """The protocol of a source. One file a source; no Temporal here.
 
-A search is one or more exchanges. `exchange(query, None)` makes the first HTTP request; when it returns a
-cursor, `exchange(query, cursor)` makes the next. Every request passes the API's rate limiter
+A search is one or more exchanges, each at most one HTTP request. Every request passes the API's rate limiter
 (`activities.sources.http.client`), which holds its rate however many searches are one step.
 Failures are raised as `SourceError`; an answer with nothing in it is not a failure.
 
 A source whose texts cost a request each (`Lister`) lists what matches first, and reads what is chosen of it.
 """
 
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -19,7 +17,7 @@ from activities.contracts.search import Listed
 PAGE_NOT_READ = "page_not_read"
 """The fact that says why only what an engine says of a page was seen."""
 MAX_EXCHANGES = 20
-"""Requests that one search makes at most, whatever cursor its source returns."""
+"""Exchanges of one search at most, however many pages its source goes on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,6 @@ class Exchange:
     """Records in the answer that could not be read; each is logged, and the others are kept."""
     sent: str = ""
     """The query as it was sent."""
-    cursor: Mapping[str, str] | None = None
     detail: str = ""
 
 
@@ -56,8 +53,8 @@ class Source(Protocol):
     @property
     def info(self) -> SourceInfo: ...
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Make one exchange. Raises SourceError."""
+    def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """Search: one exchange after the other, until there is no more to ask for. Raises SourceError."""
         ...
 
 
@@ -86,28 +83,19 @@ class Lister(Protocol):
         ...
 
 
-async def exchange_of(source: Lister, query: Query, cursor: Mapping[str, str] | None) -> Exchange:
+async def read_all_listed(source: Lister, query: Query) -> AsyncIterator[Exchange]:
     """The exchanges of a search that reads all it lists: the list, then the texts. Raises SourceError."""
-    if cursor is None:
-        found = await source.list_results(query)
-        listed = json.dumps([one.model_dump() for one in found.results], ensure_ascii=False)
-        return Exchange(
+    found = await source.list_results(query)
+    yield Exchange(hits=found.hits, set_aside=found.set_aside, sent=found.sent, detail=found.detail)
+    if found.results:
+        texts = await source.read_results(found.results)
+        records = tuple(record for record in texts.values() if record is not None)
+        yield Exchange(
+            records=records,
             hits=found.hits,
-            set_aside=found.set_aside,
-            sent=found.sent,
-            cursor={"listed": listed, "hits": str(found.hits)} if found.results else None,
-            detail=found.detail,
+            set_aside=len(found.results) - len(records),
+            detail=unread(records, len(found.results)),
         )
-    chosen = [Listed.model_validate(one) for one in json.loads(cursor["listed"])]
-    texts = await source.read_results(chosen)
-    records = tuple(record for record in texts.values() if record is not None)
-    return Exchange(
-        records=records,
-        hits=int(cursor["hits"]),
-        set_aside=len(chosen) - len(records),
-        sent=query.text,
-        detail=unread(records, len(chosen)),
-    )
 
 
 def unread(records: Sequence[Evidence], chosen: int) -> str:
@@ -116,13 +104,13 @@ def unread(records: Sequence[Evidence], chosen: int) -> str:
     return f"{count} of {chosen} pages could not be read" if count else ""
 
 
-async def exchanges(source: Source, query: Query) -> AsyncIterator[Exchange]:
-    """Every exchange of a search, one after the other. Raises SourceError."""
-    cursor: Mapping[str, str] | None = None
-    for _ in range(MAX_EXCHANGES):
-        step = await source.exchange(query, cursor)
-        yield step
-        if (cursor := step.cursor) is None:
+async def exchanges_of(source: Source, query: Query) -> AsyncIterator[Exchange]:
+    """The exchanges of a search, up to `MAX_EXCHANGES`. Raises SourceError."""
+    number = 0
+    async for answer in source.exchanges(query):
+        yield answer
+        number += 1
+        if number == MAX_EXCHANGES:
             return
 
 
@@ -132,7 +120,7 @@ async def search(source: Source, query: Query) -> SearchResult:
     hits = set_aside = 0
     sent = query.text
     details: list[str] = []
-    async for step in exchanges(source, query):
+    async for step in exchanges_of(source, query):
         records += step.records
         hits, set_aside = max(hits, step.hits), set_aside + step.set_aside
         sent = step.sent or sent

@@ -5,8 +5,9 @@ the UniProt accessions. The molecule search matches similar names, so only molec
 are kept. Mechanisms may be recorded for a salt or for its parent, and both are asked for.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 from pydantic import JsonValue
@@ -99,36 +100,25 @@ class Chembl(ApiSource):
     url = API
     info = info_of(NAME)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Ask for the molecule, then for its mechanisms, then for their targets. Raises SourceError."""
-        if cursor is None:
-            return await self._molecules(query)
-        if "molecules" in cursor:
-            return await self._mechanisms(query, cursor)
-        return await self._targets(query, cursor)
-
-    async def _molecules(self, query: Query) -> Exchange:
         asked = drug_asked(query.text)
-        page = await self.page(Molecules, "molecule/search.json", {"q": asked, "limit": FOUND})
-        known = list(_molecules_of(asked, page.molecules))
+        found = (await self.page(Molecules, "molecule/search.json", {"q": asked, "limit": FOUND})).molecules
+        known = list(_molecules_of(asked, found))
+        yield read_records(NAME, query, known, read_molecule).exchange(len(known), asked)
         ids = dict.fromkeys(filter(None, (id_ for m in known for id_ in (m.molecule_chembl_id, m.parent))))
-        cursor = {"molecules": ",".join(ids), "name": shown(known[0].pref_name or asked)} if ids else None
-        return read_records(NAME, query, known, read_molecule).exchange(len(known), asked, cursor)
-
-    async def _mechanisms(self, query: Query, cursor: Mapping[str, str]) -> Exchange:
-        wanted = {"molecule_chembl_id__in": cursor["molecules"], "limit": str(ROWS)}
-        page = await self.page(Mechanisms, "mechanism.json", wanted)
-        batch = read_records(NAME, query, page.mechanisms, lambda item: read_mechanism(item, cursor["name"]))
+        if not ids:
+            return
+        name = shown(known[0].pref_name or asked)
+        wanted = {"molecule_chembl_id__in": ",".join(ids), "limit": str(ROWS)}
+        rows = (await self.page(Mechanisms, "mechanism.json", wanted)).mechanisms
+        batch = read_records(NAME, query, rows, partial(read_mechanism, name=name))
+        yield batch.exchange(len(rows))
         targets = dict.fromkeys(record.facts.get("target_chembl_id", "") for record in batch.records)
-        asked = ",".join(filter(None, targets))
-        following = {"targets": asked, "name": cursor["name"]} if asked else None
-        return batch.exchange(len(page.mechanisms), cursor=following)
-
-    async def _targets(self, query: Query, cursor: Mapping[str, str]) -> Exchange:
-        wanted = {"target_chembl_id__in": cursor["targets"], "limit": str(ROWS)}
-        page = await self.page(Targets, "target.json", wanted)
-        batch = read_records(NAME, query, page.targets, lambda item: read_target(item, cursor["name"]))
-        return batch.exchange(len(page.targets))
+        if ids := dict.fromkeys(filter(None, targets)):
+            wanted = {"target_chembl_id__in": ",".join(ids), "limit": str(ROWS)}
+            rows = (await self.page(Targets, "target.json", wanted)).targets
+            yield read_records(NAME, query, rows, partial(read_target, name=name)).exchange(len(rows))
 
 
 def _molecules_of(asked: str, items: Iterable[JsonValue]) -> Iterator[Molecule]:

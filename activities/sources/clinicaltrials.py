@@ -5,7 +5,7 @@ as one statement a line. `filters.options`: `trial_status` (as in `TERMINATED, W
 `PHASE2`), `intervention` and `condition` (searches of those fields; the query's text may then be empty).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 
 import httpx
 from pydantic import AliasPath, Field, JsonValue
@@ -168,21 +168,19 @@ class ClinicalTrials(ApiSource):
     url = "https://clinicaltrials.gov/api/v2"
     info = info_of(NAME)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Fetch one page of studies. Raises SourceError."""
-        seen = int(cursor["seen"]) if cursor else 0
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """Fetch page after page of studies. Raises SourceError."""
         params = parameters(query)
-        if cursor:
-            params["pageToken"] = cursor["token"]
-        page = await self.ask(read_studies, "studies", params, accept=(403,))
-        batch = read_records(NAME, query, page.studies[: query.limit - seen], read_study)
-        seen += len(page.studies)
-        more = page.next_page_token and page.studies and seen < query.limit
-        return batch.exchange(
-            page.total_count or seen,
-            "; ".join(f"{k}={params[k]}" for k in params if k.startswith(("query", "filter"))),
-            {"token": page.next_page_token, "seen": str(seen)} if more else None,
-        )
+        sent = "; ".join(f"{k}={params[k]}" for k in params if k.startswith(("query", "filter")))
+        seen = 0
+        while seen < query.limit:
+            page = await self.ask(read_studies, "studies", params, accept=(403,))
+            batch = read_records(NAME, query, page.studies[: query.limit - seen], read_study)
+            seen += len(page.studies)
+            yield batch.exchange(page.total_count or seen, sent)
+            if not (page.next_page_token and page.studies):
+                return
+            params["pageToken"] = page.next_page_token
 
 
 def read_studies(response: httpx.Response) -> Page:

@@ -7,7 +7,7 @@ the work's.
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, TypeVar
 from urllib.parse import quote
@@ -123,11 +123,11 @@ class Crossref(ApiSource):
         super().__init__(settings, http, 10 if settings.email else None)
         self._who = {"mailto": settings.email} if settings.email else {}
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Make the search: one request returns all that is asked for. Raises SourceError."""
         asked = parameters(query)
         works = await self.ask(partial(read_message, Works), "works", {**asked, **self._who})
-        return read_records(NAME, query, works.items[: query.limit], read_work).exchange(
+        yield read_records(NAME, query, works.items[: query.limit], read_work).exchange(
             works.total, f"query={asked['query']}; filter={asked['filter']}"
         )
 

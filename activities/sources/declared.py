@@ -11,7 +11,7 @@ point of the group `determinator.sources`, under its name.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
 import httpx
 from pydantic import ConfigDict, ValidationError, validate_call
@@ -71,7 +71,7 @@ class DeclaredSource:
             http.pace(self.info.name, self.info.rate_per_second)
         return DeclaredSource(self.info, self._function, settings=settings, http=http)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Call the function once. Raises SourceError, whatever the function raises."""
         name, filters = self.info.name, query.filters
         offered: dict[str, object] = {
@@ -102,7 +102,7 @@ class DeclaredSource:
         except Exception as error:
             raise Malformed(f"{name} failed: {type(error).__name__}: {error}") from error
         kept = [self._complete(record, query.text) for record in records if record.text.strip()]
-        return Exchange(
+        yield Exchange(
             records=tuple(kept),
             hits=len(records),
             set_aside=len(records) - len(kept),

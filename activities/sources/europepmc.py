@@ -3,7 +3,7 @@
 REST search, core results: https://europepmc.org/RestfulWebService. One exchange a search.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 import httpx
@@ -121,7 +121,7 @@ class EuropePmc(ApiSource):
         super().__init__(settings, http)
         self._email = settings.email
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """The best matches in one request. Raises SourceError."""
         if not query.text.strip():
             raise Refused("europepmc was asked an empty query")
@@ -137,7 +137,7 @@ class EuropePmc(ApiSource):
         if self._email:
             params["email"] = self._email
         page = await self.ask(read_search, "search", params)
-        return read_records("europepmc", query, page.results, read_result).exchange(page.hits, sent)
+        yield read_records("europepmc", query, page.results, read_result).exchange(page.hits, sent)
 
 
 def narrowed(query: Query) -> str:

@@ -12,7 +12,7 @@ folder.
 import asyncio
 import hashlib
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -173,11 +173,11 @@ class EvidenceSource:
         self._settings = settings
         self._index: EvidenceIndex | None = None
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Search what has been collected. Raises StoreError."""
         if self._index is None:
             self._index = index_of(self._settings)
         found = await self._index.search(query.text, query.limit, query.filters)
         origin = Provenance(source="evidence", query=query.text)
         records = tuple(item.work.replace(provenance=(origin,)) for item in found)
-        return Exchange(records=records, hits=len(records), sent=query.text)
+        yield Exchange(records=records, hits=len(records), sent=query.text)

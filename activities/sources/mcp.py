@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
 
 from pydantic import JsonValue
@@ -61,7 +61,7 @@ class McpToolSource:
             return f"{variable} is not set, which holds the token for {self._chosen.url}"
         return ""
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """One search. Raises SourceError."""
         try:
             turn = self._limiter.passage() if self._limiter else nullcontext()
@@ -70,7 +70,7 @@ class McpToolSource:
         except TimeoutError as error:
             raise TooSlow(f"{self.info.name} did not answer within {self._chosen.timeout:g} s") from error
         batch = read_records(self.info.name, query, found[: query.limit], self._evidence)
-        return batch.exchange(len(found), query.text)
+        yield batch.exchange(len(found), query.text)
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
         """The items of a search, from a process of its own, which ends with it. Raises SourceError."""

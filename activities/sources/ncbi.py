@@ -5,10 +5,9 @@ requests a second without a key and 10 with one, `tool` and `email` on every req
 ids. NCBI reports many failures with status 200: every answer is validated before it counts as success.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import httpx
@@ -16,14 +15,14 @@ from lxml import etree
 from pydantic import Field
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.contracts.evidence import Evidence, Query
+from activities.contracts.evidence import Query
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.answers import read_answer
 from activities.sources.http.client import Check, Http
 from activities.sources.http.reading import read_json, read_xml
-from activities.sources.records import SET_ASIDE, Wire, at, read_page, read_records
+from activities.sources.records import Wire, at, read_page
 
 BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 QUEUE = "determinator-ncbi"
@@ -81,6 +80,13 @@ class Summaries(Wire):
     """By id; and the list of ids under `uids`."""
 
 
+class Matches(NamedTuple):
+    """What matches a search: the ids of the best, and the exchange that named them."""
+
+    ids: Sequence[str]
+    exchange: Exchange
+
+
 class Eutils:
     """The utilities for the database that a source has its name from."""
 
@@ -95,9 +101,8 @@ class Eutils:
             self._common["api_key"] = settings.ncbi_api_key.get_secret_value()
         http.pace(source, requests_per_second(settings), group=GATE)
 
-    async def search(self, query: Query, limit: int) -> Exchange:
-        """esearch: the ids of the best matches, as a cursor. The term is sent as typed; filters are joined to
-        it with AND."""
+    async def search(self, query: Query, limit: int) -> Matches:
+        """esearch: the best matches. The term is sent as typed; filters are joined to it with AND."""
         if not query.text.strip():
             raise Refused(f"{self.source} was asked an empty query")
         params = {
@@ -111,7 +116,8 @@ class Eutils:
         response = await self._ask("esearch.fcgi", params, lambda answer: read_search(answer, self.source))
         found = read_search(response, self.source)
         ids = (found.ids or ())[:limit]
-        return first(ids, len(ids) if found.matches is None else found.matches, params["term"], found.notes)
+        hits = len(ids) if found.matches is None else found.matches
+        return Matches(ids, Exchange(hits=hits, sent=params["term"], detail=found.notes))
 
     async def fetch(
         self,
@@ -177,45 +183,6 @@ class Eutils:
         if len(url) + len(urlencode(everything)) > MAX_URL_CHARS:
             return await self._http.send(self.source, "POST", url, form=everything, check=check)
         return await self._http.get(self.source, url, params=everything, check=check, max_age=max_age)
-
-
-def first(ids: Sequence[str], hits: int, sent: str, notes: str = "") -> Exchange:
-    """What the first exchange of a search answers: the ids to fetch, or the end when there are none."""
-    cursor = {"ids": ",".join(ids), "hits": str(hits)} if ids else None
-    return Exchange(hits=hits, sent=sent, cursor=cursor, detail=notes)
-
-
-def ids_in(cursor: Mapping[str, str]) -> list[str]:
-    """The ids that the first exchange of a search answered."""
-    return [found for found in cursor.get("ids", "").split(",") if found]
-
-
-def of_search(step: Exchange, cursor: Mapping[str, str]) -> Exchange:
-    """What was fetched, with the number of matches that the first exchange of its search told."""
-    hits = cursor.get("hits", "")
-    return replace(step, hits=int(hits) if hits.isdigit() else len(ids_in(cursor)))
-
-
-def read_set(
-    source: str,
-    elements: Iterable[etree._Element],
-    read: Callable[[etree._Element], Evidence],
-    asked: int,
-    query: str,
-) -> Exchange:
-    """The records of a fetch of so many ids. What is not returned counts as set aside. Raises Malformed when
-    none can be read."""
-    batch = read_records(source, Query(text=query), elements, read)
-    absent = max(asked - len(batch.records) - batch.set_aside, 0)
-    why = ", ".join(
-        filter(None, (batch.detail.removeprefix(SET_ASIDE), f"{absent} not returned" if absent else ""))
-    )
-    return Exchange(
-        records=batch.records,
-        hits=len(batch.records),
-        set_aside=batch.set_aside + absent,
-        detail=f"{SET_ASIDE}{why}" if why else "",
-    )
 
 
 def read_search(response: httpx.Response, source: str) -> Found:

@@ -10,7 +10,7 @@ as parameters of statements that `graph_schema` makes, in read transactions.
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -81,23 +81,18 @@ class Neo4jSource:
             title=f"{title} (graph database)", domains=("biomedical", "local") if here else ("biomedical",)
         )
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Look for one kind of path. Raises SourceError."""
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """Look for one kind of path after the other. Raises SourceError."""
         if self.missing or self._schema is None:
             raise Refused(f"neo4j {self.missing}")
-        statements = self._schema.statements
-        number = int((cursor or {}).get("statement", "0"))
-        found_before = int((cursor or {}).get("found", "0"))
-        names = names_in(query.text)
-        if not names:
-            return Exchange(sent=query.text)
-        wanted = query.limit - found_before
-        paths = await self._ask(statements[number], names, wanted)
-        records = tuple(self._record(path, statements[number], query.text) for path in paths)
-        found = found_before + len(records)
-        more = number + 1 < len(statements) and found < query.limit
-        following = {"statement": str(number + 1), "found": str(found)} if more else None
-        return Exchange(records=records, hits=found, sent=query.text, cursor=following)
+        names, hits = names_in(query.text), 0
+        for statement in self._schema.statements if names else ():
+            paths = await self._ask(statement, names, query.limit - hits)
+            hits += len(paths)
+            records = tuple(self._record(path, statement, query.text) for path in paths)
+            yield Exchange(records=records, hits=hits, sent=query.text)
+            if hits >= query.limit:
+                return
 
     async def _ask(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
         """What the database answers; asked again where it hangs or is not reached. Raises SourceError."""

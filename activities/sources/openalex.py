@@ -5,7 +5,7 @@ standing OpenAlex knows; that it is false does not say that nothing was correcte
 `filters.publication_types` are OpenAlex's own, such as `review` or `preprint`.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated
 
 from pydantic import Field, JsonValue
@@ -83,19 +83,17 @@ class OpenAlex(ApiSource):
         who = {"mailto": settings.email, "api_key": key.get_secret_value() if key else None}
         self._who = {name: value for name, value in who.items() if value}
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Fetch one page of works. Raises SourceError."""
-        number = int(cursor["page"]) if cursor else 1
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """Fetch page after page of works. Raises SourceError."""
         asked = parameters(query)
-        params = {**asked, "select": FIELDS, "page": str(number), **self._who}
-        page = await self.page(Page, "works", params)
-        seen = (number - 1) * PER_PAGE
-        more = len(page.results) == PER_PAGE and seen + PER_PAGE < query.limit
-        return read_records(NAME, query, page.results[: query.limit - seen], read_work).exchange(
-            page.count,
-            f"search={asked['search']}; filter={asked['filter']}",
-            {"page": str(number + 1)} if more else None,
-        )
+        sent = f"search={asked['search']}; filter={asked['filter']}"
+        for seen in range(0, query.limit, PER_PAGE):
+            params = {**asked, "select": FIELDS, "page": str(seen // PER_PAGE + 1), **self._who}
+            page = await self.page(Page, "works", params)
+            batch = read_records(NAME, query, page.results[: query.limit - seen], read_work)
+            yield batch.exchange(page.count, sent)
+            if len(page.results) < PER_PAGE:
+                return
 
 
 def parameters(query: Query) -> dict[str, str]:

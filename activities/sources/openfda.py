@@ -6,7 +6,8 @@ rest. 404 is openFDA's way to say that nothing matches.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
+from functools import partial
 from urllib.parse import urlencode
 
 import httpx
@@ -60,30 +61,21 @@ class OpenFda(ApiSource):
     info = info_of(NAME)
     key_header = "x-api-key"
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Ask the next endpoint. Raises SourceError."""
-        shares = shares_of(query)
-        endpoint = cursor["endpoint"] if cursor else next(iter(shares))
-        params = parameters(endpoint, query.text, shares[endpoint])
-        page = await self.ask(answer, f"drug/{endpoint}.json", params, accept=(404, 500))
-        if endpoint == "event":
-            address = f"{self.address}/drug/event.json?{urlencode(params)}"
-            batch = read_records(
-                NAME,
-                query,
-                [page] if page.results else [],
-                lambda p: reaction_report(p, query.text, address),
-            )
-        else:
-            read = read_approval if endpoint == "drugsfda" else read_label
-            batch = read_records(NAME, query, page.results, read)
-        later = list(shares)[list(shares).index(endpoint) + 1 :]
-        detail = f"{endpoint}: {batch.detail or ('no match' if not page.results else '')}".rstrip(": ")
-        return batch._replace(detail=detail).exchange(
-            page.total or len(batch.records) + batch.set_aside,
-            params["search"],
-            {"endpoint": later[0]} if later else None,
-        )
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """Ask one endpoint after the other. Raises SourceError."""
+        for endpoint, share in shares_of(query).items():
+            params = parameters(endpoint, query.text, share)
+            page = await self.ask(answer, f"drug/{endpoint}.json", params, accept=(404, 500))
+            if endpoint == "event":
+                address = f"{self.address}/drug/event.json?{urlencode(params)}"
+                read_counts = partial(reaction_report, asked=query.text, address=address)
+                batch = read_records(NAME, query, [page] if page.results else [], read_counts)
+            else:
+                read = read_approval if endpoint == "drugsfda" else read_label
+                batch = read_records(NAME, query, page.results, read)
+            detail = f"{endpoint}: {batch.detail or ('no match' if not page.results else '')}".rstrip(": ")
+            hits = page.total or len(batch.records) + batch.set_aside
+            yield batch._replace(detail=detail).exchange(hits, params["search"])
 
 
 def shares_of(query: Query) -> dict[str, int]:

@@ -5,7 +5,7 @@ Only fields are asked for that current and coming versions of the schema share: 
 fails the whole query. The names of a drug, whose shape has changed, come from other sources.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from functools import partial
 from typing import Annotated, TypeVar
 
@@ -141,16 +141,16 @@ class OpenTargets(ApiSource):
     url = "https://api.platform.opentargets.org/api/v4"
     info = info_of(NAME)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Search for the drug, then request its data. Raises SourceError."""
-        if cursor is None:
-            asked = drug_asked(query.text)
-            found = await self._ask(SearchAnswer, SEARCH, {"name": asked})
-            own = [hit.id for hit in found.hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]
-            return Exchange(hits=len(own), sent=asked, cursor={"drug": own[0]} if own else None)
-        held = await self._ask(DrugAnswer, DRUG, {"id": cursor["drug"]})
-        drugs = [held.drug] if held.drug else []
-        return read_records(NAME, query, drugs, read_drug).exchange(len(drugs))
+        asked = drug_asked(query.text)
+        found = await self._ask(SearchAnswer, SEARCH, {"name": asked})
+        own = [hit.id for hit in found.hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]
+        yield Exchange(hits=len(own), sent=asked)
+        if own:
+            held = await self._ask(DrugAnswer, DRUG, {"id": own[0]})
+            drugs = [held.drug] if held.drug else []
+            yield read_records(NAME, query, drugs, read_drug).exchange(len(drugs))
 
     async def _ask(self, answer: type[A], query: str, variables: Mapping[str, str]) -> A:
         """One GraphQL query. Raises SourceError; Refused when the endpoint reports errors."""

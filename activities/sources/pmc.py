@@ -3,7 +3,7 @@
 In a run the titles of what all searches of a round found come first, and only what is chosen is fetched.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 from lxml import etree
@@ -17,8 +17,8 @@ from activities.sources import publication
 from activities.sources.base import Exchange, Listing
 from activities.sources.http.client import Http
 from activities.sources.names import info_of
-from activities.sources.ncbi import Eutils, ids_in, of_search, read_set, requests_per_second
-from activities.sources.records import facts
+from activities.sources.ncbi import Eutils, requests_per_second
+from activities.sources.records import facts, read_records
 
 MAX_ARTICLES = 50
 """Full texts asked for at once; one is about 200 kB of XML."""
@@ -35,22 +35,23 @@ class Pmc:
             rate=f"{rate:.0f} requests a second, together with PubMed", rate_per_second=rate
         )
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """esearch without a cursor, efetch of the cursor's ids with one. Raises SourceError."""
-        if cursor is None:
-            return await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
-        return of_search(await self.fetch(ids_in(cursor), query.text), cursor)
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """esearch, then efetch. Raises SourceError."""
+        found = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
+        yield found.exchange
+        if found.ids:
+            yield replace(await self.fetch(found.ids, query.text), hits=found.exchange.hits)
 
     async def list_results(self, query: Query) -> Listing:
         """esearch, then esummary: titles, of which those are chosen that are read. Raises SourceError."""
         found = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
-        ids = ids_in(found.cursor or {})
-        titles = await self._eutils.titles(ids)
+        titles = await self._eutils.titles(found.ids)
         results = (
             Listed(name=f"pmc:{number}", address=number, title=titles.get(number, ""), queries=(query.text,))
-            for number in ids
+            for number in found.ids
         )
-        return Listing(tuple(results), found.hits, 0, found.sent, found.detail)
+        answer = found.exchange
+        return Listing(tuple(results), answer.hits, 0, answer.sent, answer.detail)
 
     async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
         """One efetch of all that was chosen. Raises SourceError."""
@@ -74,10 +75,11 @@ class Pmc:
 
 def read_articles(tree: etree._Element, asked: int, query: str) -> Exchange:
     """Every article of a pmc-articleset that has a text. The others are counted, and why is said."""
-    found = read_set("pmc", tree.iterfind("article"), read_evidence, asked, query)
+    found = read_records("pmc", Query(text=query), tree.iterfind("article"), read_evidence, asked)
     closed = sum(not record.full_text for record in found.records)
     note = f"{closed} with the abstract only (publisher's choice)" if closed else ""
-    return replace(found, detail="; ".join(filter(None, (found.detail, note))))
+    detail = "; ".join(filter(None, (found.detail, note)))
+    return found._replace(detail=detail).exchange(len(found.records))
 
 
 def read_evidence(article: etree._Element) -> Evidence:

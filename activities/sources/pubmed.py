@@ -6,7 +6,7 @@ understood: `related:PMID` (similar articles), `citedby:PMID` (articles in PubMe
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from lxml import etree
@@ -20,16 +20,8 @@ from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.names import info_of
-from activities.sources.ncbi import (
-    MAX_IDS,
-    Eutils,
-    first,
-    ids_in,
-    of_search,
-    read_set,
-    requests_per_second,
-)
-from activities.sources.records import facts
+from activities.sources.ncbi import MAX_IDS, Eutils, Matches, requests_per_second
+from activities.sources.records import facts, read_records
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 """Elements that are a record."""
@@ -49,16 +41,18 @@ class PubMed:
         self.address = self._eutils.address
         self.info = info_of("pubmed").replace(rate=f"{rate:.0f} requests a second", rate_per_second=rate)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """esearch (or elink) without a cursor, efetch of the cursor's ids with one. Raises SourceError."""
-        if cursor is not None:
-            return of_search(await self.fetch(ids_in(cursor), query.text), cursor)
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """esearch (or elink), then efetch. Raises SourceError."""
         # Records without an abstract are set aside, so a few more are asked for than are wanted.
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):
             linked = await self._eutils.links(link.group(2), _LINKS[link.group(1).lower()])
-            return first(linked[:limit], len(linked), query.text)
-        return await self._eutils.search(query, limit)
+            found = Matches(linked[:limit], Exchange(hits=len(linked), sent=query.text))
+        else:
+            found = await self._eutils.search(query, limit)
+        yield found.exchange
+        if found.ids:
+            yield replace(await self.fetch(found.ids, query.text), hits=found.exchange.hits)
 
     async def fetch(self, pmids: Sequence[str], query: str = "", max_age: float | None = None) -> Exchange:
         """The records of PMIDs (at most 200), in their order; see `Http.get` for `max_age`.
@@ -83,11 +77,11 @@ def read_articles(tree: etree._Element, pmids: Sequence[str], query: str) -> Exc
     """Every record of a PubmedArticleSet that has a text, in the order of the PMIDs. The others are counted,
     and why is said."""
     elements = (element for element in tree if element.tag in RECORDS)
-    found = read_set("pubmed", elements, read_record, len(set(pmids)), query)
+    found = read_records("pubmed", Query(text=query), elements, read_record, len(set(pmids)))
     records = {record.identifiers.pmid: record for record in found.records}
     order = {pmid: place for place, pmid in enumerate(pmids)}
     ordered = sorted(records.values(), key=lambda one: order.get(one.identifiers.pmid or "", len(order)))
-    return replace(found, records=tuple(ordered))
+    return found._replace(records=tuple(ordered)).exchange(len(found.records))
 
 
 def read_record(element: etree._Element) -> Evidence:

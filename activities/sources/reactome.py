@@ -6,7 +6,8 @@ protein takes part in when the query is a UniProt accession.
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import httpx
 from pydantic import JsonValue
@@ -70,21 +71,19 @@ class Reactome(ApiSource):
     url = "https://reactome.org/ContentService"
     info = info_of(NAME)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """One answer. Raises SourceError."""
-        accession = query.text.strip().upper()
-        if ACCESSION.fullmatch(accession):
-            return await self._of_protein(query, accession)
-        words = " ".join(re.sub(r'\bAND\b|[\\"()\[\]]', " ", query.text).split())
-        parameters = {"query": words, "species": HUMAN, "types": "Pathway", "cluster": "true"}
-        items = await self.ask(read_search, "search/query", parameters, accept=(404,))
-        return read_records(NAME, query, items[: query.limit], read_entry).exchange(len(items), words)
-
-    async def _of_protein(self, query: Query, accession: str) -> Exchange:
-        path = f"data/mapping/UniProt/{accession}/pathways"
-        items = await self.ask(read_list, path, {"species": TAXON}, accept=(404,))
-        batch = read_records(NAME, query, items[: query.limit], lambda item: read_pathway(item, accession))
-        return batch.exchange(len(items), accession)
+        sent = query.text.strip().upper()
+        read: Callable[[JsonValue], Evidence] = read_entry
+        if ACCESSION.fullmatch(sent):
+            path = f"data/mapping/UniProt/{sent}/pathways"
+            items = await self.ask(read_list, path, {"species": TAXON}, accept=(404,))
+            read = partial(read_pathway, accession=sent)
+        else:
+            sent = " ".join(re.sub(r'\bAND\b|[\\"()\[\]]', " ", query.text).split())
+            parameters = {"query": sent, "species": HUMAN, "types": "Pathway", "cluster": "true"}
+            items = await self.ask(read_search, "search/query", parameters, accept=(404,))
+        yield read_records(NAME, query, items[: query.limit], read).exchange(len(items), sent)
 
 
 def _matches_nothing(response: httpx.Response) -> bool:

@@ -36,8 +36,6 @@ from activities.text.study_design import EVIDENCE, own_design
 
 log = structlog.get_logger()
 
-SET_ASIDE = "set aside: "
-"""What a detail begins with that says why records are missing."""
 Item = TypeVar("Item")
 Page = TypeVar("Page", bound="Wire")
 
@@ -147,9 +145,9 @@ class Batch(NamedTuple):
     detail: str
     """Why records were set aside, with counts; empty when none was."""
 
-    def exchange(self, hits: int, sent: str = "", cursor: Mapping[str, str] | None = None) -> Exchange:
+    def exchange(self, hits: int, sent: str = "") -> Exchange:
         """The exchange that had this answer."""
-        return Exchange(self.records, hits, self.set_aside, sent, cursor, self.detail)
+        return Exchange(self.records, hits, self.set_aside, sent, self.detail)
 
 
 def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
@@ -164,11 +162,13 @@ def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
         ) from error
 
 
-def read_records(source: str, query: Query, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Batch:
+def read_records(
+    source: str, query: Query, items: Iterable[Item], read: Callable[[Item], Evidence], wanted: int = 0
+) -> Batch:
     """Read records one by one with `read`, which raises ValueError or one of its kind for a bad one.
 
-    A record whose text is empty is set aside as well. Provenance is added here. Raises Malformed
-    when none of them can be read.
+    A record whose text is empty is set aside as well, and so are those that were asked for by name (`wanted`,
+    their number) and did not come. Provenance is added here. Raises Malformed when none of them can be read.
     """
     kept: list[Evidence] = []
     reasons: Counter[str] = Counter()
@@ -188,8 +188,10 @@ def read_records(source: str, query: Query, items: Iterable[Item], read: Callabl
             kept.append(record.replace(provenance=(found,)))
     if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not kept:
         raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
-    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-    return Batch(tuple(kept), reasons.total(), f"{SET_ASIDE}{why}" if why else "")
+    if (absent := wanted - len(kept) - reasons.total()) > 0:
+        reasons["not returned"] = absent
+    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
+    return Batch(tuple(kept), reasons.total(), f"set aside: {why}" if why else "")
 
 
 def database_record(

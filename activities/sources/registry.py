@@ -10,7 +10,7 @@ to fix it, empty when it is ready. One that needs the network says where it asks
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from importlib.metadata import EntryPoint
 from typing import cast
 
@@ -37,7 +37,7 @@ class ClosedSource:
         self.info = info
         self.missing = missing
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         raise Refused(f"{self.info.name} is not enabled: {self.missing}")
 
 

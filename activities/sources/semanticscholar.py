@@ -6,7 +6,7 @@ shown as a fact and are never part of the text, for no author wrote them.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 import httpx
@@ -88,16 +88,15 @@ class SemanticScholar(ApiSource):
     info = info_of(NAME)
     key_header = "x-api-key"
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        """Fetch one page. Raises SourceError."""
-        offset = int(cursor["offset"]) if cursor else 0
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        """Fetch page after page. Raises SourceError."""
         params = parameters(query)
-        items, total = await self.ask(answer, "paper/search", {**params, "offset": str(offset)})
-        seen = offset + len(items)
-        more = len(items) == PER_PAGE and seen < query.limit
-        return read_records(NAME, query, items[: query.limit - offset], read_paper).exchange(
-            len(items) if total is None else total, params["query"], {"offset": str(seen)} if more else None
-        )
+        for offset in range(0, query.limit, PER_PAGE):
+            items, total = await self.ask(answer, "paper/search", {**params, "offset": str(offset)})
+            batch = read_records(NAME, query, items[: query.limit - offset], read_paper)
+            yield batch.exchange(len(items) if total is None else total, params["query"])
+            if len(items) < PER_PAGE:
+                return
 
 
 def parameters(query: Query) -> dict[str, str]:

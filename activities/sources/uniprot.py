@@ -5,7 +5,7 @@ in reviewed human entries.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated
 
 import httpx
@@ -82,7 +82,7 @@ class UniProt(ApiSource):
     url = "https://rest.uniprot.org"
     info = info_of(NAME)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """One page of entries. Raises SourceError."""
         sent = entry_query(query.text)
         params: dict[str, str | int] = {
@@ -92,7 +92,7 @@ class UniProt(ApiSource):
             "size": query.limit,
         }
         entries, hits = await self.ask(read_entries, "uniprotkb/search", params)
-        return read_records(NAME, query, entries, read_entry).exchange(hits, sent)
+        yield read_records(NAME, query, entries, read_entry).exchange(hits, sent)
 
 
 def read_entries(response: httpx.Response) -> tuple[tuple[JsonValue, ...], int]:

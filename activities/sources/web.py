@@ -8,7 +8,7 @@ and the facts `read` and `page_not_read` say so.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 import httpx
@@ -21,7 +21,7 @@ from activities.contracts.evidence import Evidence, Identifiers, Provenance, Que
 from activities.contracts.search import Listed
 from activities.documents.read import Text
 from activities.settings import Settings
-from activities.sources.base import Exchange, Listing, exchange_of
+from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http
 from activities.sources.http.pages import PageReader, SafePages
 from activities.sources.http.reading import read_json
@@ -62,9 +62,9 @@ class WebSource(ABC):
     async def ask(self, query: Query, wanted: int) -> Listing:
         """One request to the engine: the results that have a usable address. Raises SourceError."""
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Ask the engine, or read every page that it named. Raises SourceError for the engine only."""
-        return await exchange_of(self, query, cursor)
+        return read_all_listed(self, query)
 
     async def list_results(self, query: Query) -> Listing:
         """What the engine names, each address once. Raises SourceError."""

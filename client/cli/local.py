@@ -342,7 +342,7 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
                 query = Query(text="aspirin", limit=1)
                 try:
                     async with asyncio.timeout(PROBE_SECONDS * 3):
-                        await built[option.info.name].exchange(query, None)
+                        await anext(built[option.info.name].exchanges(query))
                 except SourceError as error:
                     yield Check(name, "warn", advice(str(error)))
                 except TimeoutError:

@@ -6,7 +6,7 @@ documents come back through the evidence store, as in a run.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
 from typing import TypeVar
 
@@ -113,7 +113,7 @@ class FleetSource:
         self._store = store
         self.info = info
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """See `activities.sources.base.Source`. Raises SourceError, and RPCError when the server is away."""
         name = self.info.name
         task = SearchTask(run_id=f"search-{name}", source=name, query=query, as_given=True)
@@ -130,7 +130,7 @@ class FleetSource:
                 f"a worker searched {self.info.title}, but its evidence store cannot be read here; "
                 f"set DETERMINATOR_STORE_URL to the workers' store ({error})"
             ) from error
-        return Exchange(
+        yield Exchange(
             records=records,
             hits=hits.hits,
             set_aside=hits.set_aside,

@@ -1,6 +1,6 @@
 """The first step: what the worker has, and one clear line for what it has not."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -22,8 +22,8 @@ class Stub:
         self.info = SourceInfo.model_validate({"name": name, "title": name, "covers": "Tests.", **info})
         self.missing = missing
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        return Exchange()
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        yield Exchange()
 
 
 SOURCES = {

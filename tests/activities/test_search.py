@@ -2,8 +2,9 @@
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import httpx
@@ -40,8 +41,8 @@ class Brought:
     records: Sequence[Evidence]
     info: SourceInfo = LIBRARY
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        return Exchange(records=tuple(self.records), hits=len(self.records))
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        yield Exchange(records=tuple(self.records), hits=len(self.records))
 
 
 async def searched(tmp_path: Path, *records: Evidence) -> Hits:
@@ -108,7 +109,7 @@ class Failing:
     error: SourceError
     info: SourceInfo = LIBRARY
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         raise self.error
 
 
@@ -152,18 +153,18 @@ class Paged:
     info: SourceInfo = LIBRARY
     asked: int = 0
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        self.asked += 1
-        number = int(cursor["page"]) if cursor else 1
-        if number > self.pages and self.error:
-            raise self.error
-        try:
-            async with time_for_one_request(None):
-                await asyncio.sleep(self.seconds)
-        except TimeoutError as error:
-            raise TooSlow("it did not answer") from error
-        item = Evidence(evidence_id=f"w{number}", source="library", title="T", text=f"text {number}")
-        return Exchange(records=(item,), hits=900, cursor={"page": str(number + 1)})
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        for number in count(1):
+            self.asked += 1
+            if number > self.pages and self.error:
+                raise self.error
+            try:
+                async with time_for_one_request(None):
+                    await asyncio.sleep(self.seconds)
+            except TimeoutError as error:
+                raise TooSlow("it did not answer") from error
+            item = Evidence(evidence_id=f"w{number}", source="library", title="T", text=f"text {number}")
+            yield Exchange(records=(item,), hits=900)
 
 
 async def test_a_source_that_fails_or_never_ends_keeps_what_it_gave(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 
 import httpx
 import pytest
@@ -19,7 +19,7 @@ from activities.sources.standing_lookup import StandingLookup
 from tests.replay import RECORDED
 from tests.security.test_bodies import http
 
-Reading = Callable[[Http], Coroutine[object, object, object]]
+Reading = Callable[[Http], Awaitable[object]]
 READINGS: dict[str, tuple[str, Reading]] = {
     "pubmed": (
         "pubmed/efetch_structured_abstract_rct_22663011.xml",
@@ -32,7 +32,7 @@ READINGS: dict[str, tuple[str, Reading]] = {
     ),
     "arxiv": (
         "arxiv/search_10.xml",
-        lambda http: arxiv.ArXiv(Settings(), http).exchange(Query(text="aspirin", limit=10)),
+        lambda http: anext(arxiv.ArXiv(Settings(), http).exchanges(Query(text="aspirin", limit=10))),
     ),
 }
 

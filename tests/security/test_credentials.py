@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -130,7 +131,7 @@ class Naming:
 
     info = SourceInfo(name="naming", title="Naming", covers="", how_to_enable="")
 
-    async def exchange(self, query: Query, cursor: object = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         item = Evidence(
             evidence_id="x",
             source="naming",
@@ -139,7 +140,7 @@ class Naming:
             url=MODEL,
             identifiers=Identifiers(url=MODEL),
         )
-        return Exchange(records=(item,), hits=1)
+        yield Exchange(records=(item,), hits=1)
 
 
 async def test_no_stored_item_holds_them(configured: Settings, tmp_path: Path) -> None:

@@ -34,15 +34,15 @@ async def test_a_large_library_answers_as_a_small_one(
     write(tmp_path / "library", 400)
     small = LibrarySource(Settings(home=tmp_path / "small", library=tmp_path / "library"))
     queries = ["number123 of the ward", "followed for 17 months", "hospital ward3 number45", "zebrafish", "?"]
-    expected = [await small.exchange(Query(text=text, limit=3)) for text in queries]
+    expected = [await anext(small.exchanges(Query(text=text, limit=3))) for text in queries]
     for attempt in range(2):
         large = LibrarySource(Settings(home=tmp_path / "large", library=tmp_path / "library"))
         for text, wanted in zip(queries, expected, strict=True):
-            found = await large.exchange(Query(text=text, limit=3))
+            found = await anext(large.exchanges(Query(text=text, limit=3)))
             assert found.hits == wanted.hits, (attempt, text)
             assert [r.evidence_id for r in found.records[:1]] == [r.evidence_id for r in wanted.records[:1]]
             assert found.set_aside == wanted.set_aside == 1
-    recent = await large.exchange(Query(text="hospital", limit=5, filters=Filters(year_from=2015)))
+    recent = await anext(large.exchanges(Query(text="hospital", limit=5, filters=Filters(year_from=2015))))
     assert len(recent.records) == 5
     assert all((record.year or 0) >= 2015 for record in recent.records)
 
@@ -68,6 +68,7 @@ def test_100_000_records_need_less_than_500_mb(tmp_path: Path) -> None:
             file.write(json.dumps({"title": f"Study {n}", "abstract": text, "pmid": n + 1}) + "\n")
     program = (
         "import asyncio, os, sys\nfrom pathlib import Path\nfrom activities.settings import Settings\n"
+        "from activities.sources.base import search\n"
         "from activities.sources.library import LibrarySource\n"
         "from activities.contracts.evidence import Query\n"
         # what `getrusage` says of a new process includes the peak of the process that started it
@@ -87,7 +88,7 @@ def test_100_000_records_need_less_than_500_mb(tmp_path: Path) -> None:
         "        time.sleep(0.2)\n"
         "threading.Thread(target=watch, daemon=True).start()\n"
         "source = LibrarySource(Settings(home=Path(sys.argv[1]), library=Path(sys.argv[2])))\n"
-        "found = asyncio.run(source.exchange(Query(text='number99 recorded')))\n"
+        "found = asyncio.run(search(source, Query(text='number99 recorded')))\n"
         "assert found.records, found\n"
         "assert readers_peak\n"
         "print(peak(os.getpid()) + sum(readers_peak.values()))\n"

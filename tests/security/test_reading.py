@@ -15,6 +15,7 @@ from activities.contracts.evidence import Query
 from activities.documents.read import Text, Unreadable
 from activities.documents.readers import Readers
 from activities.settings import Settings
+from activities.sources.base import search
 from activities.sources.library import LibrarySource
 from tests.libraries import read_folder
 
@@ -132,7 +133,7 @@ async def test_nothing_else_waits_while_documents_are_read(tmp_path: Path) -> No
     for number in range(3):
         (library / f"{number}.html").write_bytes(attributes(400_000 + number))
     source = LibrarySource(Settings(home=tmp_path / "home", library=library))
-    searching = asyncio.create_task(source.exchange(Query(text="words")))
+    searching = asyncio.create_task(search(source, Query(text="words")))
     await asyncio.sleep(0.5)
     slowest = 0.0
     for _ in range(20):
@@ -171,7 +172,7 @@ async def test_a_search_says_that_a_document_is_cut(tmp_path: Path) -> None:
     library.mkdir()
     (library / "long.txt").write_text("words of a very long text " * 200_000)
     source = LibrarySource(Settings(home=tmp_path / "home", library=library))
-    found = await source.exchange(Query(text="very long text"))
+    found = await anext(source.exchanges(Query(text="very long text")))
     assert "cut" in found.detail
 
 

@@ -1,6 +1,6 @@
 """The public interface as a type checker sees it. mypy reads this file; nothing runs it."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import assert_type
 
 from determinator import (
@@ -62,8 +62,8 @@ class Example:
     def __init__(self, settings: Settings, http: Http) -> None:
         self.http = http
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
-        return Exchange(records=(), hits=0, sent=query.text)
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        yield Exchange(records=(), hits=0, sent=query.text)
 
 
 def build(settings: Settings, http: Http) -> Source:

@@ -1,7 +1,7 @@
 """Candidates are looked up by a step of their own: at the same time, within a run's time and permissions."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 
 import pytest
 from pydantic import JsonValue
@@ -34,7 +34,7 @@ class Register:
         self.asked: list[str] = []
         self._together = asyncio.Barrier(together) if together else None
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         self.asked.append(query.text)
         if self._together is not None:
             async with asyncio.timeout(20):
@@ -45,7 +45,7 @@ class Register:
             "mec_id": len(self.asked),
             "mechanism_of_action": f"Inhibitor of what {query.text} inhibits",
         }
-        return Exchange(records=(read_mechanism(row, query.text),))
+        yield Exchange(records=(read_mechanism(row, query.text),))
 
 
 def option(name: str, enabled: bool = True) -> SourceOption:

@@ -5,7 +5,7 @@ clock of its own, which is put forward a week at a time.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -83,11 +83,11 @@ class Papers:
         self.asked: list[str] = []
         self.closed = False
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         self.asked.append(query.text)
         if self.closed:
             raise Refused("alpha is closed")
-        return Exchange(records=tuple(self.works), hits=len(self.works), sent=query.text)
+        yield Exchange(records=tuple(self.works), hits=len(self.works), sent=query.text)
 
 
 class RefreshCase:

@@ -1,7 +1,7 @@
 """The user's own documents as a source: no network, no key."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,12 +66,12 @@ class LibrarySource:
 
         return Libraries(self._cache, self._speech_model)
 
-    async def exchange(self, query: Query, cursor: Mapping[str, str] | None = None) -> Exchange:
+    async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Rank the folder's documents. Raises Refused for a folder that cannot be read."""
         libraries = self._libraries  # made here, in one thread
         # in a thread of the readers, so that the worker's event loop does not wait
         report = current_report()
-        return await readers().in_thread(lambda stop: self._search(libraries, query, stop, report))
+        yield await readers().in_thread(lambda stop: self._search(libraries, query, stop, report))
 
     def _search(self, libraries: "Libraries", query: Query, stop: Stop, report: Report | None) -> Exchange:
         named = query.filters.options.get("library")

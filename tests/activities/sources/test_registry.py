@@ -98,7 +98,7 @@ async def test_a_declared_function_is_a_source(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_a_wrong_option_is_refused_with_its_name() -> None:
     with pytest.raises(Refused, match="depth"):
-        await notes.exchange(Query(text="q", filters=Filters(options={"depth": "deep"})))
+        await anext(notes.exchanges(Query(text="q", filters=Filters(options={"depth": "deep"}))))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ async def test_whatever_a_function_raises_is_a_failure_of_its_source(
         raise raised
 
     with pytest.raises(kind):
-        await broken.exchange(Query(text="q"))
+        await anext(broken.exchanges(Query(text="q")))
 
 
 async def test_a_function_may_ask_with_the_shared_connections(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ async def test_each_exchange_is_one_request(recording: Any) -> None:
             server.on(path, *(answers if isinstance(answers, tuple) else (answers,)))
         async with client(paced=False) as http:
             source = build(recording.source, pointed_at(server, recording.source, **KEYS), http)
-            await source.exchange(recording.query)
+            await anext(source.exchanges(recording.query))
         assert len(server.asked) == 1
 
 

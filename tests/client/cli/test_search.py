@@ -113,4 +113,4 @@ async def test_a_fleet_without_a_worker_for_it_says_so(
         info = PubMed(settings, http).info.model_copy(update={"queue": "nobody-polls-this"})
     source = FleetSource(temporal_client, info, EvidenceStore.at(settings.evidence_url))
     with pytest.raises(Unavailable, match="no worker searched PubMed within 1 s"):
-        await source.exchange(Query(text="trametinib"))
+        await anext(source.exchanges(Query(text="trametinib")))

@@ -57,34 +57,35 @@ def index_of_sample() -> Path:
 async def test_the_best_match_comes_first_and_the_querys_folder_goes_before_the_settings(
     tmp_path: Path, folder: Path
 ) -> None:
-    found = await source(tmp_path, folder).exchange(Query(text="colchicine heart attack", limit=10))
+    found = await anext(source(tmp_path, folder).exchanges(Query(text="colchicine heart attack", limit=10)))
     assert [r.facts["file"] for r in found.records] == ["heart.txt", "old.jsonl"]
     assert found.hits == 2
-    assert found.cursor is None
     assert found.records[0].provenance[0].query == "colchicine heart attack"
     asked = Query(text="colchicine", filters=Filters(options={"library": str(folder)}))
-    found = await source(tmp_path, None).exchange(asked)
+    found = await anext(source(tmp_path, None).exchanges(asked))
     assert {r.facts["file"] for r in found.records} == {"heart.txt", "old.jsonl"}
     missing = Query(text="x", filters=Filters(options={"library": str(tmp_path / "nowhere")}))
     with pytest.raises(Refused, match="nowhere does not exist"):
-        await source(tmp_path, folder).exchange(missing)
+        await anext(source(tmp_path, folder).exchanges(missing))
 
 
 async def test_filters_narrow_by_year_and_kind(tmp_path: Path, folder: Path) -> None:
     library = source(tmp_path, folder)
-    recent = await library.exchange(Query(text="colchicine", filters=Filters(year_from=2000)))
+    recent = await anext(library.exchanges(Query(text="colchicine", filters=Filters(year_from=2000))))
     assert [r.facts["file"] for r in recent.records] == ["heart.txt"]
-    reviews = await library.exchange(Query(text="colchicine", filters=Filters(publication_types=("Review",))))
+    reviews = await anext(
+        library.exchanges(Query(text="colchicine", filters=Filters(publication_types=("Review",))))
+    )
     assert [r.facts["file"] for r in reviews.records] == ["old.jsonl"]
-    old = await library.exchange(Query(text="colchicine", filters=Filters(year_to=1995)))
+    old = await anext(library.exchanges(Query(text="colchicine", filters=Filters(year_to=1995))))
     assert len(old.records) == 2, "a document without a year passes"
-    both = await library.exchange(Query(text="colchicine", limit=1, filters=Filters(year_to=1980)))
+    both = await anext(library.exchanges(Query(text="colchicine", limit=1, filters=Filters(year_to=1980))))
     assert [r.facts["file"] for r in both.records] == ["heart.txt"], "narrowed before it is cut to the limit"
 
 
 async def test_files_that_cannot_be_read_are_named_and_an_empty_folder_says_so(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
-    found = await source(tmp_path, tmp_path / "none").exchange(Query(text="x"))
+    found = await anext(source(tmp_path, tmp_path / "none").exchanges(Query(text="x")))
     assert found.records == ()
     assert "no documents" in found.detail
     folder = tmp_path / "papers"
@@ -92,7 +93,7 @@ async def test_files_that_cannot_be_read_are_named_and_an_empty_folder_says_so(t
     (folder / "note.txt").write_text("Compound 17 was safe in 18 volunteers.")
     for name in ("a.pdf", "b.pdf", "c.pdf", "d.pdf"):
         (folder / name).write_bytes(b"no PDF at all")
-    answer = await source(tmp_path, folder).exchange(Query(text="compound 17"))
+    answer = await anext(source(tmp_path, folder).exchanges(Query(text="compound 17")))
     assert answer.detail.startswith("4 files or records of the library could not be read: ")
     assert answer.detail.endswith(": a.pdf, b.pdf, c.pdf and 1 more")
     assert answer.records[0].venue == "note.txt"
@@ -119,29 +120,29 @@ async def test_a_file_is_read_once_by_all_searches_and_processes(
 ) -> None:
     counting = Counting(monkeypatch)
     library = source(tmp_path, folder)
-    found = await asyncio.gather(*(library.exchange(Query(text="colchicine")) for _ in range(12)))
+    found = await asyncio.gather(*(anext(library.exchanges(Query(text="colchicine"))) for _ in range(12)))
     assert len({tuple(r.evidence_id for r in f.records) for f in found}) == 1
     assert sorted(counting.files) == ["bone.txt", "heart.txt", "old.jsonl"]
     other = source(tmp_path, folder)  # as another process would
-    assert (await other.exchange(Query(text="colchicine"))).records == found[0].records
+    assert (await anext(other.exchanges(Query(text="colchicine")))).records == found[0].records
     assert len(counting.files) == 3
     (folder / "heart.txt").write_text("Rewritten: colchicine again.")
-    await other.exchange(Query(text="colchicine"))
+    await anext(other.exchanges(Query(text="colchicine")))
     assert counting.files[3:] == ["heart.txt"]
 
 
 async def test_an_open_index_that_was_damaged_is_opened_again(tmp_path: Path, folder: Path) -> None:
     library = source(tmp_path, folder)
-    first = await library.exchange(Query(text="colchicine"))
+    first = await anext(library.exchanges(Query(text="colchicine")))
     for place in (tmp_path / "home" / "cache" / "library").rglob("*.sqlite"):
         place.write_bytes(b"another process writes here" * 4_000)
-    again = await library.exchange(Query(text="colchicine"))
+    again = await anext(library.exchanges(Query(text="colchicine")))
     assert again.records == first.records
 
 
 async def test_a_cache_that_cannot_be_written_fails_no_search(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "home").write_text("a file where a folder should be")
-    assert len((await source(tmp_path, folder).exchange(Query(text="colchicine"))).records) == 2
+    assert len((await anext(source(tmp_path, folder).exchanges(Query(text="colchicine")))).records) == 2
 
 
 async def test_with_a_model_meaning_finds_what_words_do_not(
@@ -150,11 +151,13 @@ async def test_with_a_model_meaning_finds_what_words_do_not(
     asked = Query(text="cardiac", limit=1)
     with monkeypatch.context() as without:
         without.setattr(index, "embedder", lambda: None)
-        assert (await source(tmp_path, folder).exchange(asked)).records == ()
-    found = await source(tmp_path, folder).exchange(asked)
+        assert (await anext(source(tmp_path, folder).exchanges(asked))).records == ()
+    found = await anext(source(tmp_path, folder).exchanges(asked))
     assert [r.facts["file"] for r in found.records] == ["heart.txt"]
     assert found.detail == "", "a folder of a few pages is encoded before its first answer"
-    nothing = await source(tmp_path, folder).exchange(Query(text="heart", filters=Filters(year_to=1980)))
+    nothing = await anext(
+        source(tmp_path, folder).exchanges(Query(text="heart", filters=Filters(year_to=1980)))
+    )
     assert nothing.hits == 1, "what neither shares a word nor resembles is not a hit"
 
 
@@ -165,17 +168,17 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
         monkeypatch.setattr(encoding, name, 0)
     monkeypatch.setattr(encoding, "QUIET_SECONDS", 1.0)
     library, asked = source(tmp_path, folder), Query(text="cardiac", limit=1)
-    early = await library.exchange(Query(text="colchicine gout", limit=1))
+    early = await anext(library.exchanges(Query(text="colchicine gout", limit=1)))
     assert early.records[0].facts["file"] == "old.jsonl"
     assert "3 of 3 documents are not encoded yet" in early.detail
-    assert (await library.exchange(asked)).records == (), "words choose what is read meanwhile"
-    assert "3 of 3" in (await library.exchange(asked)).detail, "it waits while somebody asks"
+    assert (await anext(library.exchanges(asked))).records == (), "words choose what is read meanwhile"
+    assert "3 of 3" in (await anext(library.exchanges(asked))).detail, "it waits while somebody asks"
     opened = library._libraries.open(folder).encoding
     assert opened is not None
     assert await asyncio.to_thread(opened.wait, 60)
-    found = await library.exchange(asked)
+    found = await anext(library.exchanges(asked))
     assert (found.records[0].facts["file"], found.detail) == ("heart.txt", "")
-    again = await source(tmp_path, folder).exchange(asked)
+    again = await anext(source(tmp_path, folder).exchanges(asked))
     assert (again.records, again.detail) == (found.records, ""), "a new process maps the same vectors"
 
 
@@ -183,12 +186,12 @@ async def test_reading_a_folder_reports_how_far_it_is(tmp_path: Path, folder: Pa
     reports: list[tuple[int, int]] = []
     library = source(tmp_path, folder)
     with reporting(lambda done, total: reports.append((done, total))):
-        await library.exchange(Query(text="colchicine"))
+        await anext(library.exchanges(Query(text="colchicine")))
         assert reports == [(0, 3), (1, 3), (2, 3)]
         (folder / "new.txt").write_text("A new one about colchicine.")
-        await library.exchange(Query(text="colchicine"))
+        await anext(library.exchanges(Query(text="colchicine")))
         assert reports[3:] == [(3, 4)]
-        await library.exchange(Query(text="colchicine"))
+        await anext(library.exchanges(Query(text="colchicine")))
     assert len(reports) == 4
 
 
