@@ -204,9 +204,11 @@ class RunContext:
         this loop, the facts are those of the team, and the instruction is that of the turn."""
         background = self.state.plan.background_context if self.state.plan else ""
         known = self.state.team.facts if facts is None else facts
+        asked = question or self.question
         return {
             "run_id": self.run_id,
-            "question": question or self.question,
+            "question": asked,
+            "run_question": "" if asked == self.run_question else self.run_question,
             "background": "\n".join(filter(None, (background, *known))),
             "instruction": self.instruction if instruction is None else instruction,
             "profile": self.profile,

@@ -104,8 +104,6 @@ class OrderInput(StepContext):
 
     evidence: tuple[EvidenceRef, ...]
     """In the order they were found; each names the searches that found it."""
-    run_question: str = ""
-    """The question of the whole run, where it is another than that of the loop."""
     queries: tuple[str, ...] = ()
     """The searches made so far, as they were asked, the latest last."""
     answered: tuple[EvidenceRef, ...] = ()

@@ -89,6 +89,8 @@ class StepContext(Compact):
     section: str = ""
     question: str
     """The question of this loop: the run's, or the section's key question."""
+    run_question: str = ""
+    """The question of the whole run, where it is another one: what a section's "it" stands for."""
     background: str = ""
     profile: Profile
     model: ModelChoice = ModelChoice()

@@ -1,6 +1,6 @@
-"""Judgements that were paid for: kept under the question, the text of the work, the profile, the model and
-the prompt, and used again by later rounds, follow-ups and refreshes. No work is judged twice for one
-question."""
+"""Judgements that were paid for: kept under the question and that of its run, the text of the work, the
+profile, the model and the prompt, and used again by later rounds, follow-ups and refreshes. No work is judged
+twice for one question."""
 
 import hashlib
 import json
@@ -84,7 +84,7 @@ def _key(step: JudgeInput, ref: EvidenceRef) -> str:
     own = own_prompt("judge", step.prompt, evidence=True) if step.prompt else None
     used = own or prompt_file("judge", evidence=True)
     parts = [
-        step.question,
+        [step.question, step.run_question],
         ref.blob,
         step.profile.model_dump(mode="json", include={"name", "criteria", "guidance", "roles"}),
         [step.model.model, step.model.base_url or "", step.model.effort or ""],

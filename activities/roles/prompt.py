@@ -88,6 +88,8 @@ def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: boo
         file = prompt_file(role, evidence=evidence)
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
+    if step.run_question:
+        parts.append(f"It is a part of this one: {clip(step.run_question, MAX_QUESTION_CHARS)}")
     if step.background:
         parts.append("Background:\n" + fenced("background", clip(step.background, MAX_BACKGROUND_CHARS)))
     if step.instruction:

@@ -131,7 +131,6 @@ class JudgeSteps:
         step = OrderInput(
             **context.loop_inputs(),
             evidence=tuple(to_order(ref, queries) for ref in waiting),
-            run_question=context.run_question,
             queries=queries,
             answered=tuple(to_order(ref, ()) for ref in state.evidence if ref.evidence_id in answered),
             most=most,

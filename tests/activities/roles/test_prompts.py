@@ -136,6 +136,19 @@ async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) 
     assert user.index("The reviewer says") < user.index("Look at women only.") < user.index("<<<")
 
 
+@pytest.mark.parametrize("role", ["judge", "writer", "verifier"])
+async def test_who_answers_a_part_is_told_the_whole_question(case: Case, role: Role) -> None:
+    """What a plan's `these drugs` stands for, its section cannot say."""
+    whole = "Which drugs slow dementia, and what harm do they do?"
+    step = case.step(role).model_copy(
+        update={"question": "What harm do these drugs do?", "run_question": whole}
+    )
+    case.server.script(sensible)
+    await case.thinker.think(role, step)
+    user = case.server.bodies[0]["messages"][1]["content"]
+    assert user.startswith(f"Question: {step.question}\n\nIt is a part of this one: {whole}\n\n")
+
+
 async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
     case.server.script(says({"works": []}))
     small = case.settings.model_copy(update={"context_tokens": 2600})
