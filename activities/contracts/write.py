@@ -12,7 +12,6 @@ from activities.contracts.evidence import (
     ClaimKind,
     EvidenceRef,
     Frozen,
-    SearchRecord,
     StandsBy,
     Statement,
     StopReason,
@@ -181,8 +180,6 @@ class VerifyInput(StepContext):
     """As the writer was given them."""
     works_room: int = 0
     """See `SectionDraft.works_room`; 0: as many works as fit."""
-    searches: tuple[SearchRecord, ...] = ()
-    """What was searched, where sentences say what no work has."""
 
 
 class SentenceVerdict(Frozen):

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.tokens import BYTES_PER_TOKEN
-from activities.roles.prompt import fenced, one_line, tried
+from activities.roles.prompt import fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, OneClaim, Text, limits, line
 from activities.roles.works import about_works, compose_works, named_sentences, readable_works
@@ -25,8 +25,6 @@ SHARE_OF_SENTENCES = 0.4
 """Of the prompt's room, for the sentences; the rest is for the works."""
 MAX_LAYOUTS = 4
 """Times that a prompt is laid out: sentences are named by the labels of what is shown, and take its room."""
-MAX_SEARCHES = 20
-"""That are named where sentences say what is missing, the latest ones."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
 MARKS: dict[SentenceKind, str] = {
     "missing": " (says what no work has)",
@@ -50,7 +48,6 @@ class VerdictsAnswer(Loose):
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
     judged = {judgement.evidence_id: judgement for judgement in step.judgements}
     works = readable_works(documents, judged)
-    searched = tried(step.searches, MAX_SEARCHES) if any(s.kind == "missing" for s in step.sentences) else ""
     rows: list[str] = []
     for _ in range(MAX_LAYOUTS):
         prompt = compose_works(
@@ -58,7 +55,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             step,
             works,
             room=room,
-            given=["Sentences:\n" + fenced("claims", "\n".join(rows)), searched],
+            given=["Sentences:\n" + fenced("claims", "\n".join(rows))],
             about=about_works(judged),
             named=named_sentences(judged),
             task=TASK,

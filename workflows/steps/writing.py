@@ -16,7 +16,7 @@ from activities.plural import plural
 with workflow.unsafe.imports_passed_through():
     from activities.analysis.cells import EFFECT_COLUMNS
     from activities.contracts.appraisal import AppraiseInput
-    from activities.contracts.evidence import EvidenceRef, ReportPlanSection, SearchRecord
+    from activities.contracts.evidence import EvidenceRef, ReportPlanSection
     from activities.contracts.judge import Table, WorkJudgement
     from activities.contracts.publish import PlannedSection
     from activities.contracts.write import (
@@ -39,7 +39,7 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.context import RunContext
 from workflows.events import EventLog
-from workflows.rules.payload_limits import ROOM, rows, shown, size, within
+from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
 from workflows.steps.model import ModelSteps
 from workflows.steps.ordering import OrderSteps
@@ -147,7 +147,6 @@ class WritingSteps:
             evidence=step.evidence,
             judgements=step.judgements,
             works_room=draft.works_room,
-            searches=self._searches(sentences),
         )
         return verdicts.with_verdicts(draft, await self._read(check, section))
 
@@ -160,11 +159,6 @@ class WritingSteps:
             Items(type="verifying", items=count, section_id=section), f"verifying {plural(count, 'sentence')}"
         )
         return await self.models.execute(VERIFY, check)
-
-    def _searches(self, sentences: Iterable[DraftClaim]) -> tuple[SearchRecord, ...]:
-        """The ledger of searches, where a sentence says what is missing."""
-        missing = any(sentence.kind == "missing" for sentence in sentences)
-        return rows(self.context.state.searches) if missing else ()
 
     async def finish(self, names: Sequence[str], use_model: bool) -> None:
         """Edit the drafts of sections, write once more what was refused of them at the same time, and have
@@ -205,7 +199,6 @@ class WritingSteps:
             **self.context.step_inputs(question=self.context.run_question),
             sentences=sentences,
             evidence=self._cited(sentences),
-            searches=self._searches(sentences),
         )
         read_again = await self._read(check)
         for name, draft in drafts.items():
