@@ -88,9 +88,8 @@ def labelled_answers(step: EditInput) -> dict[str, tuple[str, Claim]]:
 
 def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     wanted = "the disease mechanism is asked for" if step.asks_mechanism else "no mechanism is asked for"
-    several, alone = len(step.claims) > 1, _answers_itself(step)
-    answered = "write the answer too" if several else "leave the answer empty, the section has one"
-    answered = "leave the answer and the summary empty: the section has its own" if alone else answered
+    several = len(step.claims) > 1
+    answered = "write the answer too" if several else "leave answer and summary empty"
     task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
     frame = compose("editor", step, room=room, task=task)
     left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 160
@@ -131,11 +130,10 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
 
     several = len(step.claims) > 1
     contradictions = _pairs(answer.contradictions, {**claims, **answers})
-    summary = sentences(answer.executive_summary, "executive_summary", "x")
     edited = Edited(
         title=_title(step, answer.title, refused),
         answer=sentences(answer.answer, "answer", "a") if several else (),
-        executive_summary=() if _answers_itself(step) else summary,
+        executive_summary=sentences(answer.executive_summary, "executive_summary", "x") if several else (),
         mechanism=sentences(answer.mechanism, "mechanism", "m") if step.asks_mechanism else (),
         transitions=_transitions(step, answer.transitions),
         repeated=_repeated(answer.repeated, claims, {name for pair in contradictions for name in pair}),
@@ -144,9 +142,9 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
     return Accepted(edited.replace(refused=tuple(refused)))
 
 
-def _answers_itself(step: EditInput) -> bool:
-    """Whether the report is one section with an answer: a summary would say the same once more."""
-    return len(step.claims) == 1 and any(step.answers.values())
+def _nothing_to_edit(step: EditInput, _documents: Sequence[Evidence]) -> bool:
+    """Whether nothing stands, or the report is one section, which its writer has written as a whole."""
+    return not any(step.claims.values()) or (len(step.claims) == 1 and not step.asks_mechanism)
 
 
 def _sentence(
@@ -243,5 +241,5 @@ SPEC = RoleSpec[EditInput, EditAnswer, Edited](
     render,
     accept,
     lambda step, _: Edited(title=step.title),
-    idle=lambda step, _: not any(step.claims.values()),
+    idle=_nothing_to_edit,
 )

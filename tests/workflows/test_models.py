@@ -57,7 +57,7 @@ async def test_a_run_that_waits_for_its_model_goes_on_when_it_is_back(stage: Sta
     outcome, report, run = await stage.play(a_request(wait_for_model=True, limits={"max_seconds": 7_200}))
     assert outcome.stop_reason == "sufficient_evidence"
     assert stage.fakes.of("judge")
-    for role in ("query_parser", "judge", "writer", "editor"):
+    for role in ("query_parser", "judge", "writer"):
         assert all(call.paid for call in stage.fakes.of(role))
     assert "waiting_for_model" in [e.type for e in await run.events()]
     budget = await run.budget()
@@ -131,10 +131,10 @@ async def test_what_was_paid_before_a_failure_is_counted(stage: Stage) -> None:
     def unusable(_: object) -> None:
         raise to_application_error(ModelUnusable("not the shape that was asked for", usage=paid))
 
-    stage.script.before = {"editor": unusable}
+    stage.script.before = {"writer": unusable}
     outcome, report, run = await stage.play(a_request())
     assert outcome.stop_reason == "sufficient_evidence"
-    assert (await run.budget()).by_role["editor"] == paid
+    assert (await run.budget()).by_role["writer"] == paid
     assert report.methodology.tokens == paid.tokens + COST.tokens * len(stage.fakes.paid())
 
 

@@ -27,7 +27,7 @@ SHARE = 0.4
 """Of an allowance, that a call takes: allowances are worst cases, read high."""
 SECONDS_A_CALL = 8.0
 """Of a call of a hosted model, with what is done around it, where no run of the home says it."""
-ONCE: Sequence[Role] = ("query_parser", "writer", "verifier", "editor", "appraiser")
+ONCE: Sequence[Role] = ("query_parser", "writer", "verifier", "appraiser")
 FURTHER: Mapping[str, Sequence[Role]] = {
     "simple": ("judge",),
     "team": ("manager",) * 6 + ("tool_selector", "judge"),
@@ -116,11 +116,11 @@ def _calls(request: ResearchRequest, choices: Mapping[str, ModelChoice]) -> tupl
     for role in more:
         calls[role] = calls.get(role, 0.0) + parts * FURTHER_ROUNDS
     if parts > 1:
-        calls |= {"planner": 1, "writer": parts, "verifier": parts}
+        calls |= {"planner": 1, "editor": 1, "writer": parts, "verifier": parts}
     if request.columns or request.analyse:
         calls["extractor"] = parts
     paid = {role: count for role, count in calls.items() if _is_paid(role, choices)}
-    return paid, min(sum(paid.values()), len(ONCE) + (parts > 1) + batches + len(more))
+    return paid, min(sum(paid.values()), len(ONCE) + 2 * (parts > 1) + batches + len(more))
 
 
 def _is_paid(role: Role, choices: Mapping[str, ModelChoice]) -> bool:

@@ -254,6 +254,14 @@ async def test_an_editor_answers_with_the_answers_of_the_sections(case: Case) ->
     assert edited.repeated == (), "a claim went because an answer says it"
 
 
+async def test_a_report_of_one_section_needs_no_editor(case: Case) -> None:
+    step = case.step("editor")
+    assert isinstance(step, EditInput)
+    alone = step.model_copy(update={"claims": {"s1": step.claims["s1"]}, "asks_mechanism": False})
+    edited = (await case.thinker.think("editor", alone)).output
+    assert (edited.title, edited.sentences, case.server.asked) == (step.title, (), [])
+
+
 async def test_an_editor_removes_only_what_another_claim_says(case: Case) -> None:
     pairs = [{"claim": "C2", "repeats": "C1"}, {"claim": "C3", "repeats": "C1"}]
     case.server.script(says({"repeated": pairs, "contradictions": [{"one": "C1", "other": "C2"}]}))
