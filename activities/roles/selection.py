@@ -2,9 +2,10 @@
 
 What a search found is shown where it is near one of the question, the question of the section and the
 searches: the first works of every search, the others by reciprocal rank over all of these, so that a work
-which one of them holds best is not lost for being far from another. After a round that brought works which
-answer, only what is nearer than the weakest of them is shown. The kind of study decides only between equals;
-a near-duplicate of a work that stands before it is left out.
+which one of them holds best is not lost for being far from another. Of more than a few, what is less than
+half as near as the nearest is left out, and after a round that brought works which answer what is further
+than the weakest of them. The kind of study decides only between equals; a near-duplicate of a work that
+stands before it is left out.
 """
 
 from collections import defaultdict
@@ -16,7 +17,7 @@ from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.judge import MAX_QUERIES, Ordered, OrderInput
 from activities.roles.assessment import STRENGTH
 from activities.text.embeddings import embedder
-from activities.text.ranking import nearness
+from activities.text.ranking import Nearness, Scores, nearness
 from activities.text.tokens import terms
 
 RANK_CONSTANT = 60
@@ -26,6 +27,11 @@ NEAR = 0.3
 than without a judge, who can tell."""
 FIRST_OF_A_SEARCH = 3
 """Works of every search that are shown whatever their rank, where they are near."""
+SHOWN_ANYHOW = 8
+"""Works that are shown however far they are behind the nearest."""
+HALF = 0.5
+"""Of how near the nearest work is. Of 95 questions with the works that their reviewers chose among 440 this
+leaves out a third of what would be shown, and none of those."""
 DUPLICATE = 0.9
 """Share of the words that two texts have in common, from which one is shown."""
 
@@ -36,14 +42,12 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     queries = list(dict.fromkeys(step.queries))[-MAX_QUERIES:]
     texts = [text for text in dict.fromkeys((step.run_question, step.question, *queries)) if text.strip()]
     scores: dict[str, float] = defaultdict(float)
-    relevance: dict[str, float] = defaultdict(float)
     names = sorted(held)
-    # where all fit and nothing has answered yet, a work that is near by its title is shown whatever it says
-    near_enough = NEAR if len(names) <= step.most and not step.answered else np.inf
-    for near, relevances in nearness(texts, [held[name] for name in names], near_enough):
-        for place, at in enumerate(np.argsort(-near, kind="stable").tolist()):
+    measured = nearness(texts, [held[name] for name in names])
+    for near in measured:
+        for place, at in enumerate(np.argsort(-near.scores, kind="stable").tolist()):
             scores[names[at]] += 1.0 / (RANK_CONSTANT + place + 1)
-            relevance[names[at]] = max(relevance[names[at]], float(relevances[at]))
+    relevance = dict(zip(names, np.max([near.relevance for near in measured], axis=0).tolist(), strict=True))
     found = [ref for ref in step.evidence if ref.evidence_id in held]
     weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
     least = max(NEAR, weakest) if embedder() is not None else 0.0
@@ -55,9 +59,31 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     places = {ref.evidence_id: place for place, ref in enumerate(ranked)}
     first = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])
     wanted = list(dict.fromkeys([*first, *(ref.evidence_id for ref in ranked)]))
-    chosen = set(without_duplicates(wanted, held)[: step.most])
+    beside = _beside_the_nearest(measured)
+    near_enough = {name for name, share in zip(names, beside.tolist(), strict=True) if share >= HALF}
+    near_enough |= {names[at] for at in np.argsort(-beside, kind="stable")[:SHOWN_ANYHOW].tolist()}
+    unlike = without_duplicates([name for name in wanted if name in near_enough], held)
+    chosen = set(unlike[: step.most])
     ids = tuple(ref.evidence_id for ref in ranked if ref.evidence_id in chosen)
     return Ordered(ids=ids, far=len(found) - len(refs))
+
+
+def _beside_the_nearest(measured: Sequence[Nearness]) -> Scores:
+    """How near each work is beside the nearest one, 0 to 1, by meaning and by words alike, to the text that
+    it is nearest to. A text to which nothing is near counts for less: any work may have the words of `By how
+    much?`."""
+    best = [near.relevance.max(initial=0.0) for near in measured]
+    return np.max(
+        [
+            most / (max(best) or 1.0) * (_of_the_most(near.relevance) + _of_the_most(near.words)) / 2
+            for near, most in zip(measured, best, strict=True)
+        ],
+        axis=0,
+    )
+
+
+def _of_the_most(scores: Scores) -> Scores:
+    return scores / (scores.max(initial=0.0) or 1.0)
 
 
 def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> list[str]:

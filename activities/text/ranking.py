@@ -104,19 +104,29 @@ def order(question: str, texts: Sequence[tuple[str, str]]) -> list[tuple[int, fl
     return [(int(item.document.evidence_id), item.relevance) for item in best_first(rank(question, rows))]
 
 
-def nearness(
-    texts: Sequence[str], documents: Sequence[Evidence], near_enough: float = np.inf
-) -> list[tuple[Scores, Scores]]:
-    """For each of several texts the scores of all documents and their relevance (see `Item`). The words of
-    the documents are counted once, and the encoder reads the same sentences for all texts; none of a document
-    whose title has the relevance `near_enough` to one of them."""
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near each of several documents is to one text."""
+
+    scores: Scores
+    """Comparable within one text."""
+    relevance: Scores
+    """See `Item`."""
+    words: Scores
+    """Share of the words of the text that it has, 0 to 1, the rarer the heavier."""
+
+
+def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearness]:
+    """How near the documents are to each of several texts. Their words are counted once, and the encoder
+    reads the same sentences for all texts."""
     if not documents:
-        return [(np.zeros(0), np.zeros(0)) for _ in texts]
+        return [Nearness(np.zeros(0), np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _corpus(tuple(map(_Key, documents)))
     by_whole = [corpus.by_whole(text) for text in texts]
-    likeness = corpus.likeness(texts, by_whole, near_enough)
+    likeness = corpus.likeness(texts, by_whole)
     return [
-        corpus.near(text, whole, near) for text, whole, near in zip(texts, by_whole, likeness, strict=True)
+        Nearness(*corpus.near(text, whole, near), corpus.shares(text))
+        for text, whole, near in zip(texts, by_whole, likeness, strict=True)
     ]
 
 
@@ -228,11 +238,13 @@ class _Corpus:
         index = self._of_sentences
         return index.scores(words(text)) + OTHER_NAMES * index.scores(other_words(text))
 
-    def likeness(
-        self, texts: Sequence[str], by_whole: Sequence[Scores], near_enough: float = np.inf
-    ) -> list[list[Scores]]:
+    def shares(self, text: str) -> Scores:
+        """Share of the text's words that each document has (see `Nearness`)."""
+        return _shares(words(text), self._wholes)
+
+    def likeness(self, texts: Sequence[str], by_whole: Sequence[Scores]) -> list[list[Scores]]:
         """For each text and document the cosine of each of its sentences, NaN where it was not computed, and
-        last that of its title. Of a document whose title is `near_enough` to a text no sentence is read."""
+        last that of its title."""
         found = [[np.full(len(row) + 1, np.nan) for row in self.rows] for _ in texts]
         model = embedder()
         if model is None:
@@ -242,12 +254,7 @@ class _Corpus:
         chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist()
         titles = [self._documents[n].title for n in chosen]
         further = set(chosen)
-        if near_enough < 1:
-            vectors = model.encode([*texts, *titles])
-            nearest = (vectors[: len(texts)] @ vectors[len(texts) :].T).max(axis=0)
-            near = (nearest >= near_enough) & np.array([bool(title) for title in titles])
-            further -= {n for n, is_near in zip(chosen, near, strict=True) if is_near}
-        by_sentence = [self.by_sentence(text) for text in texts] if further else []
+        by_sentence = [self.by_sentence(text) for text in texts]
         count = MIN_ENCODED_SENTENCES
         if len(texts) == 1:
             count = max(count, MAX_ENCODED_SENTENCES // len(chosen))
@@ -274,7 +281,7 @@ class _Corpus:
     def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         """Scores and relevance of the documents."""
         if embedder() is None:
-            return by_whole, _shares(words(text), self._wholes)
+            return by_whole, self.shares(text)
         near = np.array([np.nanmax(like, initial=0.0) for like in likeness])
         return _joined(by_whole, likeness, self._documents), near
 

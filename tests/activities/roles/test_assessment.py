@@ -149,6 +149,7 @@ def test_the_first_works_of_every_search_are_shown() -> None:
     assert "screened" in order(step, documents).ids
 
 
+THINGS = ("timber", "coffee", "concrete", "wool", "copper")
 AROUND = [
     evidence("a1", "Screening for cancer of the lung lowered mortality among men who smoke."),
     evidence("a2", "Of the women who were invited to be screened for a tumour two in three came."),
@@ -169,6 +170,33 @@ def test_what_is_far_from_the_question_is_not_shown_to_a_judge() -> None:
     answered = step.model_copy(update={"answered": (ref(SCREENED.evidence_id),)})
     later = order(answered, [*NOISE, *AROUND, SCREENED])
     assert later.ids == (), "nothing is nearer than the weakest work that answers"
+
+
+def test_works_much_further_than_the_nearest_are_not_shown_to_a_judge_of_many() -> None:
+    """A vague search (`How much?`) brings works of any subject: its words are no reason to read them."""
+    asked = "Does aspirin lower mortality after a stroke?"
+    near = [
+        evidence(f"n{n}", f"Aspirin lowered mortality after a stroke in {n} hundred adults.")
+        for n in range(2, 9)
+    ]
+    vague = [evidence(f"v{n}", f"How much {thing} is used has changed.") for n, thing in enumerate(THINGS)]
+    akin = [
+        evidence(f"s{n}", f"After a stroke {thing} was used in the ward.") for n, thing in enumerate(THINGS)
+    ]
+    found = (*near, *vague, *akin)
+    step = OrderInput(
+        run_id="r",
+        question=asked,
+        profile=PROFILE,
+        queries=(asked, "How much?"),
+        evidence=tuple(
+            ref(d.evidence_id).model_copy(update={"queries": ("library: How much?",)}) for d in found
+        ),
+    )
+    shown = order(step, found).ids
+    assert {d.evidence_id for d in near} <= set(shown)
+    assert len(shown) < len(near) + len(akin), "some that are only of the ward are left out"
+    assert not {d.evidence_id for d in vague} & set(shown)
 
 
 def test_a_copy_of_a_work_is_shown_once() -> None:

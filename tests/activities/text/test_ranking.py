@@ -1,15 +1,11 @@
 """Documents and sentences are ranked by words, names and meaning."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.text import ranking
-from activities.text.embeddings import embedder
-from activities.text.minilm import Vectors
 from activities.text.ranking import RELEVANT, best_first, fuse, rank, relevant
 from tests.activities.extractive.abstracts import document, library
 
@@ -56,27 +52,6 @@ def test_texts_of_others_are_ordered_and_what_is_far_is_told() -> None:
     near = {place: relevance >= RELEVANT for place, relevance in ordered}
     assert near == {0: False, 1: True, 2: False}
     assert ranking.order(QUESTION, []) == []
-
-
-def test_what_is_near_by_its_title_is_not_read_further_where_that_is_enough(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    near = document(1, "Sourdough was kept for twenty hours in a cool room.", "Metformin and dementia")
-    far = document(2, "Metformin was associated with a lower risk of dementia in adults.", "Hedges")
-    untitled = document(3, "Dementia was seen less often in adults who took metformin.", "")
-    model = embedder()
-    assert model is not None
-    read: list[str] = []
-    encode = model.encode
-
-    def noting(texts: Sequence[str]) -> Vectors:
-        read.extend(texts)
-        return encode(texts)
-
-    monkeypatch.setattr(model, "encode", noting)
-    ((_, relevance),) = ranking.nearness([QUESTION], [near, far, untitled], 0.4)
-    assert relevance.min() >= RELEVANT
-    assert set(read) == {QUESTION, near.title, far.title, untitled.title, far.text, untitled.text}
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
