@@ -196,6 +196,7 @@ class _Layout:
         own: dict[str, Sentence] = {}
         kept = self._within(question, limit)
         gap, end, heading = False, 0, ""
+        title = terms(self.document.title)
         for place, (text, sentence) in enumerate(self.parts):
             start, end = end, end + len(text)
             shown = one_line(text)
@@ -205,6 +206,8 @@ class _Layout:
                 sentence = _short(text, self.parts[place - 1][1], self.document)
             if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
                 continue
+            if sentence is None and terms(shown) == title:
+                continue  # it stands in the line above
             if place not in kept:
                 gap = True
                 continue

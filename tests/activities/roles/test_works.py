@@ -94,6 +94,12 @@ def test_a_short_sentence_that_was_named_is_shown_of_a_long_text() -> None:
     assert any(line.endswith(": Mortality was 0%.") for line in works.text.splitlines())
 
 
+def test_a_title_that_begins_the_text_is_not_shown_again() -> None:
+    text = "# Falls in old age\n\nMortality fell in adults who took metformin for a year."
+    work = Evidence(evidence_id="url:1", source="", title="Falls in old age", text=text)
+    assert show("mortality", [work], 500).text.count("Falls in old age") == 1
+
+
 def test_of_a_users_own_text_the_heading_says_who_sent_it_and_when() -> None:
     letter = Evidence(
         evidence_id="doc:1",
