@@ -1,7 +1,7 @@
 """The sentences that a writer returns, as claims: what each rests on, and what the gate decides of it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator
 
@@ -24,8 +24,9 @@ from activities.verification.gate import MAX_CLAIM_CHARS
 
 MAX_LABELS = 8
 """Sentences that one sentence may rest on."""
-KINDS: tuple[SentenceKind, ...] = ("finding", "synthesis", "computed", "missing")
+WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
 """What a writer calls its sentences; the first one where it says nothing."""
+KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
 
 
 def _kind(value: object) -> object:
@@ -35,7 +36,7 @@ def _kind(value: object) -> object:
 class Written(Loose):
     """One sentence, what it is, and what it rests on."""
 
-    kind: Annotated[SentenceKind, BeforeValidator(_kind)] = KINDS[0]
+    kind: Annotated[WrittenKind, BeforeValidator(_kind)] = KINDS[0]
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
 
