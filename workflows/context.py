@@ -47,6 +47,7 @@ class StepInputs(TypedDict):
 
     run_id: str
     question: str
+    run_question: str
     background: str
     instruction: str
     profile: Profile

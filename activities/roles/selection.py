@@ -73,13 +73,12 @@ def _beside_the_nearest(measured: Sequence[Nearness]) -> Scores:
     it is nearest to. A text to which nothing is near counts for less: any work may have the words of `By how
     much?`."""
     best = [near.relevance.max(initial=0.0) for near in measured]
-    return np.max(
-        [
-            most / (max(best) or 1.0) * (_of_the_most(near.relevance) + _of_the_most(near.words)) / 2
-            for near, most in zip(measured, best, strict=True)
-        ],
-        axis=0,
-    )
+    rows = [
+        most / (max(best) or 1.0) * (_of_the_most(near.relevance) + _of_the_most(near.words)) / 2
+        for near, most in zip(measured, best, strict=True)
+    ]
+    nearest: Scores = np.max(rows, axis=0)
+    return nearest
 
 
 def _of_the_most(scores: Scores) -> Scores:
