@@ -84,18 +84,11 @@ def test_a_missing_extra_is_one_clear_line(
         render(REPORT, fmt)
 
 
-POOLED = REPORT.model_copy(
-    update={
-        "analysis": with_generated(
-            analyse_effects([*bcg("RR"), Effect(study="Alone", outcome="fever", measure="MD", estimate=1)]),
-            GeneratedAnalysis(code="x = 1\nresult = x", output="done", method="A sum", failed="no dict"),
-        )
-    }
-)
-
-
 def test_word_and_pdf_have_the_statistics_with_their_forest_plot_and_the_program() -> None:
-    document = docx.Document(io.BytesIO(render(POOLED, "docx")))
+    effects = [*bcg("RR"), Effect(study="Alone", outcome="fever", measure="MD", estimate=1)]
+    program = GeneratedAnalysis(code="x = 1\nresult = x", output="done", method="A sum", failed="no dict")
+    pooled = REPORT.model_copy(update={"analysis": with_generated(analyse_effects(effects), program)})
+    document = docx.Document(io.BytesIO(render(pooled, "docx")))
     rows = [p.text for p in document.paragraphs]
     assert {"Statistics", "x = 1"} <= set(rows)
     assert any(row.startswith("Alone (fever)") for row in rows)
@@ -104,12 +97,12 @@ def test_word_and_pdf_have_the_statistics_with_their_forest_plot_and_the_program
     cells = [[cell.text for cell in row.cells] for table in document.tables for row in table.rows]
     assert sum(row[0] == "Aronson 1948" for row in cells) == 1
     assert any(row[0] == "Random effects" for row in cells)
-    pages = pypdf.PdfReader(io.BytesIO(render(POOLED, "pdf"))).pages
+    pages = pypdf.PdfReader(io.BytesIO(render(pooled, "pdf"))).pages
     text = " ".join(" ".join(page.extract_text().split()) for page in pages)
     for part in ("Statistics", "Aronson 1948", "Random effects", "Alone (fever)", "result = x"):
         assert part in text
     assert text.count("Prediction interval") == 2  # in the plot and in the table
     for form in ("md", "html"):
-        shown = render(POOLED, form).decode()
+        shown = render(pooled, form).decode()
         assert "x = 1" in shown
         assert "no dict" in shown
