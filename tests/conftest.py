@@ -49,6 +49,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by the beginning of its text: names travel between processes with every report, and some
+    texts have 400,000 characters."""
+    return ascii(val[:40]) if isinstance(val, str | bytes) and len(val) > 80 else None
+
+
 @pytest.fixture(autouse=True)
 def logs_for_the_next_test() -> Iterator[None]:
     """A command that a test runs in its own process turns structlog off."""
