@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from activities.documents import ocr
-from activities.documents.ocr import Line, _widened, reading_order
+from activities.documents.ocr import DOTS_PER_INCH, Line, _widened, reading_order
 from activities.documents.read import Unreadable
 from activities.documents.readers import MEMORY_BYTES, readers
 from activities.sources.library import files
@@ -46,8 +46,8 @@ def test_a_drawn_page_comes_back_and_its_quotes_verify(
     for name in names:
         (tmp_path / name).mkdir()
     first.save(tmp_path / "page.jpg" / "page.jpg", quality=90)
-    for name in names[1:]:
-        first.save(tmp_path / name / name, save_all=True, append_images=[second])
+    for name in names[1:]:  # a PDF is drawn again at that resolution, and no larger
+        first.save(tmp_path / name / name, save_all=True, append_images=[second], resolution=DOTS_PER_INCH)
     for name in names:
         found = read_folder(tmp_path / name)
         assert found.set_aside == ()
