@@ -5,7 +5,6 @@ Besides the keys that are settings of their own, addresses carry them: as user a
 (`activities.contracts.errors`), in every record of a log, and in what the command line prints.
 """
 
-import base64
 import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
@@ -35,19 +34,13 @@ def carried_by(address: str) -> set[str]:
     found: set[str] = set()
     user, at, _ = parts.netloc.rpartition("@")
     if at:
-        name, password = unquote(parts.username or ""), unquote(parts.password or "")
-        found |= {f"{user}@", parts.password or "", password, unquote(user), basic(name, password)}
+        found |= {f"{user}@", parts.password or "", unquote(parts.password or ""), unquote(user)}
         # a user alone is a token; beside a password it is a name, and may be an ordinary word
         found |= set() if parts.password else {parts.username or ""}
     if parts.query:
         values = [value for _, value in parse_qsl(parts.query, keep_blank_values=True)]
         found |= {parts.query, *values, *(quote(value, safe="") for value in values)}
     return {value for value in found if value}
-
-
-def basic(user: str, password: str) -> str:
-    """A user and a password as the header `Authorization: Basic` has them."""
-    return base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 def register(secrets: Iterable[str], addresses: Iterable[str] = ()) -> None:

@@ -265,7 +265,7 @@ class Settings(QuestionSettings):
 
     def model_post_init(self, _: object) -> None:
         """Redact the keys, and the credentials in addresses, from every message of this process."""
-        addresses = [self.store_url, self.openai_base_url, self.searxng_url, *self.allowed_model_urls]
+        addresses = [self.store_url, self.openai_base_url, self.searxng_url]
         addresses += [chosen.url for chosen in self.sources.values()]
         addresses += [value for name, value in (self.model_extra or {}).items() if name.endswith("_url")]
         addresses += [

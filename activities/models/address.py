@@ -1,16 +1,15 @@
 """The address of a model server: what is sent with a request, and what may be shown of it.
 
 A base URL may carry credentials (a user and a password, or a query such as `?key=...`). They are sent to the
-server and appear nowhere else: not in messages, logs (`activities.credentials`), stored answers or the names
-these are stored under.
+server and appear nowhere else: not in messages, logs, stored answers or the names these are stored under.
 """
 
+import base64
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from activities.contracts.errors import ModelRefused
-from activities.credentials import basic
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +21,8 @@ class Address:
     query: tuple[tuple[str, str], ...] = ()
     authorization: str = ""
     """Value of the `Authorization` header that the user and password stand for; empty without them."""
+    secrets: tuple[str, ...] = ()
+    """Parts that must not appear in any text."""
 
     @property
     def local(self) -> bool:
@@ -57,5 +58,18 @@ def parse(url: str) -> Address:
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     shown = urlunsplit((parts.scheme, f"{host}{port}", parts.path.rstrip("/"), "", ""))
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    authorization = f"Basic {basic(user, password)}" if user or password else ""
-    return Address(shown, tuple(parse_qsl(parts.query)), authorization)
+    query = tuple(parse_qsl(parts.query))
+    authorization = ""
+    if user or password:
+        authorization = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+    # together first: a server may repeat the address, and a user beside a password is replaced only with it
+    both = parts.netloc.rpartition("@")[0] if password else ""
+    secrets = (
+        both,
+        authorization.removeprefix("Basic "),
+        password,
+        parts.password or "",
+        user if not password else "",
+        *(value for _, value in query),
+    )
+    return Address(shown, query, authorization, tuple(dict.fromkeys(s for s in secrets if s)))

@@ -2,7 +2,7 @@
 
 Invariants:
 
-* retries belong to Temporal: nothing is tried again here;
+* retries belong to Temporal: the library's own are off;
 * an answer is stored with its last byte, before the connection ends and before it is read, so a step that
   dies after it was paid for does not pay again;
 * prompt, answer and repair turn together stay within the allowance and the model's context; the output cap
@@ -19,7 +19,7 @@ import asyncio
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -32,6 +32,7 @@ from activities.models.answer_store import PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review, YesOrNo
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import Answer, Conversation, ReadAnswer, raise_refusal, read_answer
+from activities.models.events import events_of
 from activities.models.failures import error_object
 from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
@@ -44,7 +45,7 @@ from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
 from activities.settings import Settings
 
 if TYPE_CHECKING:
-    import httpx2
+    from openai import AsyncOpenAI
 
 log = structlog.get_logger()
 
@@ -277,25 +278,25 @@ class OpenAIModel:
         """Send the best form of request the server is known to accept, and learn from its refusals. `keep`
         gets a whole answer with its last byte."""
         import httpx2
-
-        from activities.models.transport import Failed
+        import openai
 
         client = self._servers.client(question.address)
+        secrets = self._servers.secrets(question.address)
         for _ in range(MOST_ADAPTATIONS):
             capabilities = await self._memory.of(question.address.shown, question.choice.model)
             pieces = Pieces()
             try:
                 ending = await self._send(client, question, capabilities, pieces, seconds, before, keep)
                 return self._raw(question, pieces, ending)
-            except Failed as error:
+            except openai.APIStatusError as error:
                 said = error_object(error.body)
-                learned = capabilities.learned(error.status, said) if error.status else None
+                learned = capabilities.learned(error.status_code, said)
                 if learned is None or learned == capabilities:
-                    raise await self._failed(question, error, pieces) from None
+                    raise await self._failed(question, error, pieces, secrets) from None
                 log.info("model_capability_learned", model=question.choice.model, now=learned.model_dump())
                 await self._memory.remember(question.address.shown, question.choice.model, learned)
-            except (httpx2.HTTPError, ValueError, RecursionError) as error:
-                raise await self._failed(question, error, pieces) from None
+            except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:
+                raise await self._failed(question, error, pieces, secrets) from None
             except asyncio.CancelledError:
                 # the attempt after this one charges it
                 if pieces.everything:
@@ -308,7 +309,7 @@ class OpenAIModel:
 
     async def _send(
         self,
-        client: "httpx2.AsyncClient",
+        client: "AsyncOpenAI",
         question: Question,
         capabilities: Capabilities,
         pieces: Pieces,
@@ -319,10 +320,9 @@ class OpenAIModel:
         """One request; returns why reading ended, empty when the server ended it. A stream fills `pieces` as
         it comes, so that what was paid is known if it breaks off; leaving it, by cancellation too, closes the
         connection."""
-        from activities.models.events import events_of
-        from activities.models.transport import check_status
+        from openai import AsyncStream
 
-        request = client.build_request("POST", PATH, json=body(question, capabilities))
+        request = body(question, capabilities)
         silence = self._settings.model_silence
         shown = progress.CURRENT.get()
         if shown is not None:
@@ -339,22 +339,26 @@ class OpenAIModel:
 
         try:
             async with asyncio.timeout(_shorter(silence * FIRST_WORD_FACTOR, seconds)) as patience:
-                response = await client.send(request, stream=True)
-                kind = response.headers.get("content-type", EVENTS if capabilities.stream else "")
-                if EVENTS not in kind or not response.is_success:
-                    async with aclosing(response):
-                        await check_status(response)
+                if not capabilities.stream:
+                    pieces.whole(await client.post(PATH, cast_to=object, body=request))
+                    keep(pieces)
+                    return ""
+                stream = await client.post(
+                    PATH, cast_to=object, body=request, stream=True, stream_cls=AsyncStream[object]
+                )
+                if EVENTS not in stream.response.headers.get("content-type", "text/event-stream"):
+                    async with stream:
                         # a server that does not stream sends the whole answer
-                        pieces.whole(json.loads(await response.aread()))
+                        pieces.whole(json.loads(await stream.response.aread()))
                         keep(pieces)
                     return ""
         except TimeoutError:
             if not patience.expired():
                 raise
             raise ModelDown(f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
-        async with aclosing(response):
+        async with stream:
             ending = await read_stream(
-                events_of(response, lambda: keep(pieces) if pieces.answered else None),
+                events_of(stream.response, lambda: keep(pieces) if pieces.answered else None),
                 pieces,
                 silence=silence,
                 seconds=seconds,
@@ -386,12 +390,14 @@ class OpenAIModel:
         cost = cost_microusd(self._settings, question.choice, counted)
         return counted.replace(cost_microusd=cost)
 
-    async def _failed(self, question: Question, error: Exception, pieces: Pieces) -> ModelError:
+    async def _failed(
+        self, question: Question, error: Exception, pieces: Pieces, secrets: Sequence[str]
+    ) -> ModelError:
         """Our error for the library's; with the usage when words had already arrived. How much the model can
         read is remembered, when the failure is that it was given more."""
         from activities.models.transport import translated
 
-        failure = translated(question, error)
+        failure = translated(question, error, secrets)
         if pieces.everything:
             failure.usage = self._usage(question, pieces)
         if failure.category == "context_length":

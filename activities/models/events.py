@@ -1,20 +1,25 @@
 """The events of a streamed answer: server-sent events with one JSON value each.
 
-A stream is read to its end, also after its last event: the connection is free for the next call then.
+A stream is read to its end, also after its last event: the connection is free for the next call then. The
+`openai` package stops there, and each of the five generators under it is then ended by a task of its own.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING
 
 import httpx2
 
-from activities.models.transport import Failed
+if TYPE_CHECKING:
+    import openai
 
 DONE = "[DONE]"
 """The data of the last event."""
 END_SECONDS = 0.1
 """How long the end of the body may be away after the last event."""
+UNNAMED = "An error occurred during streaming"
+"""The `openai` package's message for an error without one."""
 
 
 class EventDecoder:
@@ -47,20 +52,25 @@ async def events_of(
 ) -> AsyncIterator[object]:
     """The JSON values of a stream. `on_end` is called with its last event, before the body has ended.
 
-    Raises Failed for an error that the server reports in it, httpx2.HTTPError for a connection that fails,
-    ValueError for what is no JSON.
+    Raises openai.APIError for an error that the server reports in it, openai.APITimeoutError,
+    httpx2.HTTPError for a connection that fails, ValueError for what is no JSON.
     """
+    import openai
+
     decoder, body = EventDecoder(), response.aiter_bytes()
-    async for chunk in body:
-        for data in decoder.feed(chunk):
-            if data.startswith(DONE):
-                on_end()
-                await _read_to_the_end(body)
-                return
-            value: object = json.loads(data)
-            if isinstance(value, dict) and value.get("error"):
-                raise Failed(value)
-            yield value
+    try:
+        async for chunk in body:
+            for data in decoder.feed(chunk):
+                if data.startswith(DONE):
+                    on_end()
+                    await _read_to_the_end(body)
+                    return
+                value: object = json.loads(data)
+                if isinstance(value, dict) and value.get("error"):
+                    raise _reported(value["error"], response)
+                yield value
+    except httpx2.TimeoutException as error:
+        raise openai.APITimeoutError(request=response.request) from error
 
 
 async def _read_to_the_end(body: AsyncIterator[bytes]) -> None:
@@ -71,3 +81,12 @@ async def _read_to_the_end(body: AsyncIterator[bytes]) -> None:
                 pass
     except (TimeoutError, httpx2.HTTPError):
         return  # the answer is whole
+
+
+def _reported(error: object, response: httpx2.Response) -> "openai.APIError":
+    """The error that a server reports inside a stream which it began with success."""
+    import openai
+
+    message = error.get("message") if isinstance(error, dict) else None
+    said = message if isinstance(message, str) and message else UNNAMED
+    return openai.APIError(said, request=response.request, body=error)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
-from activities.credentials import redacted
 from activities.sources.http.failures import retry_after
 
 _WAIT = re.compile(
@@ -36,6 +35,8 @@ _NO_MODEL = re.compile(
     r"model.{0,80}(?:not found|does not exist|not exist|unknown)|model_not_found|unknown model", re.IGNORECASE
 )
 _KEY = re.compile(r"\b(sk|gsk|key|pk|AIza)[-_]?[A-Za-z0-9_\-*]{12,}", re.IGNORECASE)
+SHORTEST_SECRET = 6
+"""Characters; a shorter key is a placeholder for a local server and part of many words."""
 _BEARER = re.compile(r"Bearer\s+\S+", re.IGNORECASE)
 
 
@@ -140,11 +141,17 @@ _TRY_LATER = (408, 409, 425)
 
 
 def translate(
-    status: int | None, body: object, headers: Mapping[str, str], *, model: str, address: str
+    status: int | None,
+    body: object,
+    headers: Mapping[str, str],
+    *,
+    model: str,
+    address: str,
+    secrets: Sequence[str] = (),
 ) -> ModelError:
     """The error for a failed call. `status` None: the failure came inside a stream."""
     error = error_object(body)
-    whole = scrub(" ".join(str(error.get("message") or "").split()))
+    whole = scrub(" ".join(str(error.get("message") or "").split()), *secrets)
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
     failure = _Failure(status, code, whole[:300], f"{model} at {address}")
     busy = status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code
@@ -171,6 +178,9 @@ def _first(rows: Sequence[tuple[_Test, str, str]], failure: _Failure) -> ModelRe
     return None
 
 
-def scrub(text: str) -> str:
-    """A provider's text, whole as it came, without the keys of this process and what else looks like one."""
-    return _BEARER.sub("Bearer [key]", _KEY.sub("[key]", redacted(text)))
+def scrub(text: str, *secrets: str) -> str:
+    """A provider's text without the given secrets and without anything else that looks like a key."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, "[key]")
+    return _BEARER.sub("Bearer [key]", _KEY.sub("[key]", text))

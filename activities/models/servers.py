@@ -17,7 +17,7 @@ from activities.settings import Settings
 from activities.shared_turns import SharedTurns, turns_of
 
 if TYPE_CHECKING:
-    import httpx2
+    from openai import AsyncOpenAI
 
 
 class Slots:
@@ -50,7 +50,7 @@ class Servers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: dict[str, httpx2.AsyncClient] = {}
+        self._clients: dict[str, AsyncOpenAI] = {}
         self._breakers: dict[tuple[str, str], Breaker] = {}
         self._slots: dict[str, Slots] = {}
         self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
@@ -60,7 +60,7 @@ class Servers:
         for task in self._facts.values():
             task.cancel()
         for client in self._clients.values():
-            await client.aclose()
+            await client.close()
         self._clients.clear()
 
     def address(self, choice: ModelChoice) -> Address:
@@ -93,7 +93,12 @@ class Servers:
         """The breaker of a model at a server."""
         return self._breakers.setdefault((where.shown, choice.model), Breaker())
 
-    def client(self, where: Address) -> "httpx2.AsyncClient":
+    def secrets(self, where: Address) -> tuple[str, ...]:
+        """What no message about this server may contain."""
+        key = self._key(where)
+        return (*([key] if key else []), *where.secrets)
+
+    def client(self, where: Address) -> "AsyncOpenAI":
         """The client of an address. Raises ModelRefused without the key that OpenAI needs."""
         from activities.models.transport import open_client
 

@@ -1,4 +1,4 @@
-"""HTTP to model servers, with limits that hold whatever one sends.
+"""The HTTP under the `openai` package, with limits that hold whatever a server sends.
 
 Invariants:
 
@@ -7,9 +7,8 @@ Invariants:
 * at most two redirects are followed, and none to another host: the prompt is for the configured one only.
 """
 
-import json
-import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -19,9 +18,12 @@ from activities.models.address import Address
 from activities.models.failures import scrub, translate
 from activities.models.request import Question
 
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
 CONNECT_SECONDS = 10.0
 MOST_CONNECTIONS = 1000
-"""At once; how many calls a server gets is decided elsewhere (`activities.models.servers.Slots`)."""
+"""At once, as in the `openai` package."""
 IDLE_CONNECTIONS = 10
 """Connections that are kept for later calls: those of two runs of five sections. The pool asks the system
 about every idle connection, before each call and after it."""
@@ -33,22 +35,7 @@ LARGEST_STREAM = 64 * 2**20
 LARGEST_LINE = 2**20
 """Bytes of one line of a stream."""
 NO_KEY = "no-key"
-"""Sent where none is configured: an empty token is no valid header, and local servers ignore it."""
-ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
-"""Headers by which OpenAI charges a call to one of several accounts, and their variables."""
-
-
-class Failed(Exception):
-    """A server reports an error: by its status, or inside a stream that it began with success."""
-
-    def __init__(
-        self, body: object, status: int | None = None, headers: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(f"status {status}" if status else "an error in a stream")
-        self.body = body
-        self.status = status
-        """None: inside a stream."""
-        self.headers = headers or {}
+"""Sent where none is configured: the library insists on one, local servers ignore it."""
 
 
 class Oversized(httpx2.RemoteProtocolError):
@@ -90,6 +77,10 @@ class _Counted(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
+async def _ask_plain(request: httpx2.Request) -> None:
+    request.headers["accept-encoding"] = "identity"
+
+
 async def _limit(response: httpx2.Response) -> None:
     """Put the limits around a response before its body is read. Raises Oversized and RedirectRefused."""
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
@@ -110,57 +101,63 @@ def _check_redirect(response: httpx2.Response) -> None:
         raise RedirectRefused(f"it redirects to another host ({after.hostname})")
 
 
-def open_client(address: Address, key: str, silence_seconds: float) -> httpx2.AsyncClient:
-    """A client of one address. It retries nothing: what may be tried again is Temporal's."""
-    headers = {
-        "accept-encoding": "identity",
-        "authorization": address.authorization or f"Bearer {key or NO_KEY}",
-    }
-    headers |= {name: os.environ[variable] for name, variable in ACCOUNT.items() if os.environ.get(variable)}
-    return httpx2.AsyncClient(
-        base_url=address.shown,
-        params=dict(address.query),
-        headers=headers,
-        follow_redirects=True,
+def open_client(address: Address, key: str, silence_seconds: float) -> "AsyncOpenAI":
+    """A client of one address. The library's own retries are off: what may be tried again is Temporal's."""
+    import openai
+
+    http = openai.DefaultAsyncHttpxClient(
         max_redirects=MOST_REDIRECTS,
-        event_hooks={"response": [_limit]},
-        timeout=httpx2.Timeout(silence_seconds, connect=CONNECT_SECONDS),
+        event_hooks={"request": [_ask_plain], "response": [_limit]},
+        timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
         limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS),
+        base_url=address.shown,
+    )
+    headers = {"Authorization": address.authorization} if address.authorization else None
+    return openai.AsyncOpenAI(
+        api_key=key or NO_KEY,
+        base_url=address.shown,
+        max_retries=0,
+        timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
+        default_headers=headers,
+        default_query=dict(address.query) or None,
+        http_client=http,
     )
 
 
-async def check_status(response: httpx2.Response) -> None:
-    """Raises Failed for an answer that is no success, which it reads."""
-    if not response.is_success:
-        data = await response.aread()
-        try:
-            body: object = json.loads(data)
-        except (ValueError, RecursionError):
-            body = data.decode(errors="replace")
-        raise Failed(body, response.status_code, response.headers)
+def translated(question: Question, error: Exception, secrets: Sequence[str]) -> ModelError:
+    """Our error for one of the `openai` package or of the HTTP library under it."""
+    import openai
 
-
-def translated(question: Question, error: Exception) -> ModelError:
-    """Our error for what a server or the HTTP library reports."""
     name, where = question.where, question.address.shown
-    if isinstance(error, Failed):
-        return translate(error.status, error.body, error.headers, model=question.choice.model, address=where)
-    said = scrub(str(error))[:200]
-    match error:
-        case httpx2.TimeoutException():
-            return ModelDown(f"{name} did not answer in time")
-        case httpx2.TooManyRedirects() | RedirectRefused():
-            return ModelRefused(
-                f"{name} sends requests on ({said}): set OPENAI_BASE_URL to the address itself",
-                category="bad_request",
-            )
-        case Oversized():
-            return ModelRefused(
-                f"{name} does not answer as a model server does: {said}", category="bad_request"
-            )
-        case httpx2.ReadError() | httpx2.WriteError() | httpx2.RemoteProtocolError():
-            return ModelDown(f"{name} closed the connection before it had answered: {said}")
-        case httpx2.TransportError():
-            return ModelDown(f"{name} cannot be reached: {said or 'no connection'}; is the server running?")
-        case _:
-            return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {said}")
+    cause = error.__cause__
+    said = scrub(str(cause or error), *secrets)[:200]
+    if isinstance(error, openai.APIStatusError):
+        return translate(
+            error.status_code,
+            error.body if error.body is not None else error.response.text,
+            error.response.headers,
+            model=question.choice.model,
+            address=where,
+            secrets=secrets,
+        )
+    if isinstance(error, openai.APITimeoutError):
+        return ModelDown(f"{name} did not answer in time")
+    if isinstance(cause, httpx2.TooManyRedirects | RedirectRefused):
+        return ModelRefused(
+            f"{name} sends requests on ({said}): set OPENAI_BASE_URL to the address itself",
+            category="bad_request",
+        )
+    if isinstance(error, Oversized) or isinstance(cause, Oversized):
+        return ModelRefused(f"{name} does not answer as a model server does: {said}", category="bad_request")
+    if isinstance(error, httpx2.TransportError) or isinstance(
+        cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError
+    ):
+        return ModelDown(f"{name} closed the connection before it had answered: {said}")
+    if isinstance(error, openai.APIConnectionError):
+        return ModelDown(f"{name} cannot be reached: {said or 'no connection'}; is the server running?")
+    if isinstance(error, openai.APIError):
+        reported = error.body if error.body is not None else error.message
+        return translate(
+            None, {"error": reported}, {}, model=question.choice.model, address=where, secrets=secrets
+        )
+    return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {said}")

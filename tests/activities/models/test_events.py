@@ -4,12 +4,12 @@ import json
 from itertools import pairwise
 
 import httpx2
+import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.models.events import EventDecoder, events_of
-from activities.models.transport import Failed
 
 STREAM = (
     b": a comment\n\n"
@@ -41,6 +41,6 @@ def answering(body: bytes) -> httpx2.Response:
 
 
 async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() -> None:
-    with pytest.raises(Failed) as raised:
+    with pytest.raises(openai.APIError, match="out of memory") as raised:
         _ = [v async for v in events_of(answering(b'data: {"error": {"message": "out of memory"}}\n\n'))]
-    assert raised.value.body == {"error": {"message": "out of memory"}}
+    assert raised.value.body == {"message": "out of memory"}
