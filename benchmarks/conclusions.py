@@ -1,13 +1,15 @@
 """Measure the conclusions of reports against those of reviewers.
 
     python -m benchmarks.conclusions --corpus DIR --model NAME [--base-url URL] [--seed 1] [--questions 20]
-        [--out DIR] [--at-once 4] [-- options of `determinator ask`]
+        [--without 2 3] [--out DIR] [--at-once 4] [-- options of `determinator ask`]
 
 DIR holds `abstract.jsonl` of MedEvidence (https://github.com/zy-f/med-evidence): questions of Cochrane
 reviews with the studies they rest on, the reviewers' answer and the certainty of their evidence. Each is
 asked by the command line with a library of its own, the records of those studies; its report is kept in
 `--out`, so that a measurement goes on where it ended. `--seed` and `--questions` draw; without them every
-question is asked.
+question is asked. `--without` leaves out what other seeds draw, so that questions
+which the product was developed on are not measured on; what a second `--without` names draws from what the
+first one left.
 
 Printed are the answers that agree, by the reviewers' answer and by their certainty, how often the certainty
 is theirs, how often a conclusion was stated as certain (high or moderate) where theirs was very low, and what
@@ -95,6 +97,12 @@ def drawn(every: Sequence[Question], seed: int | None, count: int | None) -> lis
     return sorted(chosen, key=lambda question: question.name)
 
 
+def without(every: Sequence[Question], seeds: Sequence[int], count: int | None) -> list[Question]:
+    """The questions that none of the seeds draws from them."""
+    left_out = {question.name for seed in seeds for question in drawn(every, seed, count)}
+    return [question for question in every if question.name not in left_out]
+
+
 def library(question: Question, folder: Path) -> Path:
     """A folder with the records of a question's studies."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -175,6 +183,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--base-url", default=os.environ.get("OPENAI_BASE_URL", ""))
     parser.add_argument("--seed", type=int)
     parser.add_argument("--questions", type=int)
+    parser.add_argument("--without", type=int, nargs="+", action="append", default=[], metavar="SEED")
     parser.add_argument("--out", type=Path, default=Path("conclusions"))
     parser.add_argument("--at-once", type=int, default=4)
     parser.add_argument("more", nargs="*", help="options of `determinator ask`, after --")
@@ -183,7 +192,10 @@ def main(arguments: Sequence[str]) -> None:
     options = ["--profile", "biomedical", "--mode", "simple", "--model", given.model, *address, *given.more]
     place = given.out.absolute()
     place.mkdir(parents=True, exist_ok=True)
-    chosen = drawn(questions(given.corpus), given.seed, given.questions)
+    every = questions(given.corpus)
+    for seeds in given.without:
+        every = without(every, seeds, given.questions)
+    chosen = drawn(every, given.seed, given.questions)
     with ThreadPoolExecutor(given.at_once) as pool:
         outcomes = list(pool.map(lambda question: ask(question, place, options), chosen))
     print(tables(outcomes))

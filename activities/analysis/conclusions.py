@@ -13,47 +13,34 @@ certainty has a direction (Santesso et al. 2020, doi:10.1016/j.jclinepi.2019.10.
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from statistics import median
-from typing import get_args
 
-from activities.analysis.pooling import LEVEL, MIN_STUDIES_FOR_PREDICTION, pool_all
-from activities.analysis.scale import NotUsable, agrees_with_counts, no_effect, point_of, study_interval
+from activities.analysis.certainty import CERTAINTIES, certainty_of, people_of
+from activities.analysis.pooling import LEVEL, pool_all
+from activities.analysis.scale import (
+    NotUsable,
+    agrees_with_counts,
+    no_effect,
+    point_of,
+    side_of,
+    study_interval,
+)
 from activities.analysis.stated import numbers_held
 from activities.contracts.appraisal import (
     Appraisal,
     AppraisedWork,
-    Certainty,
-    CertaintyReason,
     Conclusion,
     ConclusionDirection,
     EffectDirection,
     Means,
     PooledFigure,
     Proposed,
+    Shares,
     StudyEffect,
     WorkFacts,
 )
-from activities.contracts.effects import RATIOS, Effect, Interval, Measure, Pool
+from activities.contracts.effects import RATIOS, Arms, Effect, Pool
 from activities.extras import NotInstalled
 
-CERTAINTIES: tuple[Certainty, ...] = get_args(Certainty)
-MIN_PARTICIPANTS = 400
-"""Participants of all works on an outcome below which it is imprecise (Guyatt et al. 2011, the rule of thumb
-for continuous outcomes)."""
-MAX_IMPRECISION = 2
-"""Levels by which imprecision rates down, whatever shows it: few people, wide or missing intervals and few
-studies are one domain (the same)."""
-FAR_TOO_FEW = 0.3
-"""Share of these participants below which a body of evidence is rated down by two levels (GRADE guidance 34,
-Zeng et al. 2022, doi:10.1016/j.jclinepi.2022.07.014: "far less" than the optimal information size). The share
-is a convention of this system."""
-APPRECIABLE = 0.25
-"""Relative change of a ratio that matters: an interval that holds no effect and this change is imprecise
-(the same)."""
-APPRECIABLE_SMD = 0.5
-"""Of a standardised mean difference (the same)."""
-INCONSISTENT = 0.5
-"""I2 from which works disagree (Cochrane's handbook, 10.10.2: substantial)."""
 MIN_SHARE = 1 / 3
 """Of the participants of works that could not be pooled: a side with fewer is none that a model may choose.
 A convention of this system. A small work that found no difference does not refute one that found one, which
@@ -105,7 +92,7 @@ def conclusion_of(
         names = tuple(row.effect.evidence_id for row in pool.rows)
         pooled = PooledFigure(measure=pool.measure, result=pool.random, works=names, i2=pool.i2)
     direction = _direction(works, pooled, proposed)
-    reasons, certainty = _certainty(works, pool)
+    reasons, certainty = certainty_of(works, pool)
     if proposed is not None:
         certainty = min(certainty, proposed.certainty, key=CERTAINTIES.index)
         if proposed.direction == "not_enough_data":
@@ -132,6 +119,8 @@ def _usable(one: StudyEffect) -> Effect | None:
     """The numbers of a work, by events or by means where it gives them; None where they do not fit together.
     Events give a risk ratio whatever the work computed of them, so that works can be pooled."""
     effect = one.effect
+    if effect is None and one.shares is not None:
+        effect = of_shares(one.shares, one.outcome)
     if one.opposite:
         effect = opposite(effect)
     elif effect is None and one.means is not None:
@@ -160,6 +149,17 @@ def of_means(means: Means, outcome: str) -> Effect:
     return Effect(
         study="", outcome=outcome, measure="SMD", estimate=value, low=value - half, high=value + half, n=n + m
     )
+
+
+def of_shares(shares: Shares, outcome: str) -> Effect:
+    """Events of percentages, each at most half a participant off."""
+    arms = Arms(
+        events=round(shares.percent * shares.total / 100),
+        total=shares.total,
+        control_events=round(shares.control_percent * shares.control_total / 100),
+        control_total=shares.control_total,
+    )
+    return Effect(study="", outcome=outcome, measure="RR", arms=arms)
 
 
 def opposite(effect: Effect | None) -> Effect | None:
@@ -207,12 +207,6 @@ def _pool(works: Sequence[AppraisedWork]) -> Pool | None:
     return max(pools, key=lambda one: len(one.rows), default=None)
 
 
-def side_of(result: Interval, null: float) -> EffectDirection:
-    if result.low > null:
-        return "higher"
-    return "lower" if result.high < null else "no_difference"
-
-
 def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
     effect = _usable(one)
     result = study_interval(effect, point_of(effect), LEVEL) if effect else None
@@ -225,6 +219,8 @@ def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
         effect=effect,
         opposite=one.opposite,
         result=result,
+        shares=one.shares if effect and one.effect is None else None,
+        total_of_both=one.total_of_both,
         n=people or facts.participants or None,
         facts=facts,
         support=one.support,
@@ -232,8 +228,8 @@ def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
 
 
 def numbers_stand(work: AppraisedWork) -> bool:
-    """Whether the direction of a work is that of its numbers, and its events, or the estimate as stated, are
-    in its quotes. What was computed of means is not looked for."""
+    """Whether the direction of a work is that of its numbers, and its events, the percentages that give them,
+    or the estimate as stated, are in its quotes. What was computed of means is not looked for."""
     effect = work.effect
     if effect is None:
         return work.result is None
@@ -243,12 +239,18 @@ def numbers_stand(work: AppraisedWork) -> bool:
     if stated_as is None:
         return False
     held = numbers_held(one.quote for one in work.support)
-    stated: list[float | None] = list(stated_as.arms.model_dump().values()) if stated_as.arms else []
+    if work.shares is not None and of_shares(work.shares, "").arms != stated_as.arms:
+        return False
+    if work.direction != side_of(work.result, no_effect(effect.measure)):
+        return False
+    stated: list[float | None] = []
+    if of_groups := work.shares or stated_as.arms:
+        sizes = (of_groups.total, of_groups.control_total)
+        figures = of_groups.model_dump(exclude={"total", "control_total"}).values()
+        stated += [*figures, *((sum(sizes),) if work.total_of_both else sizes)]
     if effect.measure != "SMD":
         stated += [stated_as.estimate, stated_as.low, stated_as.high]
-    return work.direction == side_of(work.result, no_effect(effect.measure)) and all(
-        any(math.isclose(float(number), value) for number in held) for value in stated if value is not None
-    )
+    return all(any(math.isclose(number, one) for number in held) for one in stated if one is not None)
 
 
 # the direction
@@ -262,7 +264,7 @@ def _direction(
     if pooled is not None and 2 * len(pooled.works) >= len(used):
         return side_of(pooled.result, no_effect(pooled.measure))
     sides: Counter[EffectDirection] = Counter()
-    for one, people in zip(used, _people(used) or [1] * len(used), strict=True):
+    for one, people in zip(used, people_of(used) or [1] * len(used), strict=True):
         sides[one.direction] += people  # type: ignore[assignment]
     total = sum(sides.values())
     tenable = {side for side, weight in sides.items() if weight >= MIN_SHARE * total}
@@ -272,85 +274,3 @@ def _direction(
         return proposed.direction
     most, weight = sides.most_common(1)[0]
     return most if 2 * weight > total else "uncertain"
-
-
-def _people(used: Sequence[AppraisedWork]) -> list[float]:
-    """The participants of each work; one that does not say how many is taken to have had as many as the
-    median of the others. Empty where none says."""
-    known = [one.n for one in used if one.n]
-    return [one.n or median(known) for one in used] if known else []
-
-
-# the certainty
-
-
-def _certainty(
-    used: Sequence[AppraisedWork], pool: Pool | None
-) -> tuple[tuple[CertaintyReason, ...], Certainty]:
-    """The most that the checked fields allow, and why it is not more."""
-    if not used:
-        return (), "very_low"
-    facts = [one.facts for one in used]
-    reasons: list[CertaintyReason] = []
-    level = CERTAINTIES.index("high")
-    if not any(fact.in_people for fact in facts):
-        return ("not_in_people",), "very_low"
-    if 2 * sum(fact.randomized for fact in facts) < len(facts):
-        reasons.append("observational")
-        level = CERTAINTIES.index("low")
-    people, imprecise = _people(used), 0
-    if people and sum(people) < MIN_PARTICIPANTS:
-        reasons.append("few_participants")
-        imprecise += 2 if sum(people) < FAR_TOO_FEW * MIN_PARTICIPANTS else 1
-    numbers = [(one.result, one.effect.measure) for one in used if one.result and one.effect]
-    if pool is not None:
-        numbers = [(pool.random, pool.measure)]
-    if not numbers:
-        reasons.append("no_numbers")
-        imprecise += 1
-    elif all(_is_wide(result, measure) for result, measure in numbers):
-        reasons.append("wide_interval")
-        imprecise += 1
-    if pool is not None and _rests_on_few(pool):
-        reasons.append("few_studies")
-        imprecise += 1
-    level -= min(imprecise, MAX_IMPRECISION)
-    sides = {one.direction for one in used}
-    if {"higher", "lower"} <= sides:
-        reasons.append("opposite")
-        level -= 1
-    elif pool is not None and pool.i2 >= INCONSISTENT:
-        reasons.append("inconsistent")
-        level -= 1
-    if 2 * sum(fact.direct for fact in facts) < len(facts):
-        reasons.append("indirect")
-        level -= 1
-    if any(fact.under_concern for fact in facts):
-        reasons.append("under_concern")
-        level -= 1
-    if not all(fact.full_text for fact in facts):
-        reasons.append("abstracts_only")
-        level = min(level, CERTAINTIES.index("moderate"))
-    return tuple(reasons), CERTAINTIES[max(level, 0)]
-
-
-def _rests_on_few(pool: Pool) -> bool:
-    """Whether only the normal interval excludes no effect. Hartung and Knapp's says nothing of two
-    studies."""
-    many = len(pool.rows) >= MIN_STUDIES_FOR_PREDICTION
-    return many and _excludes(pool.random, pool) and not _excludes(pool.hartung_knapp, pool)
-
-
-def _excludes(result: Interval, pool: Pool) -> bool:
-    return side_of(result, no_effect(pool.measure)) != "no_difference"
-
-
-def _is_wide(result: Interval, measure: Measure) -> bool:
-    """Whether an interval holds both no effect and a change that matters."""
-    if measure in RATIOS:
-        low, high = 1 - APPRECIABLE, 1 + APPRECIABLE
-    elif measure == "SMD":
-        low, high = -APPRECIABLE_SMD, APPRECIABLE_SMD
-    else:
-        return False
-    return result.low <= no_effect(measure) <= result.high and (result.low < low or result.high > high)

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from activities.contracts.appraisal import EffectDirection
 from activities.contracts.effects import RATIOS, Arms, Effect, Interval, Measure, NotPooledReason
 
 CORRECTION = 0.5
@@ -86,6 +87,13 @@ def interval(measure: Measure, value: float, half: float) -> Interval:
 def no_effect(measure: Measure) -> float:
     """The value that means no effect."""
     return 1.0 if measure in RATIOS else 0.0
+
+
+def side_of(result: Interval, null: float) -> EffectDirection:
+    """On which side of no effect an interval lies."""
+    if result.low > null:
+        return "higher"
+    return "lower" if result.high < null else "no_difference"
 
 
 def _of_counts(measure: Measure, arms: Arms) -> Point:

@@ -40,7 +40,7 @@ _OF_MEASURES = frozenset(terms(" ".join((*get_args(Measure), *_WORDED))))
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     value: Decimal
     start: int
     end: int
@@ -56,7 +56,7 @@ def numbers_in(text: str) -> frozenset[Decimal]:
     digit or letter stands before it; both readings of `5-7` are kept."""
     spelled = (number_of(match[0]) for match in _SPELLED.finditer(text))
     words = {Decimal(number) for number in spelled if number is not None}
-    return frozenset(place.value for place in _places(plain(text))) | words
+    return frozenset(place.value for place in places_of(plain(text))) | words
 
 
 def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
@@ -68,14 +68,14 @@ def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
     )
 
 
-def _places(text: str) -> list[_Place]:
+def places_of(text: str) -> list[Place]:
     found = []
     for match in _NUMBER.finditer(text):
         value = Decimal(match.group().replace(",", ""))
-        found.append(_Place(value, match.start(), match.end()))
+        found.append(Place(value, match.start(), match.end()))
         before = text[match.start() - 1 : match.start()]
         if value < 0 and before and (before.isalnum() or before in ")]%"):
-            found.append(_Place(-value, match.start() + 1, match.end()))
+            found.append(Place(-value, match.start() + 1, match.end()))
     return found
 
 
@@ -104,7 +104,7 @@ def measures_in(text: str) -> frozenset[Measure]:
     return frozenset(letters)
 
 
-def _intervals(text: str, places: Iterable[_Place]) -> list[tuple[_Place, _Place]]:
+def _intervals(text: str, places: Iterable[Place]) -> list[tuple[Place, Place]]:
     """Pairs of neighbouring numbers, the first not above the second, with only a sign of an interval between
     them."""
     ordered = sorted(places, key=lambda place: place.start)
@@ -122,7 +122,7 @@ def _intervals(text: str, places: Iterable[_Place]) -> list[tuple[_Place, _Place
 def has_interval(quote: str, estimate: Decimal, low: Decimal, high: Decimal) -> bool:
     """Whether a sentence has the estimate beside the interval, on either side of it."""
     text = plain(quote)
-    places = _places(text)
+    places = places_of(text)
     pairs = [(a, b) for a, b in _intervals(text, places) if (a.value, b.value) == (low, high)]
     return any(
         0 <= a.start - one.end <= MAX_BETWEEN or 0 <= one.start - b.end <= MAX_BETWEEN
@@ -137,7 +137,7 @@ def is_of_other_outcome(quote: str, low: Decimal, high: Decimal, outcome: str) -
     own words stand before it where no words follow the last interval, and behind it where none precede the
     first number; else they may stand on either side."""
     text = plain(quote)
-    places = _places(text)
+    places = places_of(text)
     pairs = [
         pair
         for pair in _intervals(text, places)
@@ -168,6 +168,6 @@ def sentence_with_effect(text: str) -> str:
     """The first sentence of a text that states a measure with an interval; empty where there is none."""
     for sentence in _SENTENCE_END.split(text):
         clear = plain(sentence)
-        if measures_in(sentence) and _INTERVAL.search(clear) and _intervals(clear, _places(clear)):
+        if measures_in(sentence) and _INTERVAL.search(clear) and _intervals(clear, places_of(clear)):
             return sentence.strip()
     return ""

@@ -19,6 +19,7 @@ CertaintyReason = Literal[
     "not_in_people",
     "abstracts_only",
     "few_participants",
+    "few_events",
     "wide_interval",
     "few_studies",
     "inconsistent",
@@ -41,6 +42,15 @@ class Means(Frozen):
     control_total: int = Field(ge=2)
 
 
+class Shares(Frozen):
+    """Percentages of two groups that had the outcome, with the participants of each."""
+
+    percent: float = Field(ge=0, le=100)
+    total: int = Field(ge=1)
+    control_percent: float = Field(ge=0, le=100)
+    control_total: int = Field(ge=1)
+
+
 class StudyEffect(Frozen):
     """What one work says of one outcome."""
 
@@ -56,6 +66,11 @@ class StudyEffect(Frozen):
     opposite: bool = False
     """Whether they are of the opposite of the outcome: deaths, where it is survival."""
     means: Means | None = None
+    shares: Shares | None = None
+    """Where the work gives percentages and no events."""
+    total_of_both: bool = False
+    """Whether the work gives the participants of both groups together; where it gives those of neither,
+    halves are assumed."""
     n: int | None = None
     """Participants."""
 
@@ -111,6 +126,9 @@ class AppraisedWork(Frozen):
     """Whether the work states the numbers of the opposite of the outcome."""
     result: Interval | None = None
     """The effect with its interval of 95 %."""
+    shares: Shares | None = None
+    """What its events were computed from."""
+    total_of_both: bool = False
     n: int | None = None
     """Participants."""
     facts: WorkFacts = WorkFacts()

@@ -3,14 +3,17 @@ to conclude. Numbers stand in the sentences they are from; what code makes of th
 `activities.analysis.conclusions`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from math import sqrt
 from typing import Annotated, TypeVar, get_args
 
 from pydantic import BeforeValidator, ValidationError
 
 from activities.analysis.cells import as_float
-from activities.analysis.conclusions import opposite, side_of
-from activities.analysis.scale import NotUsable, no_effect, point_of, study_interval
+from activities.analysis.conclusions import of_shares, opposite
+from activities.analysis.groups import are_exchanged
+from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
 from activities.analysis.stated import has_interval, measure_of, numbers_held, numbers_in, one_number
 from activities.contracts.appraisal import (
     Appraisal,
@@ -20,6 +23,7 @@ from activities.contracts.appraisal import (
     EffectDirection,
     Means,
     Proposed,
+    Shares,
     StudyEffect,
 )
 from activities.contracts.effects import Arms, Effect
@@ -45,9 +49,13 @@ from activities.roles.works import compose_works
 MAX_EFFECTS = 40
 MAX_NAME_CHARS = 120
 """Of an outcome, a group and a comparator."""
-Made = TypeVar("Made", Arms, Means)
+Made = TypeVar("Made", Arms, Means, Shares)
 ARMS = ("events", "total", "control_events", "control_total")
+SHARES = ("percent", "total", "control_percent", "control_total")
 MEANS = ("mean", "sd", "total", "control_mean", "control_sd", "control_total")
+ERRORS = ("se", "control_se")
+OF_GROUPS = (("events", "control_events"), ("percent", "control_percent"), ("mean", "control_mean"))
+"""Numbers that belong to the one and to the other group."""
 TASK = "Give the effects of every work shown, then your conclusions. Answer with JSON."
 
 
@@ -64,8 +72,10 @@ class EffectAnswer(Loose):
     outcome: Text = limits(length=MAX_NAME_CHARS, default="")
     group: Text = limits(length=MAX_NAME_CHARS, default="")
     comparator: Text = limits(length=MAX_NAME_CHARS, default="")
+    group_words: Text = limits(length=MAX_NAME_CHARS, default="")
+    comparator_words: Text = limits(length=MAX_NAME_CHARS, default="")
     direction: Text = ""
-    sentences: SentenceLabels = limits(items=3, default_factory=list)
+    sentences: SentenceLabels = limits(items=4, default_factory=list)
     measure: Text = limits(length=30, default="")
     estimate: Figure = ""
     low: Figure = ""
@@ -74,12 +84,31 @@ class EffectAnswer(Loose):
     total: Figure = ""
     control_events: Figure = ""
     control_total: Figure = ""
+    percent: Figure = ""
+    control_percent: Figure = ""
     mean: Figure = ""
     sd: Figure = ""
+    se: Figure = ""
     control_mean: Figure = ""
     control_sd: Figure = ""
+    control_se: Figure = ""
     n: Figure = ""
     opposite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """What of an answer its sentences have."""
+
+    effect: Effect | None
+    means: Means | None
+    shares: Shares | None
+    n: int | None
+    total_of_both: bool
+    missing: Sequence[str]
+    """Fields whose numbers they do not have."""
+    exchanged: bool
+    """Whether a sentence gives the numbers of a group to the other one."""
 
 
 class ConclusionAnswer(Loose):
@@ -107,7 +136,8 @@ def render(step: AppraiseInput, documents: Sequence[Evidence], room: int) -> Pro
 def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accepted[Appraisal]:
     """Effects with a sentence of their own work. A number stands where a sentence that was named has it, an
     estimate beside its interval; a number that fails is left out, and with it those that need it. A direction
-    that the numbers contradict is refused with them: one of the two was misread."""
+    that the numbers contradict is refused with them: one of the two was misread; and so are numbers that a
+    sentence gives to the other group."""
     effects: list[StudyEffect] = []
     refused: list[Refused] = []
     for given in answer.effects[:MAX_EFFECTS]:
@@ -122,15 +152,16 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             continue
         name = document.evidence_id
         quotes = [one.quote for one in own]
-        effect, means, missing = _numbers(given, quotes, outcome, name)
-        for column in missing:
+        numbers = _numbers(given, quotes, outcome, name)
+        for column in numbers.missing:
             text = f"{outcome}, {column}: {getattr(given, column)}"
             refused.append(refusal("effect", text, "not_in_work", [name]))
-        turned = opposite(effect) if given.opposite else effect
-        if turned is not None and _contradicts(turned, direction):
-            refused.append(refusal("effect", f"{outcome}: {direction}", "direction_of_numbers", [name]))
+        computed = of_shares(numbers.shares, outcome) if numbers.shares else numbers.effect
+        turned = opposite(computed) if given.opposite else computed
+        if numbers.exchanged or (turned is not None and _contradicts(turned, direction)):
+            reason = "groups_exchanged" if numbers.exchanged else "direction_of_numbers"
+            refused.append(refusal("effect", f"{outcome}: {direction}", reason, [name]))
             continue
-        people = one_number(given.n) if given.n and numbers_in(given.n) <= numbers_held(quotes) else None
         effects.append(
             StudyEffect(
                 evidence_id=name,
@@ -139,10 +170,12 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
                 comparator=line(given.comparator, MAX_NAME_CHARS),
                 direction=direction,
                 support=supports(own),
-                effect=effect,
-                means=None if given.opposite else means,
+                effect=numbers.effect,
+                means=None if given.opposite else numbers.means,
+                shares=numbers.shares,
                 opposite=given.opposite,
-                n=int(people) if people is not None and people >= 1 else None,
+                total_of_both=numbers.total_of_both,
+                n=numbers.n,
             )
         )
     proposed = tuple(filter(None, map(_proposed, answer.conclusions)))
@@ -169,13 +202,10 @@ def _proposed(given: ConclusionAnswer) -> Proposed | None:
     )
 
 
-def _numbers(
-    given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str
-) -> tuple[Effect | None, Means | None, list[str]]:
-    """The effect and the means of an answer as far as its sentences have them, and the fields whose numbers
-    they do not have."""
+def _numbers(given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str) -> _Numbers:
+    """The numbers of an answer as far as its sentences have them."""
     held = numbers_held(quotes)
-    fields = dict.fromkeys(("estimate", "low", "high", *ARMS, *MEANS))
+    fields = dict.fromkeys(("estimate", "low", "high", *ARMS, *SHARES, *MEANS, *ERRORS))
     stated: dict[str, Decimal] = {}
     missing: list[str] = []
     for field in fields:
@@ -196,23 +226,66 @@ def _numbers(
     ):
         missing += ["estimate"] if is_whole else []
         estimate = low = high = None
+    people = one_number(given.n) if given.n and numbers_in(given.n) <= held else None
+    n = int(people) if people is not None and people >= 1 else None
+    sizes = _sizes(stated, n)
+    stated |= sizes
     arms = _made(Arms, stated, ARMS)
-    means = _made(Means, stated, MEANS)
     measure = measure_of(given.measure) or ("RR" if arms else None)
-    if measure is None or (arms is None and estimate is None):
-        return None, means, missing
-    effect = Effect(
-        study=name,
-        outcome=outcome,
-        measure=measure,
-        estimate=as_float(estimate),
-        low=as_float(low),
-        high=as_float(high),
-        arms=arms,
-        evidence_id=name,
-        quote=" ".join(quotes),
+    effect = None
+    if measure is not None and (arms is not None or estimate is not None):
+        effect = Effect(
+            study=name,
+            outcome=outcome,
+            measure=measure,
+            estimate=as_float(estimate),
+            low=as_float(low),
+            high=as_float(high),
+            arms=arms,
+            evidence_id=name,
+            quote=" ".join(quotes),
+        )
+    return _Numbers(
+        effect=effect,
+        means=_made(Means, _with_deviations(stated), MEANS),
+        shares=_made(Shares, stated, SHARES) if arms is None else None,
+        n=n,
+        total_of_both=bool(sizes),
+        missing=missing,
+        exchanged=_are_exchanged(given, stated, quotes),
     )
-    return effect, means, missing
+
+
+def _sizes(stated: Mapping[str, Decimal], n: int | None) -> Mapping[str, Decimal]:
+    """The sizes of two groups whose work gives their numbers and the participants of both together: what one
+    size leaves for the other, or halves. Empty where it gives both sizes, or nothing to compute with."""
+    one, other = stated.get("total"), stated.get("control_total")
+    given = any(name in stated and control in stated for name, control in OF_GROUPS)
+    if n is None or not given or (one is not None and other is not None):
+        return {}
+    first = one if one is not None else n - other if other is not None else Decimal(n // 2)
+    return {"total": first, "control_total": n - first}
+
+
+def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
+    """The standard deviations of means with standard errors (Cochrane's handbook, 6.5.2.2)."""
+    made = dict(stated)
+    for error, deviation, total in (("se", "sd", "total"), ("control_se", "control_sd", "control_total")):
+        if deviation not in stated and error in stated and stated.get(total, 0) > 0:
+            made[deviation] = stated[error] * Decimal(sqrt(stated[total]))
+    return made
+
+
+def _are_exchanged(given: EffectAnswer, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> bool:
+    """Whether a sentence gives a number of the group to the comparator, by the words that the work has for
+    them."""
+    names = (given.group_words or given.group, given.comparator_words or given.comparator)
+    return any(
+        are_exchanged(quote, names, (stated[one], stated[other]))
+        for one, other in OF_GROUPS
+        if one in stated and other in stated
+        for quote in quotes
+    )
 
 
 def _made(kind: type[Made], stated: Mapping[str, Decimal], fields: Sequence[str]) -> Made | None:

@@ -38,6 +38,7 @@ REASONS: Mapping[CertaintyReason, str] = {
     "not_in_people": "no work is in people",
     "abstracts_only": "not every work was read in full, so that it is moderate at most",
     "few_participants": "few people took part",
+    "few_events": "few people had the outcome",
     "wide_interval": "the interval includes no effect and one that matters",
     "few_studies": "few studies were pooled: the interval that allows for this includes no effect",
     "inconsistent": "the effects differ between the works",

@@ -42,6 +42,7 @@ def proposes(direction: ConclusionDirection, certainty: Certainty) -> tuple[Prop
 
 
 LOWER = (counted("a", 40, 400, 80, 400), counted("b", 35, 380, 70, 390), counted("c", 50, 500, 95, 500))
+"""370 events."""
 SAME = (counted("a", 40, 400, 41, 400), counted("b", 80, 800, 78, 790))
 
 
@@ -79,6 +80,22 @@ def test_checked_fields_cap_the_certainty(facts: dict[str, bool], certainty: str
     assert made.certainty == certainty
     assert reason in made.reasons
     assert made.direction == ("uncertain" if certainty == "very_low" else "lower")
+
+
+def test_few_events_and_intervals_with_harm_and_benefit_rate_down() -> None:
+    made = one(counted("a", 12, 2_000, 30, 2_000))
+    assert (made.direction, made.certainty, made.reasons) == ("lower", "low", ("few_events",))
+    made = one(counted("a", 60, 2_000, 80, 2_000))
+    assert (made.certainty, made.reasons) == ("low", ("few_events", "wide_interval"))
+    made = one(counted("a", 2, 42, 1, 63))
+    assert (made.direction, made.certainty) == ("uncertain", "very_low")
+    assert made.works[0].direction == "no_difference"
+
+
+def test_a_small_trial_that_stands_alone_without_numbers_is_uncertain() -> None:
+    assert one(read("a", "no_difference", n=177)).certainty == "very_low"
+    assert one(read("a", "no_difference", n=177), read("b", "no_difference", n=60)).certainty == "low"
+    assert one(read("a", "no_difference", n=4_000)).certainty == "moderate"
 
 
 def test_imprecision_is_one_domain_and_unknown_participants_are_not_none() -> None:

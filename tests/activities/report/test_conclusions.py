@@ -14,7 +14,7 @@ from activities.report.schema import Report
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
 from tests.activities.report.rendered import words_of
 
-COUNTS = ((40, 400, 80, 400), (35, 380, 70, 390))
+COUNTS = ((60, 400, 120, 400), (55, 380, 90, 390))
 SAYS = "Death occurred in {} of {} adults given the drug and {} of {} given placebo."
 QUOTES = [SAYS.format(*counts) for counts in COUNTS]
 WORKS = {

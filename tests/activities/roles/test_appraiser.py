@@ -2,7 +2,8 @@
 
 import pytest
 
-from activities.contracts.appraisal import Appraisal, AppraiseInput
+from activities.analysis.conclusions import conclude, numbers_stand
+from activities.contracts.appraisal import Appraisal, AppraiseInput, WorkFacts
 from activities.contracts.evidence import Evidence, ModelChoice
 from activities.profiles.loader import load_profile
 from activities.roles.appraiser import SPEC, AppraiseAnswer
@@ -26,6 +27,13 @@ WORKS = [
         source="pubmed",
         title="A third trial of the drug",
         text="Of 47 patients given placebo 10 died, while none of the 46 patients given the drug died.",
+    ),
+    Evidence(
+        evidence_id="pmid:4",
+        source="pubmed",
+        title="A fourth trial of the drug",
+        text="We randomised 120 adults to the drug or to placebo. Mortality was 12.5% with placebo and 5% "
+        "with the drug. The mean stay was 9 (standard error 0.5) days with the drug and 10 (0.6) with placebo.",
     ),
 ]
 FIRST = {
@@ -104,3 +112,33 @@ def test_a_group_without_an_event_is_one_whose_sentence_says_none() -> None:
     assert effect.effect.arms.events == 0
     (without,) = appraised({**FIRST, **arms, "total": 200, "control_total": 200}).effects
     assert without.effect is None
+
+
+SHARES: dict[str, object] = {"percent": 5, "control_percent": 12.5, "n": 120}
+FOURTH = {**FIRST, "work": "E4", "sentences": ["S5", "S6"], "comparator": "placebo"}
+
+
+def test_percentages_give_events_and_one_total_gives_halves() -> None:
+    (effect,) = appraised({**FOURTH, **SHARES}).effects
+    assert effect.shares is not None
+    assert (effect.shares.total, effect.shares.control_total, effect.total_of_both) == (60, 60, True)
+    (made,) = conclude(Appraisal(effects=(effect,)), {"pmid:4": WorkFacts()})
+    arms = made.works[0].effect.arms if made.works[0].effect else None
+    assert arms is not None
+    assert (arms.events, arms.control_events) == (3, 8)
+    assert numbers_stand(made.works[0])
+    (without,) = appraised({**FOURTH, **SHARES, "n": 130}).effects
+    assert without.shares is None
+
+
+def test_standard_errors_give_deviations() -> None:
+    means = {"mean": 9, "se": 0.5, "control_mean": 10, "control_se": 0.6, "n": 120}
+    (effect,) = appraised({**FOURTH, **means, "outcome": "stay", "sentences": ["S5", "S7"]}).effects
+    assert effect.means is not None
+    assert effect.means.sd == pytest.approx(0.5 * 60**0.5)
+
+
+def test_numbers_of_the_other_group_are_refused() -> None:
+    found = appraised({**FOURTH, **SHARES, "percent": 12.5, "control_percent": 5, "direction": "higher"})
+    assert found.effects == ()
+    assert [one.reason.code for one in found.refused] == ["groups_exchanged"]

@@ -1,0 +1,140 @@
+"""How sure a conclusion is, as GRADE grades a body of evidence, by what checked fields show. Pure.
+
+It begins high for randomised trials and low for other studies in people, and goes down by a level for each
+serious concern: imprecision (Guyatt et al. 2011, doi:10.1016/j.jclinepi.2011.01.012; more than one level:
+Zeng et al. 2022, doi:10.1016/j.jclinepi.2022.07.014), inconsistency (Guyatt et al. 2011,
+doi:10.1016/j.jclinepi.2011.03.017), indirectness. From abstracts alone it is at most moderate, since risk of
+bias cannot be read there.
+"""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import get_args
+
+from activities.analysis.pooling import MIN_STUDIES_FOR_PREDICTION
+from activities.analysis.scale import no_effect, side_of
+from activities.contracts.appraisal import AppraisedWork, Certainty, CertaintyReason
+from activities.contracts.effects import RATIOS, Interval, Measure, Pool
+
+CERTAINTIES: tuple[Certainty, ...] = get_args(Certainty)
+MIN_PARTICIPANTS = 400
+"""Participants of all works on an outcome below which it is imprecise (Guyatt et al. 2011, the rule of thumb
+for continuous outcomes)."""
+MIN_EVENTS = 300
+"""Events of all works below which an outcome that is counted is imprecise (the rule of thumb of GRADE's
+software, after Mueller et al., Ann Intern Med 2007;146:878)."""
+FAR_TOO_FEW = 0.3
+"""Share of these below which a body of evidence is rated down by two levels (Zeng et al. 2022: "far less"
+than the optimal information size). The share is a convention of this system."""
+MAX_IMPRECISION = 2
+"""Levels by which imprecision rates down, whatever shows it: it is one domain (Guyatt et al. 2011)."""
+EXTREME_IMPRECISION = 3
+"""Where far too few people or events come together with an interval that holds a change that matters on both
+sides, or too few with a single work that gives none (Zeng et al. 2022: three levels)."""
+APPRECIABLE = 0.25
+"""Relative change of a ratio that matters: an interval that holds no effect and this change is imprecise
+(Guyatt et al. 2011); one that holds it on both sides is so by two levels (Zeng et al. 2022)."""
+APPRECIABLE_SMD = 0.5
+"""Of a standardised mean difference (Guyatt et al. 2011)."""
+INCONSISTENT = 0.5
+"""I2 from which works disagree (Cochrane's handbook, 10.10.2: substantial)."""
+Concern = tuple[CertaintyReason, int]
+"""What was found, and by how many levels it rates down."""
+
+
+def certainty_of(
+    used: Sequence[AppraisedWork], pool: Pool | None
+) -> tuple[tuple[CertaintyReason, ...], Certainty]:
+    """The most that the checked fields allow, and why it is not more."""
+    facts = [one.facts for one in used]
+    if not used:
+        return (), "very_low"
+    if not any(fact.in_people for fact in facts):
+        return ("not_in_people",), "very_low"
+    level = CERTAINTIES.index("high")
+    imprecision = _imprecision(used, pool)
+    concerns = list(_inconsistency(used, pool))
+    if 2 * sum(fact.randomized for fact in facts) < len(facts):
+        concerns.append(("observational", 2))
+    if 2 * sum(fact.direct for fact in facts) < len(facts):
+        concerns.append(("indirect", 1))
+    if any(fact.under_concern for fact in facts):
+        concerns.append(("under_concern", 1))
+    level -= sum(levels for _, levels in concerns)
+    imprecise = sum(levels for _, levels in imprecision)
+    level -= EXTREME_IMPRECISION if imprecise > EXTREME_IMPRECISION else min(imprecise, MAX_IMPRECISION)
+    reasons = [reason for reason, _ in (*imprecision, *concerns)]
+    if not all(fact.full_text for fact in facts):
+        reasons.append("abstracts_only")
+        level = min(level, CERTAINTIES.index("moderate"))
+    return tuple(reasons), CERTAINTIES[max(level, 0)]
+
+
+def people_of(used: Sequence[AppraisedWork]) -> list[float]:
+    """The participants of each work; one that does not say how many is taken to have had as many as the
+    median of the others. Empty where none says."""
+    known = [one.n for one in used if one.n]
+    return [one.n or median(known) for one in used] if known else []
+
+
+def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> list[Concern]:
+    """Too few people or events, then what the intervals show."""
+    concerns: list[Concern] = []
+    if (few := _size(used))[1]:
+        concerns.append(few)
+    numbers = [(one.result, one.effect.measure) for one in used if one.result and one.effect]
+    if pool is not None:
+        numbers = [(pool.random, pool.measure)]
+    if not numbers:
+        concerns.append(("no_numbers", EXTREME_IMPRECISION if concerns and len(used) == 1 else 1))
+    elif levels := min(_width(result, measure) for result, measure in numbers):
+        concerns.append(("wide_interval", levels))
+    elif pool is not None and not concerns and _rests_on_few(pool):
+        concerns.append(("few_studies", 1))
+    return concerns
+
+
+def _size(used: Sequence[AppraisedWork]) -> Concern:
+    """By events where most works give them, else by participants. Works that do not say how many are taken
+    to have had as many as the others."""
+    arms = [one.effect.arms for one in used if one.effect and one.effect.arms]
+    if 2 * len(arms) >= len(used):
+        events = sum(one.events + one.control_events for one in arms)
+        return "few_events", _too_few(events * len(used) / len(arms), MIN_EVENTS)
+    people = people_of(used)
+    return "few_participants", _too_few(sum(people), MIN_PARTICIPANTS) if people else 0
+
+
+def _too_few(count: float, wanted: int) -> int:
+    return 0 if count >= wanted else 2 if count < FAR_TOO_FEW * wanted else 1
+
+
+def _width(result: Interval, measure: Measure) -> int:
+    """On how many sides an interval that includes no effect holds a change that matters."""
+    if measure in RATIOS:
+        low, high = 1 - APPRECIABLE, 1 + APPRECIABLE
+    elif measure == "SMD":
+        low, high = -APPRECIABLE_SMD, APPRECIABLE_SMD
+    else:
+        return 0
+    if side_of(result, no_effect(measure)) != "no_difference":
+        return 0
+    return (result.low < low) + (result.high > high)
+
+
+def _rests_on_few(pool: Pool) -> bool:
+    """Whether only the normal interval excludes no effect. Hartung and Knapp's says nothing of two
+    studies."""
+    many = len(pool.rows) >= MIN_STUDIES_FOR_PREDICTION
+    return many and _excludes(pool.random, pool) and not _excludes(pool.hartung_knapp, pool)
+
+
+def _excludes(result: Interval, pool: Pool) -> bool:
+    return side_of(result, no_effect(pool.measure)) != "no_difference"
+
+
+def _inconsistency(used: Sequence[AppraisedWork], pool: Pool | None) -> Iterator[Concern]:
+    if {"higher", "lower"} <= {one.direction for one in used}:
+        yield "opposite", 1
+    elif pool is not None and pool.i2 >= INCONSISTENT:
+        yield "inconsistent", 1
