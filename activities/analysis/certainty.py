@@ -30,7 +30,7 @@ MAX_IMPRECISION = 2
 """Levels by which imprecision rates down, whatever shows it: it is one domain (Guyatt et al. 2011)."""
 EXTREME_IMPRECISION = 3
 """Where far too few people or events come together with an interval that holds a change that matters on both
-sides, or too few with a single work that gives none (Zeng et al. 2022: three levels)."""
+sides (Zeng et al. 2022: two or three levels)."""
 APPRECIABLE = 0.25
 """Relative change of a ratio that matters: an interval that holds no effect and this change is imprecise
 (Guyatt et al. 2011); one that holds it on both sides is so by two levels (Zeng et al. 2022)."""
@@ -86,7 +86,7 @@ def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> list[Conce
     if pool is not None:
         numbers = [(pool.random, pool.measure)]
     if not numbers:
-        concerns.append(("no_numbers", EXTREME_IMPRECISION if concerns and len(used) == 1 else 1))
+        concerns.append(("no_numbers", 1))
     elif levels := min(_width(result, measure) for result, measure in numbers):
         concerns.append(("wide_interval", levels))
     elif pool is not None and not concerns and _rests_on_few(pool):

@@ -133,7 +133,10 @@ def effects_in(analysis: Analysis) -> tuple[Effect, ...]:
 
 
 def shown(value: float) -> str:
-    """A number with three significant digits at most, and two decimals at least below ten."""
+    """A number with three significant digits at most, and two decimals at least below ten. One that two
+    decimals would make zero keeps its first digit: an interval that ends at -0.001 does not hold zero."""
+    if 0 < abs(value) < 0.005:
+        return f"{value:.1g}" if abs(value) >= 0.0001 else "0.00"
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
 
 

@@ -24,6 +24,8 @@ _LEVEL = re.compile(r"9\d(?:\.\d)?\s?%")
 _INTERVAL = re.compile(
     r"\bC(?:r)?I\b|\b(?:confidence|credible|uncertainty) (?:interval|limit)s?\b", re.IGNORECASE
 )
+_DIVISION = re.compile(r"[,;]|\band\b")
+"""Between what is said of one interval and what is said of the next."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])")
 MAX_BETWEEN = 80
 """Characters between an estimate and its interval: `0.72 (adjusted for age and sex; 95 % CI 0.49 to 1.06)`
@@ -135,7 +137,8 @@ def has_interval(quote: str, estimate: Decimal, low: Decimal, high: Decimal) -> 
 def is_of_other_outcome(quote: str, low: Decimal, high: Decimal, outcome: str) -> bool:
     """Whether a sentence with several intervals names the outcome only beside others of them. An interval's
     own words stand before it where no words follow the last interval, and behind it where none precede the
-    first number; else they may stand on either side."""
+    first number. Else they may stand on either side: then what stands between two intervals is divided at its
+    first comma or "and", unless nothing divides it."""
     text = plain(quote)
     places = places_of(text)
     pairs = [
@@ -152,16 +155,27 @@ def is_of_other_outcome(quote: str, low: Decimal, high: Decimal, outcome: str) -
         any(term.isalpha() and term not in _OF_MEASURES for term in terms(one))
         for one in (behind_all, before_all)
     )
-    starts = [0, *(b.end for _, b in pairs)]
-    for start, (a, b) in zip(starts, pairs, strict=False):
+    edges = [(0, 0), *((a.start, b.end) for a, b in pairs), (len(text), len(text))]
+    for (_, start), (a, b), (end, _) in zip(edges, pairs, edges[2:], strict=False):
         if (a.value, b.value) != (low, high):
             continue
-        after = min((place.start for place in places if place.start >= b.end), default=len(text))
-        before, behind = text[start : a.start], text[b.end : after]
-        own = before if not named_behind else behind if not named_before else f"{before} {behind}"
-        if wanted & set(terms(own)):
+        before, behind = _unbracketed(text[start : a.start]), _unbracketed(text[b.end : end])
+        if named_before == named_behind:
+            before = _DIVISION.split(before, maxsplit=1)[-1] if start else before
+            behind = _DIVISION.split(behind, maxsplit=1)[0] if end < len(text) else behind
+        elif named_before:
+            behind = ""
+        else:
+            before = ""
+        if wanted & set(terms(f"{before} {behind}")):
             return False
     return True
+
+
+def _unbracketed(text: str) -> str:
+    """A text without what ends a bracket that was opened before it: `; P = 0.03) for death`."""
+    inside, closing, rest = text.partition(")")
+    return rest if closing and "(" not in inside else text
 
 
 def sentence_with_effect(text: str) -> str:

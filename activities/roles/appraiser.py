@@ -14,7 +14,14 @@ from activities.analysis.cells import as_float
 from activities.analysis.conclusions import of_shares, opposite
 from activities.analysis.groups import are_exchanged
 from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
-from activities.analysis.stated import has_interval, measure_of, numbers_held, numbers_in, one_number
+from activities.analysis.stated import (
+    has_interval,
+    is_of_other_outcome,
+    measure_of,
+    numbers_held,
+    numbers_in,
+    one_number,
+)
 from activities.contracts.appraisal import (
     Appraisal,
     AppraiseInput,
@@ -222,7 +229,7 @@ def _numbers(given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str
         estimate is None
         or low is None
         or high is None
-        or not any(has_interval(quote, estimate, low, high) for quote in quotes)
+        or not any(_states(quote, outcome, estimate, low, high) for quote in quotes)
     ):
         missing += ["estimate"] if is_whole else []
         estimate = low = high = None
@@ -254,6 +261,11 @@ def _numbers(given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str
         missing=missing,
         exchanged=_are_exchanged(given, stated, quotes),
     )
+
+
+def _states(quote: str, outcome: str, estimate: Decimal, low: Decimal, high: Decimal) -> bool:
+    """Whether a sentence has an estimate with its interval, and names the outcome nowhere else."""
+    return has_interval(quote, estimate, low, high) and not is_of_other_outcome(quote, low, high, outcome)
 
 
 def _sizes(stated: Mapping[str, Decimal], n: int | None) -> Mapping[str, Decimal]:

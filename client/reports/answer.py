@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from activities.contracts.evidence import ANSWERED, Claim, Frozen, SearchRecord
-from activities.report.formats import words
+from activities.report.formats import conclusion_words, words
 from activities.report.formats.prose import Citations, notice, summary_of
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean
@@ -38,6 +38,8 @@ class Answer(Frozen):
     bottom_line: str
     """The direct answer, else the first claim, else that no model has read this and the nearest passage, else
     why there is no answer."""
+    conclusions: tuple[str, ...] = ()
+    """What follows by outcome, each with its figure and its certainty."""
     balance: str = ""
     """How many works are on each side of a yes-or-no question."""
     sample_only: str = ""
@@ -63,6 +65,7 @@ def answer_of(report: Report) -> Answer:
     return Answer(
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
+        conclusions=tuple(map(conclusion_words.line, report.conclusions)),
         balance=words.balance(report),
         reservations=_reservations(report),
         near=_related(report) if report.unanswered is not None else (),

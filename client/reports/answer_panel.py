@@ -49,6 +49,7 @@ def answer_parts(
         parts += _listed([with_references(claim) for claim in claims_of(report)][:FIRST_CLAIMS], bulleted)
     if answer.near:
         parts.append(Text(f"Nearest: {plain(answer.near[0])}"))
+    parts += [Text(plain(f"Concluded: {line}")) for line in answer.conclusions]
     parts += [Text(plain(line)) for line in (answer.balance, sureness(report)) if line]
     if answer.reservations:
         parts += [Text("But:", style="bold"), *_listed(answer.reservations, bulleted)]

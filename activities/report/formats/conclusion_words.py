@@ -4,7 +4,8 @@ The wording of direction and certainty is that of GRADE (Santesso et al. 2020,
 doi:10.1016/j.jclinepi.2019.10.014).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 
 from activities.analysis.meta_analysis import shown_interval
 from activities.contracts.appraisal import (
@@ -16,13 +17,13 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import MEASURE_NAMES
 from activities.plural import counted
-from activities.report.formats.blocks import Block, Bullets, Cell, Heading, Run, Table, Text
+from activities.report.formats.blocks import Block, Bullets, Cell, Heading, Parts, Run, Table, Text
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 
 TITLE = "Conclusions"
-HEAD = ("Study", "Found", "Effect (95 % interval)", "Participants")
+HEAD = ("Study", "Found", "Effect (95 % interval)", "Events by group", "Participants")
 NOTE = (
     "Proposed from the works cited, not assessed by people. Whether the way in which the studies were done "
     "biases them was not read."
@@ -73,22 +74,58 @@ def _sentence(text: str) -> str:
 
 
 def certainty(one: Conclusion) -> str:
-    """How sure, and why it is not more."""
+    """How sure, and why it is not more: by the checked fields, and in the model's words. Where there are not
+    enough data nothing is graded."""
     known = [REASONS[reason] for reason in one.reasons]
-    known += [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
-    why = f": {'; '.join(known)}" if known else ""
-    return f"Certainty {in_words(one.certainty)} (proposed){why}."
+    words = [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
+    parts = [_grade(one)]
+    parts += [f"Why not higher: {'; '.join(known)}."] if known else []
+    parts += [f"In the model's words: {'; '.join(words)}."] if words else []
+    return " ".join(filter(None, parts))
 
 
-def pooled(one: Conclusion) -> str:
-    """The pooled figure in words; empty where nothing was pooled."""
-    if one.pooled is None:
-        return ""
-    figure = one.pooled
-    return (
-        f"Pooled {MEASURE_NAMES[figure.measure]} {shown_interval(figure.result)} of "
-        f"{counted(len(figure.works), 'study', 'studies')}, I\u00b2 {figure.i2:.0%}."
+def _grade(one: Conclusion) -> str:
+    return "" if one.direction == "not_enough_data" else f"Certainty {in_words(one.certainty)} (proposed)."
+
+
+def figures(one: Conclusion) -> str:
+    """The pooled figure in words, else that of the only work; empty where there is neither."""
+    if one.pooled is not None:
+        figure = one.pooled
+        of = f"{counted(len(figure.works), 'study', 'studies')}, I\u00b2 {figure.i2:.0%}"
+        return f"Pooled {MEASURE_NAMES[figure.measure]} {shown_interval(figure.result)} of {of}."
+    if len(one.works) == 1 and (work := one.works[0]).effect and work.result:
+        return _sentence(f"{MEASURE_NAMES[work.effect.measure]} {shown_interval(work.result)} in one study.")
+    return ""
+
+
+def absolute(one: Conclusion) -> str:
+    """What a risk ratio means for a thousand people with the risk of the comparators, the median of the works
+    whose events are known (Cochrane's handbook, 15.4.4). Empty where that is not known, and where the
+    evidence is too uncertain to say so."""
+    works = [work for work in one.works if work.effect and work.effect.measure == "RR"]
+    arms = [work.effect.arms for work in works if work.effect and work.effect.arms]
+    result = (
+        one.pooled.result if one.pooled else works[0].result if len(one.works) == len(works) == 1 else None
     )
+    is_ratio = one.pooled is None or one.pooled.measure == "RR"
+    if result is None or not is_ratio or not arms or one.direction == "uncertain":
+        return ""
+    risk = 1000 * median(arm.control_events / arm.control_total for arm in arms)
+    middle, low, high = (
+        f"{min(1000, risk * ratio):.0f}" for ratio in (result.estimate, result.low, result.high)
+    )
+    group, against = clean(one.group) or "it", clean(one.comparator) or "none"
+    return f"Of 1,000 people, {risk:.0f} have it with {against}, {middle} ({low} to {high}) with {group}."
+
+
+def line(one: Conclusion) -> str:
+    """A conclusion with its figure and its certainty."""
+    return " ".join(filter(None, (statement(one), _grounds(one))))
+
+
+def _grounds(one: Conclusion) -> str:
+    return " ".join(filter(None, (figures(one), _grade(one))))
 
 
 def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
@@ -96,8 +133,8 @@ def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
     rows = (
         (
             Run(statement(one)),
-            quotes.cite(s for w in one.works for s in w.support),
-            Run(f" Certainty {in_words(one.certainty)} (proposed)."),
+            *_cited(one, quotes),
+            Run(f" {_grounds(one)}".rstrip()),
         )
         for one in report.conclusions
     )
@@ -108,20 +145,53 @@ def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Each conclusion with its certainty, the pooled figure and the works it rests on."""
     for one in report.conclusions:
-        yield Heading(f"{clean(one.outcome)}: {in_words(one.direction)}")
-        yield Text((Run(statement(one), "bold"), quotes.cite(s for w in one.works for s in w.support)))
-        yield Bullets(tuple((Run(text),) for text in (certainty(one), pooled(one)) if text))
+        yield Heading(_sentence(f"{clean(one.outcome)}: {in_words(one.direction)}"))
+        yield Text((Run(statement(one), "bold"), *_cited(one, quotes)))
+        texts = (figures(one), absolute(one), certainty(one))
+        yield Bullets(tuple((Run(text),) for text in texts if text))
         if one.works:
-            yield Table(HEAD, tuple(_row(work, quotes) for work in one.works))
+            yield _table(one.works, quotes)
     if report.conclusions:
         yield Text((Run(NOTE),), "note")
 
 
-def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
+def _cited(one: Conclusion, quotes: Quotes) -> Parts:
+    return (quotes.cite(s for w in one.works for s in w.support),) if one.works else ()
+
+
+def _table(works: Sequence[AppraisedWork], quotes: Quotes) -> Table:
+    """The works; without the columns that are empty for all of them."""
+    texts = [(in_words(work.direction), _effect(work), _events(work), str(work.n or "")) for work in works]
+    kept = [place for place, column in enumerate(zip(*texts, strict=True)) if any(column)]
+    rows = (
+        (_study(work, quotes), *(Cell((Run(row[place]),)) for place in kept))
+        for work, row in zip(works, texts, strict=True)
+    )
+    measures = dict.fromkeys(work.effect.measure for work in works if work.effect)
+    caption = "; ".join(f"{measure}: {MEASURE_NAMES[measure]}" for measure in measures)
+    return Table((HEAD[0], *(HEAD[place + 1] for place in kept)), tuple(rows), caption)
+
+
+def _study(work: AppraisedWork, quotes: Quotes) -> Cell:
     reference = quotes.references.get(work.evidence_id)
-    name = Run(clean(reference.title) if reference else work.evidence_id)
-    figure = ""
-    if work.effect is not None and work.result is not None:
-        figure = f"{work.effect.measure} {shown_interval(work.result)}"
-    cells = (in_words(work.direction), figure, str(work.n or ""))
-    return (Cell((quotes.cite(work.support), name)), *(Cell((Run(text),)) for text in cells))
+    return Cell((quotes.cite(work.support), Run(clean(reference.title) if reference else work.evidence_id)))
+
+
+def _effect(work: AppraisedWork) -> str:
+    if work.effect is None or work.result is None:
+        return ""
+    return f"{work.effect.measure} {shown_interval(work.result)}"
+
+
+def _events(work: AppraisedWork) -> str:
+    """The events that an effect was computed from; what they were computed from themselves in brackets."""
+    if work.effect is None or work.effect.arms is None:
+        return ""
+    arms = work.effect.arms
+    sources = (
+        "from percentages" if work.shares else "",
+        "groups taken as halves" if work.total_of_both and abs(arms.total - arms.control_total) <= 1 else "",
+    )
+    how = ", ".join(filter(None, sources))
+    text = f"{arms.events} of {arms.total} and {arms.control_events} of {arms.control_total}"
+    return f"{text} ({how})" if how else text

@@ -92,9 +92,9 @@ def limitations(report: Report) -> tuple[str, ...]:
 
 
 def balance(report: Report) -> str:
-    """How many of the works that answer are on each side of a yes-or-no question, and how many compare; empty
-    where no work has a side, and for a person's own documents, of which who says what is told instead. Works
-    that report one study count once."""
+    """How many of the works that answer are on each side of a yes-or-no question, and how many compare where
+    no conclusion says what they found; empty where no work has a side, and for a person's own documents, of
+    which who says what is told instead. Works that report one study count once."""
     if not report.words.counted:
         return ""
     sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
@@ -126,7 +126,7 @@ def balance(report: Report) -> str:
     total = counted(answering, report.words.one, report.words.many)
     verb = "answers" if answering == 1 else "answer"
     counts = [f"{total} {verb}: {', '.join(said)}{again}."] if said else []
-    if compared:
+    if compared and not report.conclusions:
         counts.append(f"{compared} of {answering} {'compares' if compared == 1 else 'compare'} options.")
     return " ".join(counts)
 

@@ -92,12 +92,6 @@ def test_few_events_and_intervals_with_harm_and_benefit_rate_down() -> None:
     assert made.works[0].direction == "no_difference"
 
 
-def test_a_small_trial_that_stands_alone_without_numbers_is_uncertain() -> None:
-    assert one(read("a", "no_difference", n=177)).certainty == "very_low"
-    assert one(read("a", "no_difference", n=177), read("b", "no_difference", n=60)).certainty == "low"
-    assert one(read("a", "no_difference", n=4_000)).certainty == "moderate"
-
-
 def test_imprecision_is_one_domain_and_unknown_participants_are_not_none() -> None:
     small = one(read("a", "higher", n=40), read("b", "higher"))
     assert (small.certainty, small.reasons) == ("low", ("few_participants", "no_numbers"))

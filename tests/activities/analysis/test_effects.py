@@ -143,7 +143,14 @@ TWO = (
 BEHIND = "HR 0.98 (95% CI 0.90-1.07) for death and HR 0.72 (95% CI 0.60 to 0.86) for stroke."
 
 
-@pytest.mark.parametrize("text", [TWO, BEHIND])
+BETWEEN = (
+    "Of all, HR for death was 0.98 (95% CI 0.90-1.07), for stroke 0.72 (95% CI 0.60 to 0.86) with the drug.",
+    "The drug had HR 0.98 (95% CI 0.90-1.07; P = 0.6) for death, and 0.72 (95% CI 0.60 to 0.86) for stroke.",
+)
+"""Words stand before the first interval and behind the last one."""
+
+
+@pytest.mark.parametrize("text", [TWO, BEHIND, *BETWEEN])
 @pytest.mark.parametrize(
     ("outcome", "numbers", "reason"),
     [

@@ -33,7 +33,8 @@ WORKS = [
         source="pubmed",
         title="A fourth trial of the drug",
         text="We randomised 120 adults to the drug or to placebo. Mortality was 12.5% with placebo and 5% "
-        "with the drug. The mean stay was 9 (standard error 0.5) days with the drug and 10 (0.6) with placebo.",
+        "with the drug. The mean stay was 9 (standard error 0.5) days with the drug and 10 (0.6) with "
+        "placebo.",
     ),
 ]
 FIRST = {
