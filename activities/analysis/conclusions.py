@@ -1,13 +1,12 @@
 """Conclusions by outcome, from effects whose numbers and sentences were checked. Pure.
 
 The direction is formed by code: that of the pooled estimate where most works could be pooled, else the side
-on which most participants are. The certainty begins, as GRADE's does, high for randomised trials and low for
-other studies in people, and goes down for imprecision, inconsistency and indirectness (Guyatt et al. 2011,
-doi:10.1016/j.jclinepi.2011.01.012 for imprecision, .2011.03.017 for inconsistency). From abstracts alone it
-is at most moderate, since risk of bias cannot be read there. What a model proposes may lower the certainty:
-it may say less than the numbers and never more, and where nothing could be pooled it weighs between the sides
-that works report. "Uncertain" is said of very low certainty and of works on opposite sides: evidence of low
-certainty has a direction (Santesso et al. 2020, doi:10.1016/j.jclinepi.2019.10.014).
+on which most participants are. The certainty is what the checked fields allow
+(`activities.analysis.certainty`) and what a model proposes, whichever is less. It may say less than the
+numbers and never more, and where nothing could be pooled it weighs between the sides that works report.
+"Uncertain" is said where the checked fields alone make the certainty very low, where works are on opposite
+sides, and where a model says so; else evidence has a direction, that of very low certainty with the words
+that it is very uncertain (Santesso et al. 2020, doi:10.1016/j.jclinepi.2019.10.014).
 """
 
 import math
@@ -28,6 +27,7 @@ from activities.analysis.stated import numbers_held
 from activities.contracts.appraisal import (
     Appraisal,
     AppraisedWork,
+    Certainty,
     Conclusion,
     ConclusionDirection,
     EffectDirection,
@@ -45,6 +45,8 @@ MIN_SHARE = 1 / 3
 """Of the participants of works that could not be pooled: a side with fewer is none that a model may choose.
 A convention of this system. A small work that found no difference does not refute one that found one, which
 counting works alone would say."""
+WITHHELD: tuple[ConclusionDirection, Certainty] = ("uncertain", "very_low")
+"""What a model proposes that withholds a direction: uncertain, and as unsure as that is."""
 MAX_WORKS = 40
 """Of one conclusion."""
 
@@ -93,12 +95,12 @@ def conclusion_of(
         pooled = PooledFigure(measure=pool.measure, result=pool.random, works=names, i2=pool.i2)
     direction = _direction(works, pooled, proposed)
     reasons, certainty = certainty_of(works, pool)
+    if certainty == "very_low" and works:
+        direction = "uncertain"
     if proposed is not None:
         certainty = min(certainty, proposed.certainty, key=CERTAINTIES.index)
-        if proposed.direction == "not_enough_data":
+        if proposed.direction == "not_enough_data" or (proposed.direction, certainty) == WITHHELD:
             direction = proposed.direction
-    if certainty == "very_low" and direction != "not_enough_data":
-        direction = "uncertain"
     return Conclusion(
         outcome=outcome,
         group=group,

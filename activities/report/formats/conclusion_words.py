@@ -34,6 +34,10 @@ SURELY: Mapping[Certainty, str] = {
     "low": "may be",
     "very_low": "may be",
 }
+UNSURE = ", but the evidence is very uncertain"
+"""Behind a direction of very low certainty."""
+OPEN: tuple[ConclusionDirection, ...] = ("uncertain", "not_enough_data")
+"""Conclusions without a direction."""
 REASONS: Mapping[CertaintyReason, str] = {
     "observational": "most of the works are no randomised trials",
     "not_in_people": "no work is in people",
@@ -59,6 +63,7 @@ def statement(one: Conclusion) -> str:
     outcome, group = clean(one.outcome), clean(one.group)
     versus = f" compared with {against}" if (against := clean(one.comparator)) else ""
     with_group = f" with {group}{versus}" if group else versus
+    with_group += UNSURE if one.certainty == "very_low" and one.direction not in OPEN else ""
     if one.direction in ("higher", "lower"):
         return _sentence(f"{outcome} {SURELY[one.certainty]} {one.direction}{with_group}.")
     if one.direction == "no_difference":
@@ -109,14 +114,15 @@ def absolute(one: Conclusion) -> str:
         one.pooled.result if one.pooled else works[0].result if len(one.works) == len(works) == 1 else None
     )
     is_ratio = one.pooled is None or one.pooled.measure == "RR"
-    if result is None or not is_ratio or not arms or one.direction == "uncertain":
+    if result is None or not is_ratio or not arms or one.certainty == "very_low":
         return ""
     risk = 1000 * median(arm.control_events / arm.control_total for arm in arms)
     middle, low, high = (
         f"{min(1000, risk * ratio):.0f}" for ratio in (result.estimate, result.low, result.high)
     )
-    group, against = clean(one.group) or "it", clean(one.comparator) or "none"
-    return f"Of 1,000 people, {risk:.0f} have it with {against}, {middle} ({low} to {high}) with {group}."
+    group, comparator = clean(one.group) or "it", clean(one.comparator)
+    against = f"with {comparator}" if comparator else "without"
+    return f"Of 1,000 people, {risk:.0f} have it {against}, {middle} ({low} to {high}) with {group}."
 
 
 def line(one: Conclusion) -> str:

@@ -61,6 +61,8 @@ def test_a_model_may_say_less_than_the_numbers_and_never_more() -> None:
     assert one(*LOWER, proposed=proposes("uncertain", "very_low")).direction == "uncertain"
     assert one(*LOWER, proposed=proposes("not_enough_data", "low")).direction == "not_enough_data"
     assert one(*LOWER, proposed=proposes("lower", "low")).certainty == "low"
+    doubted = one(*LOWER, proposed=proposes("lower", "very_low"))
+    assert (doubted.direction, doubted.certainty) == ("lower", "very_low")
     small = one(counted("a", 4, 40, 9, 40), proposed=proposes("lower", "high"))
     assert small.certainty in ("low", "very_low")
 

@@ -11,6 +11,7 @@ from activities.report.assemble import build_report
 from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
+from client.reports.answer import answer_of
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
 from tests.activities.report.rendered import words_of
 
@@ -66,6 +67,23 @@ def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
     assert "Mortality is probably lower with the drug" in words
     assert "of 2 studies" in words
     assert "Events by group" not in words
+
+
+def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
+    words = words_of(changed(report_of(), certainty="very_low"), "md")
+    assert "Mortality may be lower with the drug, but the evidence is very uncertain." in words
+    assert "Of 1,000 people" not in words
+    assert "Of 1,000 people, 265 have it without, 147" in words_of(report_of(), "md")
+
+
+def test_the_events_behind_an_effect_are_printed() -> None:
+    assert "60 of 400 and 120 of 400" in words_of(report_of(), "md")
+
+
+def test_the_answer_on_a_terminal_has_the_conclusion() -> None:
+    (line,) = answer_of(report_of()).conclusions
+    assert "Mortality is probably lower with the drug" in line
+    assert "Certainty moderate (proposed)." in line
 
 
 def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
