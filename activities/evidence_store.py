@@ -106,10 +106,7 @@ class EvidenceStore:
         key = f"blobs/{digest[:2]}/{digest}.{suffix}"
         if key in self._memory and self._has(key, len(data)):
             return key
-        try:
-            await obstore.put_async(self._store, key, data)
-        except BaseError as error:
-            raise self._not_written(key, error) from error
+        await self.put_named(key, data)
         self._memory.remember(key, data)
         return key
 
@@ -128,16 +125,12 @@ class EvidenceStore:
         known = self._memory.get(key)
         if known is not None:
             return known
-        try:
-            answer = await obstore.get_async(self._store, key)
-            data = bytes(await answer.bytes_async())
-        except (FileNotFoundError, NotFoundError) as error:
+        data = await self.get_named(key)
+        if data is None:
             raise StoreError(
                 f"{key} is not in the evidence store {self._where}; workers and commands need the same store "
                 "(DETERMINATOR_STORE_URL)"
-            ) from error
-        except BaseError as error:
-            raise StoreError(f"cannot read {key} from the evidence store: {error}") from error
+            )
         digest = key.rsplit("/", 1)[-1].split(".", 1)[0]
         if hashlib.sha256(data).hexdigest() != digest:
             raise DamagedEvidence(

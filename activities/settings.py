@@ -4,7 +4,6 @@ it may set, see `configuration.folder`) over the user's own over defaults.
 Secrets are `SecretStr`: they are never printed, logged or put into a payload.
 """
 
-import difflib
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -23,9 +22,9 @@ from activities.configuration.declaration import setting
 from activities.configuration.file import ConfigError, FileSettings, read_bytes, read_settings
 from activities.configuration.folder import allowed, over
 from activities.configuration.mcp import McpSource
-from activities.configuration.question import QuestionSettings, Seconds, SourceSettings
+from activities.configuration.question import OwnPrice, QuestionSettings, Seconds, SourceSettings
 from activities.configuration.trust import is_trusted, user_home
-from activities.configuration.values import Part
+from activities.configuration.values import Part, nearest
 from activities.contracts.evidence import (
     Effort,
     ModelChoice,
@@ -119,7 +118,7 @@ class Settings(QuestionSettings):
         unit="seconds",
         gt=0,
     )
-    prices: dict[str, dict[str, float]] = setting(
+    prices: dict[str, OwnPrice] = setting(
         "Model -> its prices, where they are not those of `genai-prices`.",
         default_factory=dict,
         at="model",
@@ -258,9 +257,7 @@ class Settings(QuestionSettings):
             roles = {ROLE_OF_MEMBER.get(name, name): model for name, model in roles.items()}
             for name in roles:
                 if name not in known:
-                    near = difflib.get_close_matches(name, known, n=1)
-                    hint = f"; did you mean {near[0]}?" if near else f". There are: {', '.join(known)}"
-                    raise ValueError(f"there is no role {name!r}{hint}")
+                    raise ValueError(f"there is no role {name!r}{nearest(name, known)}")
         return roles
 
     def model_post_init(self, _: object) -> None:

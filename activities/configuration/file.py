@@ -5,7 +5,6 @@ end in one ConfigError. It has a line for each of them, with the file, the line 
 exists.
 """
 
-import difflib
 import os
 import re
 import stat
@@ -26,6 +25,7 @@ from activities.configuration.keys import (
     sections,
 )
 from activities.configuration.mcp import McpSource, check_name
+from activities.configuration.values import nearest
 
 MAX_BYTES = 1 << 20
 MAX_DOTS = 100
@@ -276,9 +276,3 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 def _parts(dotted: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in dotted.split("."))
-
-
-def nearest(name: str, known: Collection[str]) -> str:
-    """A hint at the nearest of the names that exist, or at all of them."""
-    near = difflib.get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean {near[0]}?" if near else f". There are: {', '.join(sorted(known))}"

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
-from activities.configuration.file import nearest
 from activities.configuration.question import SourceFilters
+from activities.configuration.values import nearest
 from activities.settings import Settings, file_settings, secret_variables
 
 OTHER_VARIABLES = tuple(

@@ -1,6 +1,5 @@
 """Settings of questions: documents, sources, how a question is answered, and what it may cost."""
 
-import difflib
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -10,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from activities.configuration.declaration import setting
-from activities.configuration.values import seconds
+from activities.configuration.values import nearest, seconds
 from activities.contracts.evidence import (
     MODE_ALIASES,
     ApprovalGate,
@@ -51,6 +50,16 @@ class SourceSettings(BaseModel):
     """Requests a second at most. It can lower an API's own limit, never raise it."""
     filters: SourceFilters = SourceFilters()
     """What every search of this source is narrowed by; what a question asks for goes over it."""
+
+
+class OwnPrice(BaseModel):
+    """What a model costs, in US dollars a million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
 
 
 class QuestionSettings(BaseSettings):
@@ -218,7 +227,5 @@ class QuestionSettings(BaseSettings):
     def _known_mode(cls, value: str) -> str:
         known = ("auto", *get_args(BuiltInMode))
         if value not in known and value not in (known := ("auto", *mode_names())):
-            near = difflib.get_close_matches(value, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else f". There are: {', '.join(known)}"
-            raise ValueError(f"{value!r} is not known{hint}")
+            raise ValueError(f"{value!r} is not known{nearest(value, known)}")
         return value

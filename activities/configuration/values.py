@@ -1,7 +1,9 @@
 """Values as people write them in a configuration file."""
 
+import difflib
 import math
 import re
+from collections.abc import Collection
 from typing import Literal
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -17,3 +19,9 @@ def seconds(value: object) -> float:
     if not 0 < found < math.inf:
         raise ValueError(f"{value!r} is not a duration; write 90s, 30m, 2h or 3d")
     return found
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """A hint at the nearest of the names that exist, or at all of them."""
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {near[0]}?" if near else f". There are: {', '.join(sorted(known))}"

@@ -12,12 +12,10 @@ from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ModelInfo, TieredPrices
 
-from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import ModelChoice, Price, Usage
 from activities.settings import Settings
 
 OPENAI_URL = "https://api.openai.com/v1"
-_KEYS = {"input", "output", "cached_input"}
 
 
 def address(settings: Settings, choice: ModelChoice) -> str:
@@ -26,10 +24,7 @@ def address(settings: Settings, choice: ModelChoice) -> str:
 
 
 def price_of(settings: Settings, choice: ModelChoice) -> Price | None:
-    """The price of a model at its dearest tier; None when it is not known.
-
-    Raises DeterminatorError when the user's table is wrong.
-    """
+    """The price of a model at its dearest tier; None when it is not known."""
     if choice.backend == "extractive":
         return Price(input_per_million=0, output_per_million=0)
     if (own := _own(settings, choice.model)) is not None:
@@ -83,18 +78,12 @@ def context_window(settings: Settings, choice: ModelChoice) -> int:
 
 
 def _own(settings: Settings, model: str) -> Price | None:
-    table = settings.prices.get(model)
-    if table is None:
+    if (own := settings.prices.get(model)) is None:
         return None
-    if not {"input", "output"} <= table.keys() <= _KEYS or min(table.values()) < 0:
-        raise DeterminatorError(
-            f"the price of {model} in the settings needs `input` and `output` (and may have `cached_input`), "
-            "in US dollars a million tokens"
-        )
     return Price(
-        input_per_million=table["input"],
-        output_per_million=table["output"],
-        cached_input_per_million=table.get("cached_input"),
+        input_per_million=own.input,
+        output_per_million=own.output,
+        cached_input_per_million=own.cached_input,
     )
 
 

@@ -17,7 +17,7 @@ from activities.contracts.identifiers import evidence_id, normal_arxiv, normal_d
 from activities.retractions.rules import standing_of
 from activities.retractions.wording import says_retracted
 from activities.sources.base import Exchange
-from activities.sources.http.answers import read_answer
+from activities.sources.http.answers import XmlReader
 from activities.sources.http.reading import read_xml
 from activities.sources.names import info_of
 from activities.sources.records import ApiSource, facts, read_records, year_of
@@ -42,10 +42,8 @@ class ArXiv(ApiSource):
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Make the search: one request returns all that is asked for. Raises SourceError."""
         params = parameters(query)
-        response = await self._http.get(NAME, f"{self.address}/query", params, accept=(400,), check=read_feed)
-        yield await read_answer(
-            response, Exchange, read_exchange, query.model_dump(mode="json"), params["search_query"]
-        )
+        asked = (query.model_dump(mode="json"), params["search_query"])
+        yield await self.ask(XmlReader(Exchange, read_exchange, asked), "query", params, accept=(400,))
 
 
 def parameters(query: Query) -> dict[str, str]:

@@ -24,7 +24,7 @@ class BraveSource(WebSource):
             params["freshness"] = f"{years[0]}-01-01to{years[1]}-12-31"
         headers = {"accept": "application/json", "x-subscription-token": self._key}
         address = f"{self._url}/web/search"
-        return self._read(await self._http.get("brave", address, params, headers, check=self._read))
+        return await self._http.read("brave", self._read, address, params, headers)
 
     def found_in(self, body: dict[str, object]) -> object:
         """The results of the web; news, videos and boxes beside them are passed over."""

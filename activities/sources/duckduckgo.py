@@ -37,9 +37,7 @@ class DuckDuckGoSource(WebSource):
         form = {"q": query.text, "b": "", "kl": "wt-wt"}
         if years := years_of(query):
             form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"
-        answer = await self._http.send(
-            "duckduckgo", "POST", f"{self._url}/html/", form=form, check=self._check
-        )
+        answer = await self._http.read("duckduckgo", checked, f"{self._url}/html/", form=form)
         try:
             found = await readers().read(
                 list[dict[str, str]],
@@ -51,14 +49,15 @@ class DuckDuckGoSource(WebSource):
             raise Malformed(f"duckduckgo: {error}") from error
         return self.results(found)
 
-    def _check(self, answer: httpx.Response) -> None:
-        """Let no puzzle and no other page be stored; the page itself is read in a process of its own."""
-        if answer.status_code == 202 or _PUZZLE in answer.content:
-            raise RateLimited(
-                "duckduckgo asks whether we are a robot; wait some minutes and search less often"
-            )
-        if not any(mark in answer.content for mark in _RESULTS):
-            raise Malformed("duckduckgo: it sent a page that is not its page of results")
+
+def checked(answer: httpx.Response) -> httpx.Response:
+    """A page of results, to be read in a process of its own. Raises RateLimited for a puzzle, Malformed for
+    another page."""
+    if answer.status_code == 202 or _PUZZLE in answer.content:
+        raise RateLimited("duckduckgo asks whether we are a robot; wait some minutes and search less often")
+    if not any(mark in answer.content for mark in _RESULTS):
+        raise Malformed("duckduckgo: it sent a page that is not its page of results")
+    return answer
 
 
 def read_page(body: bytes) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ ids. NCBI reports many failures with status 200: every answer is validated befor
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
@@ -19,8 +20,8 @@ from activities.contracts.evidence import Query
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
-from activities.sources.http.answers import read_answer
-from activities.sources.http.client import Check, Http
+from activities.sources.http.answers import XmlReader
+from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
 from activities.sources.records import Wire, at, read_page
 
@@ -113,8 +114,7 @@ class Eutils:
             "sort": "relevance",
             **_dates(query),
         }
-        response = await self._ask("esearch.fcgi", params, lambda answer: read_search(answer, self.source))
-        found = read_search(response, self.source)
+        found = await self._ask("esearch.fcgi", params, partial(read_search, source=self.source))
         ids = (found.ids or ())[:limit]
         hits = len(ids) if found.matches is None else found.matches
         return Matches(ids, Exchange(hits=hits, sent=params["term"], detail=found.notes))
@@ -130,38 +130,27 @@ class Eutils:
         max_age: float | None = None,
     ) -> T:
         """efetch: what `reader(tree, *args)`, a function of a module, reads from the records of ids, which
-        stand below an element named `root`. `args` are JSON and the result is a `kind`; see `read_answer`."""
+        stand below an element named `root`. `args` are JSON and the result is a `kind`; see `XmlReader`."""
         params = {"db": self.source, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
-        response = await self._ask(
-            "efetch.fcgi", params, lambda answer: read_tree(answer, self.source, root), max_age=max_age
-        )
         name = f"{reader.__module__}:{reader.__qualname__}"
-        return await read_answer(response, kind, read_with, self.source, root, name, *args)
+        read = XmlReader(kind, read_with, (self.source, root, name, *args))
+        return await self._ask("efetch.fcgi", params, read, max_age=max_age)
 
     async def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """esummary: the titles of records by id, as far as NCBI has them. Raises SourceError."""
         if not ids:
             return {}
         params = {"db": self.source, "id": ",".join(ids), "retmode": "json"}
-        response = await self._ask(
-            "esummary.fcgi", params, lambda answer: read_page(Summaries, answer, self.source)
-        )
-        records = read_page(Summaries, response, self.source).result
+        page = await self._ask("esummary.fcgi", params, partial(read_page, Summaries, source=self.source))
+        records = page.result
         return {name: record.title for name in ids if isinstance(record := records.get(name), Summary)}
 
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
         """elink within the database: ids linked to one id under a link name, best first, itself left out."""
-        params = {
-            "dbfrom": self.source,
-            "db": self.source,
-            "id": uid,
-            "linkname": name,
-            "cmd": "neighbor",
-        }
-        response = await self._ask(
-            "elink.fcgi", params, lambda answer: read_tree(answer, self.source, "eLinkResult")
+        params = {"dbfrom": self.source, "db": self.source, "id": uid, "linkname": name, "cmd": "neighbor"}
+        tree = await self._ask(
+            "elink.fcgi", params, partial(read_tree, source=self.source, root="eLinkResult")
         )
-        tree = read_tree(response, self.source, "eLinkResult")
         found: dict[str, None] = {}
         for group in tree.iter("LinkSetDb"):
             if group.findtext("LinkName") == name:
@@ -173,16 +162,16 @@ class Eutils:
         self,
         utility: str,
         params: Mapping[str, str],
-        check: Check,
+        read: Callable[[httpx.Response], T],
         *,
         max_age: float | None = None,
-    ) -> httpx.Response:
-        """One request; `check` judges the answer before it may be stored."""
+    ) -> T:
+        """One request; see `Http.read`."""
         everything = {**params, **self._common}
         url = f"{self.address}/{utility}"
         if len(url) + len(urlencode(everything)) > MAX_URL_CHARS:
-            return await self._http.send(self.source, "POST", url, form=everything, check=check)
-        return await self._http.get(self.source, url, params=everything, check=check, max_age=max_age)
+            return await self._http.read(self.source, read, url, form=everything, max_age=max_age)
+        return await self._http.read(self.source, read, url, everything, max_age=max_age)
 
 
 def read_search(response: httpx.Response, source: str) -> Found:

@@ -11,8 +11,7 @@ as parameters of statements that `graph_schema` makes, in read transactions.
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
@@ -45,14 +44,13 @@ DASH = " \u2013 "
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-@dataclass(frozen=True, slots=True)
-class GraphPath:
+class GraphPath(NamedTuple):
     """A path as the database returned it."""
 
-    names: tuple[str, ...]
-    ids: tuple[str, ...]
-    types: tuple[str, ...]
-    properties: tuple[Mapping[str, Any], ...]
+    names: Sequence[str]
+    ids: Sequence[str]
+    types: Sequence[str]
+    properties: Sequence[Mapping[str, Any]]
 
 
 class Neo4jSource:
@@ -191,7 +189,15 @@ async def _read(
 
     rows = await session.execute_read(work)
     try:
-        return [_path(row) for row in rows]
+        return [
+            GraphPath(
+                names=[_plain(name) for name in row["names"]],
+                ids=["" if name is None else _plain(name) for name in row["ids"]],
+                types=[str(name) for name in row["types"]],
+                properties=[dict(values) for values in row["properties"]],
+            )
+            for row in rows
+        ]
     except (KeyError, TypeError, AttributeError) as error:
         raise Malformed(f"neo4j answered with rows that cannot be read: {error}") from error
 
@@ -209,15 +215,6 @@ def names_in(text: str) -> list[str]:
         for start in range(len(words) - length + 1)
     ]
     return list(dict.fromkeys(runs))[:MAX_NAMES]
-
-
-def _path(row: Mapping[str, Any]) -> GraphPath:
-    return GraphPath(
-        names=tuple(_plain(name) for name in row["names"]),
-        ids=tuple("" if name is None else _plain(name) for name in row["ids"]),
-        types=tuple(str(name) for name in row["types"]),
-        properties=tuple(dict(values) for values in row["properties"]),
-    )
 
 
 def _sentences(schema: GraphSchema, path: GraphPath, statement: Statement) -> Iterator[str]:

@@ -155,9 +155,8 @@ class OpenTargets(ApiSource):
     async def _ask(self, answer: type[A], query: str, variables: Mapping[str, str]) -> A:
         """One GraphQL query. Raises SourceError; Refused when the endpoint reports errors."""
         wish = {"query": query, "variables": dict(variables)}
-        read = partial(read_graphql, answer)
         address = f"{self.address}/graphql"
-        return read(await self._http.send(NAME, "POST", address, json_body=wish, check=read))
+        return await self._http.read(NAME, partial(read_graphql, answer), address, json_body=wish)
 
 
 def read_graphql(answer: type[A], response: httpx.Response) -> A:

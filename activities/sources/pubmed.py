@@ -55,7 +55,7 @@ class PubMed:
             yield replace(await self.fetch(found.ids, query.text), hits=found.exchange.hits)
 
     async def fetch(self, pmids: Sequence[str], query: str = "", max_age: float | None = None) -> Exchange:
-        """The records of PMIDs (at most 200), in their order; see `Http.get` for `max_age`.
+        """The records of PMIDs (at most 200), in their order; see `Http.read` for `max_age`.
 
         Raises SourceError.
         """

@@ -120,13 +120,11 @@ class ApiSource:
         accept: Collection[int] = (),
         max_age: float | None = None,
     ) -> Item:
-        """What `read` makes of the answer at a path, which is stored only where it raises nothing; see
-        `Http.get`. Raises SourceError."""
+        """What `read` makes of the answer at a path; see `Http.read`. Raises SourceError."""
         address = f"{self.address}/{path}"
-        response = await self._http.get(
-            self.info.name, address, params, self._headers, accept, check=read, max_age=max_age
+        return await self._http.read(
+            self.info.name, read, address, params, self._headers, accept, max_age=max_age
         )
-        return read(response)
 
     async def page(self, shape: type[Page], path: str, params: Mapping[str, str | int]) -> Page:
         """What is at a path, in this shape. Raises SourceError."""

@@ -11,6 +11,7 @@ to fix it, empty when it is ready. One that needs the network says where it asks
 
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from importlib.metadata import EntryPoint
 from typing import cast
 
@@ -55,16 +56,18 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
         if (rate := settings.of_source(name).rate) is not None and http.rate_limiter(name) is None:
             http.pace(name, rate)
         built[name] = _gated(settings, source)
-    for name, chosen in settings.mcp.items():
+    added: list[tuple[str, str, Callable[[], Source]]] = [
+        (name, f"[mcp.{name}]", partial(McpToolSource, name, row)) for name, row in settings.mcp.items()
+    ]
+    added += [
+        (point.name, point.value, partial(_from_entry_point, point, settings, http))
+        for point in points("determinator.sources")
+    ]
+    for name, place, build in added:
         if name in built:
-            log.warning("source_name_taken", source=name, entry_point=f"[mcp.{name}]")
-            continue
-        built[name] = _gated(settings, McpToolSource(name, chosen))
-    for point in points("determinator.sources"):
-        if point.name in built:
-            log.warning("source_name_taken", source=point.name, entry_point=point.value)
-            continue
-        built[point.name] = _gated(settings, _from_entry_point(point, settings, http))
+            log.warning("source_name_taken", source=name, entry_point=place)
+        else:
+            built[name] = _gated(settings, build())
     return built
 
 

@@ -33,14 +33,13 @@ class SearxngSource(WebSource):
         params = {"q": query.text, "format": "json"}
         if categories := query.filters.options.get("categories"):
             params["categories"] = categories
-        answer = await self._http.get(
-            "searxng",
-            f"{self._url}/search",
-            params,
-            {"accept": "application/json"},
-            accept=(403,),
-            check=self._read,
-        )
+        address, headers = f"{self._url}/search", {"accept": "application/json"}
+        return await self._http.read("searxng", self._read, address, params, headers, accept=(403,))
+
+    def _read(self, answer: httpx.Response) -> Listing:
+        """The results of an answer. Raises Refused when the instance sends no JSON, Unavailable or
+        RateLimited when no engine answered, and for a page in place of results; Malformed for anything else
+        that is no answer."""
         if answer.status_code == 403:
             if "json" in answer.headers.get("content-type", ""):
                 raise failure(answer, "searxng")
@@ -48,11 +47,6 @@ class SearxngSource(WebSource):
                 "searxng refuses to answer in JSON; add json to search.formats in the instance's settings.yml"
                 " (a public instance seldom allows it: run your own)"
             )
-        return self._read(answer)
-
-    def _read(self, answer: httpx.Response) -> Listing:
-        """The results of an answer. Raises Unavailable or RateLimited when no engine answered, and for a page
-        in place of results; Malformed for anything else that is no answer."""
         if "html" in answer.headers.get("content-type", "") or answer.content.lstrip()[:1] == b"<":
             raise Unavailable(
                 f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"

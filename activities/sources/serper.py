@@ -24,10 +24,7 @@ class SerperSource(WebSource):
             wish["tbs"] = f"cdr:1,cd_min:1/1/{years[0]},cd_max:12/31/{years[1]}"
         headers = {"x-api-key": self._key}
         address = f"{self._url}/search"
-        answer = await self._http.send(
-            "serper", "POST", address, headers=headers, json_body=wish, check=self._read
-        )
-        return self._read(answer)
+        return await self._http.read("serper", self._read, address, headers=headers, json_body=wish)
 
     def found_in(self, body: dict[str, object]) -> object:
         """The organic results; boxes and advertisements beside them are passed over."""

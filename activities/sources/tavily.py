@@ -1,5 +1,7 @@
 """Web search by Tavily (https://docs.tavily.com/documentation/api-reference/endpoint/search)."""
 
+import httpx
+
 from activities.contracts.errors import RateLimited, Refused
 from activities.contracts.evidence import Query
 from activities.sources.base import Listing
@@ -35,15 +37,13 @@ class TavilySource(WebSource):
             wish["start_date"] = f"{query.filters.year_from}-01-01"
         if query.filters.year_to is not None:
             wish["end_date"] = f"{query.filters.year_to}-12-31"
-        answer = await self._http.send(
-            "tavily",
-            "POST",
-            f"{self._url}/search",
-            headers={"authorization": f"Bearer {self._key}"},
-            json_body=wish,
-            accept=_OVER_PLAN,
-            check=self._read,
+        headers = {"authorization": f"Bearer {self._key}"}
+        address = f"{self._url}/search"
+        return await self._http.read(
+            "tavily", self._read, address, headers=headers, json_body=wish, accept=_OVER_PLAN
         )
+
+    def _read(self, answer: httpx.Response) -> Listing:
         if answer.status_code in _OVER_PLAN:
             raise RateLimited("tavily says the plan's limit is used up; raise it at https://app.tavily.com")
-        return self._read(answer)
+        return super()._read(answer)

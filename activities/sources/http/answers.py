@@ -1,20 +1,25 @@
-"""Reading large XML answers of APIs in a process that can be killed.
+"""Reading answers of APIs, large ones in XML in a process that can be killed.
 
 A tree of XML is walked in Python, and the depth and the repetitions of a malicious one multiply the work. A
-small answer costs little even then and is read in a thread of the worker; a large one is checked, and later
-read, in a process with limits on memory and time (`activities.documents.readers`).
+small answer costs little even then and is read in a thread of the worker; a large one is read in a process
+with limits on memory and time (`activities.documents.readers`).
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import httpx
 
 from activities.contracts.errors import Malformed
 from activities.documents.read import Unreadable
 from activities.documents.readers import readers
+from activities.sources.http.reading import sound
 
+LARGE_BYTES = 256 * 1024
+"""From this size on, an answer is read in a thread: the event loop goes on with heartbeats meanwhile. XML and
+HTML of any size are: little of it may mean much work."""
 LARGE_XML_BYTES = 1024 * 1024
 """From this size on. The worst that was found below it (marks nested 120 deep) needs 1.6 s in a thread, of
 which the interpreter's lock is held for 0.08 s at a time."""
@@ -40,22 +45,38 @@ def is_large_xml(response: httpx.Response) -> bool:
     return start[:1] in (b"<", b"") and not start.startswith((b"<!doctype html", b"<html"))
 
 
-async def check_large_xml(response: httpx.Response, source: str) -> None:
-    """Parse a large answer in a separate process. Raises Malformed for what is no XML or beyond limits."""
-    await _in_process(int, COUNT_ELEMENTS, source, response)
+@dataclass(frozen=True, slots=True)
+class XmlReader(Generic[T]):
+    """Reads an answer in XML by a function of a module, in another process where the answer is large."""
+
+    kind: type[T]
+    """What the function returns."""
+    function: Callable[..., T]
+    args: tuple[object, ...] = ()
+    """Its arguments after the answer; JSON."""
+
+    def __call__(self, response: httpx.Response) -> T:
+        return self.function(response, *self.args)
 
 
-async def read_answer(response: httpx.Response, kind: type[T], function: Callable[..., T], *args: Any) -> T:  # noqa: ANN401 - the arguments are those of the function
-    """What `function(response, *args)` reads from an answer that `Http` has checked.
+async def read_answer(response: httpx.Response, source: str, read: Callable[[httpx.Response], T]) -> T:
+    """What `read` makes of an answer, in a thread where that may take a while. Raises Malformed for one that
+    is broken in itself, and what `read` raises."""
+    if is_large_xml(response):
+        if isinstance(read, XmlReader):
+            name = f"{read.function.__module__}:{read.function.__qualname__}"
+            kind: type[T] = read.kind
+            return await _in_process(kind, f"{__name__}:call", source, response, name, *read.args)
+        await _in_process(int, COUNT_ELEMENTS, source, response)
+    if len(response.content) < LARGE_BYTES and not is_marked_up(response):
+        return _read(response, source, read)
+    return await readers().in_thread(lambda _: _read(response, source, read))
 
-    `function` is a function of a module and `args` are JSON, because a large answer is read in another
-    process, which returns a `kind`. Raises Malformed, and for small answers what the function raises.
-    """
-    if not is_large_xml(response):
-        return await readers().in_thread(lambda _: function(response, *args))
-    source = function.__module__.rpartition(".")[2]
-    name = f"{function.__module__}:{function.__qualname__}"
-    return await _in_process(kind, f"{__name__}:call", source, response, name, *args)
+
+def _read(response: httpx.Response, source: str, read: Callable[[httpx.Response], T]) -> T:
+    if response.is_success and not response.extensions.get("from_cache"):
+        sound(response, source)
+    return read(response)
 
 
 async def _in_process(kind: type[T], function: str, source: str, response: httpx.Response, *args: Any) -> T:  # noqa: ANN401 - see above

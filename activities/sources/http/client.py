@@ -16,17 +16,15 @@ import httpx
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.credentials import without_credentials
-from activities.documents.readers import readers
 from activities.settings import Settings
 from activities.shared_turns import turns_of
-from activities.sources.http.answers import check_large_xml, is_large_xml, is_marked_up
+from activities.sources.http.answers import read_answer
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache
 from activities.sources.http.clock import time_for_one_request
 from activities.sources.http.failures import failure
 from activities.sources.http.freshness import note_served, youngest
 from activities.sources.http.rate_limiter import RateLimiter
-from activities.sources.http.reading import sound
 
 USER_AGENT = "determinator (durable deep research)"
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
@@ -37,8 +35,6 @@ HOLD_SECONDS = 60.0
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})
 
 T = TypeVar("T")
-Check = Callable[[httpx.Response], object]
-"""Reads a successful answer and raises a SourceError when it reports a failure nevertheless."""
 
 
 class Http:
@@ -100,38 +96,34 @@ class Http:
         headers: Mapping[str, str] | None = None,
         accept: Collection[int] = (),
         *,
-        check: Check | None = None,
         max_age: float | None = None,
     ) -> httpx.Response:
-        """GET with every failure translated. Statuses in `accept` are returned to the caller.
+        """The answer to a GET; see `read`."""
+        return await self.read(source, lambda answer: answer, url, params, headers, accept, max_age=max_age)
 
-        `check` examines a successful answer before it is stored. `max_age` is how old, in seconds, an answer
-        from the cache may be: None for as long as the cache keeps it, 0 to ask again. Raises RateLimited,
-        Unavailable, Malformed or Refused.
-        """
-        return await self.send(
-            source, "GET", url, params=params, headers=headers, accept=accept, check=check, max_age=max_age
-        )
-
-    async def send(
+    async def read(
         self,
         source: str,
-        method: str,
+        read: Callable[[httpx.Response], T],
         url: str,
-        *,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
+        accept: Collection[int] = (),
+        *,
         json_body: object = None,
         form: Mapping[str, str] | None = None,
-        accept: Collection[int] = (),
-        check: Check | None = None,
         max_age: float | None = None,
-    ) -> httpx.Response:
-        """Any request; see `get`. APIs are only asked here: a POST with the same body is the same question,
-        and is served from the cache too."""
+    ) -> T:
+        """What `read` makes of the answer to a GET, or to a POST of `json_body` or `form`. APIs are only
+        asked here: a POST with the same body is the same question, and is served from the cache too.
+
+        An answer is stored only where `read` raises nothing. `accept`: failing statuses that it is given as
+        well. `max_age` is how old, in seconds, an answer from the cache may be: None for as long as the cache
+        keeps it, 0 to ask again. Raises RateLimited, Unavailable, Malformed or Refused for every failure.
+        """
         try:
             request = self.client.build_request(
-                method,
+                "GET" if json_body is None and form is None else "POST",
                 url,
                 params=dict(params) if params else None,
                 headers=dict(headers) if headers else None,
@@ -142,25 +134,25 @@ class Http:
             raise Refused(f"{source} has an unusable address {without_credentials(url)}: {error}") from error
         cache = self.cache
         if cache is None:
-            return await self._fetch(source, request, accept, check, form)
+            return (await self._fetch(source, request, read, accept, form))[1]
         note_served(cache, request)
         async with cache.turn(request):
             if (stored := await cache.get(request, youngest(max_age))) is not None:
-                return stored
-            response = await self._fetch(source, request, accept, check, form)
+                return await read_answer(stored, source, read)
+            response, result = await self._fetch(source, request, read, accept, form)
             if response.is_success:
                 await cache.put(request, response)
-            return response
+            return result
 
     async def _fetch(
         self,
         source: str,
         request: httpx.Request,
+        read: Callable[[httpx.Response], T],
         accept: Collection[int],
-        check: Check | None,
         form: Mapping[str, str] | None,
-    ) -> httpx.Response:
-        """Wait for the source's turn, send, and examine the answer; see `get` for what is raised."""
+    ) -> tuple[httpx.Response, T]:
+        """Wait for the source's turn, send, and read the answer; see `read` for what is raised."""
         limiter = self.rate_limiter(source)
         seconds: float | None = None
         try:
@@ -175,15 +167,9 @@ class Http:
                         except _NotSent:
                             continue
                 break
-            if not response.is_success:
-                if response.status_code in accept:
-                    return response
+            if not response.is_success and response.status_code not in accept:
                 raise failure(response, source)
-            if is_large_xml(response):  # what `check` would examine is read with the records, in a process
-                await check_large_xml(response, source)
-            else:
-                size = LARGE_BYTES if is_marked_up(response) else len(response.content)
-                await aside(size, _examine, response, source, check)
+            return response, await read_answer(response, source, read)
         except TimeoutError as error:
             raise TooSlow(f"{source} did not answer within {seconds or 0:g} s") from error
         except RateLimited as error:
@@ -194,7 +180,6 @@ class Http:
         except SourceError as error:
             _remove_secrets(error, request, form)
             raise
-        return response
 
     async def _read(self, source: str, request: httpx.Request) -> httpx.Response:
         """Send and read the whole answer, decoded and within the size limit."""
@@ -221,24 +206,6 @@ class Http:
             if name.lower() not in (b"content-encoding", b"content-length", b"transfer-encoding")
         ]
         return httpx.Response(response.status_code, headers=kept, content=body, request=response.request)
-
-
-LARGE_BYTES = 256 * 1024
-"""From this size on, an answer is read in a thread: the event loop goes on with heartbeats meanwhile. XML and
-HTML of any size are: little of it may mean much work."""
-
-
-async def aside(size: int, function: Callable[..., T], *args: object) -> T:
-    """Call a function that reads `size` bytes; above a limit, in a thread of the readers."""
-    if size < LARGE_BYTES:
-        return function(*args)
-    return await readers().in_thread(lambda _: function(*args))
-
-
-def _examine(response: httpx.Response, source: str, check: Check | None) -> None:
-    sound(response, source)
-    if check is not None:
-        check(response)
 
 
 class _NotSent(Exception):

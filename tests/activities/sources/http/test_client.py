@@ -103,7 +103,7 @@ async def test_a_status_that_is_accepted_is_not_cached_and_a_post_is_asked_once(
         async with opened(tmp_path) as http:
             for question in (1, 1, 2):
                 assert (await http.get("x", f"{server.url}/none", accept=(404,))).status_code == 404
-                await http.send("x", "POST", f"{server.url}/a", json_body={"q": question})
+                await http.read("x", httpx.Response.json, f"{server.url}/a", json_body={"q": question})
     assert server.count("/none") == 3
     assert [asked.json()["q"] for asked in server.asked if asked.path == "/a"] == [1, 2]
 
