@@ -11,7 +11,7 @@ map = { title = "/title", text = "/body", url = "/link", year = "/date" }   # in
 import re
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, Field, JsonValue, model_validator
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 DOMAINS = ("biomedical", "clinical", "regulatory", "general", "web", "local")
@@ -27,10 +27,8 @@ Pointer = Annotated[str, AfterValidator(_pointer)]
 """Where a value is, by RFC 6901; empty: the whole."""
 
 
-class McpFields(BaseModel):
+class McpFields(BaseModel, frozen=True, extra="forbid"):
     """Where the parts of a work are in one item. Only `text` is needed; it is what may be quoted."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: Pointer
     title: Pointer | None = None
@@ -44,11 +42,9 @@ class McpFields(BaseModel):
     pmid: Pointer | None = None
 
 
-class McpFetch(BaseModel):
+class McpFetch(BaseModel, frozen=True, extra="forbid"):
     """A second tool that is called for each item, when the first one lists items without their text. `map` of
     the source then applies to its result."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: str
     argument: str
@@ -56,10 +52,8 @@ class McpFetch(BaseModel):
     value: Pointer = ""
 
 
-class McpSource(BaseModel):
+class McpSource(BaseModel, frozen=True, extra="forbid"):
     """The settings of one source."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     command: list[str] = Field(default_factory=list)
     """The program that serves over stdin and stdout, and its arguments."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from platformdirs import user_data_path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from activities.configuration.declaration import setting
@@ -30,16 +30,12 @@ choice = partial(research, by_request=True, by_folder=True)
 budget = partial(setting, at="budget", flag=True)
 
 
-class SourceFilters(Filters):
+class SourceFilters(Filters, frozen=True, extra="forbid"):
     """`[sources.NAME] filters`: the filters of a search, with unknown ones refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
-
-class SourceSettings(BaseModel):
+class SourceSettings(BaseModel, frozen=True, extra="forbid"):
     """`[sources.NAME]`: what is set for one source."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
     url: str | None = None
@@ -52,10 +48,8 @@ class SourceSettings(BaseModel):
     """What every search of this source is narrowed by; what a question asks for goes over it."""
 
 
-class OwnPrice(BaseModel):
+class OwnPrice(BaseModel, frozen=True, extra="forbid"):
     """What a model costs, in US dollars a million tokens."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from activities.contracts.errors import StoreError
-from activities.contracts.evidence import Usage
+from activities.contracts.evidence import Frozen, Usage
 from activities.evidence_store import EvidenceStore
 from activities.models.response import Word
 
@@ -26,10 +26,8 @@ CUT: Mapping[str, str] = {
 """Finish reason of an incomplete answer -> its description. The first is the servers' own."""
 
 
-class RawAnswer(BaseModel):
+class RawAnswer(Frozen):
     """A model's answer, before validation."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     text: str = ""
     tool_calls: tuple[str, ...] = ()
@@ -53,7 +51,7 @@ class RawAnswer(BaseModel):
         return self.finish_reason in CUT
 
 
-class _Entry(BaseModel):
+class _Entry(Frozen):
     raw: RawAnswer | None = None
     lost: Usage = Usage()
     """Paid for answers that were interrupted before they were complete."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import structlog
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from activities.contracts.errors import StoreError
+from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
 
 log = structlog.get_logger()
@@ -48,10 +49,8 @@ _EXCEEDED_BY = re.compile(r"exceeded (?:max(?:imum)? )?context length by (\d+)",
 """Ollama's words: by how much, not how large the context is."""
 
 
-class Capabilities(BaseModel):
+class Capabilities(Frozen):
     """The form of request a server accepts."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     format: Format = "json_schema"
     limit: LimitName = "max_tokens"
@@ -100,20 +99,16 @@ class Capabilities(BaseModel):
                 return lesson(self, refusal)
         return None
 
-    def with_context(self, tokens: int) -> "Capabilities":
-        """The same server, its context known."""
-        return self.model_copy(update={"context_tokens": tokens})
-
     def lowered(self) -> "Capabilities | None":
         """The next weaker form of structured output; None after the last."""
         rung = LADDER.index(self.format) + 1
-        return self.model_copy(update={"format": LADDER[rung]}) if rung < len(LADDER) else None
+        return self.replace(format=LADDER[rung]) if rung < len(LADDER) else None
 
     def without(self, name: str, *also: str) -> "Capabilities | None":
         """Without a capability; None when it was not assumed."""
         if not getattr(self, name):
             return None
-        return self.model_copy(update=dict.fromkeys((name, *also), False))
+        return self.replace(**dict.fromkeys((name, *also), False))
 
     def capped(self, refusal: "_Refusal") -> "Capabilities | None":
         """`max_tokens is too large: 9000. This model supports at most 4096 completion tokens`."""
@@ -124,7 +119,7 @@ class Capabilities(BaseModel):
         most = int(found.group(1))
         if self.max_output is not None and most >= self.max_output:
             return None
-        return self.model_copy(update={"max_output": most})
+        return self.replace(max_output=most)
 
     def other_limit(self) -> "Capabilities | None":
         """The other name for the output cap; no cap once both were refused."""
@@ -133,7 +128,7 @@ class Capabilities(BaseModel):
         refused = (*self.refused_limits, self.limit)
         names: tuple[LimitName, ...] = ("max_completion_tokens", "max_tokens")
         left: LimitName = next((name for name in names if name not in refused), "none")
-        return self.model_copy(update={"limit": left, "refused_limits": refused})
+        return self.replace(limit=left, refused_limits=refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +226,7 @@ class CapabilityMemory:
         prompt."""
         known = await self.of(address, model)
         if known.format in ("json_schema", "json_object_schema"):
-            await self.remember(address, model, known.model_copy(update={"format": "json_object"}))
+            await self.remember(address, model, known.replace(format="json_object"))
 
     async def learn_context(
         self, address: str, model: str, error: Mapping[str, object], prompt: int, cap: int
@@ -248,7 +243,7 @@ class CapabilityMemory:
         if known.context_tokens is not None and size >= known.context_tokens:
             size = min(size, math.floor(known.context_tokens * SHRINK_FACTOR))
         log.info("model_context_learned", model=model, context_tokens=size)
-        await self.remember(address, model, known.with_context(size))
+        await self.remember(address, model, known.replace(context_tokens=size))
 
 
 def _name(address: str, model: str) -> str:

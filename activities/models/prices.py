@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from decimal import ROUND_UP, Decimal
 
 from genai_prices import Usage as PricedUsage
-from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
-from genai_prices.types import ModelInfo, TieredPrices
+from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
 
 from activities.contracts.evidence import ModelChoice, Price, Usage
 from activities.settings import Settings
@@ -27,17 +26,11 @@ def price_of(settings: Settings, choice: ModelChoice) -> Price | None:
     """The price of a model at its dearest tier; None when it is not known."""
     if choice.backend == "extractive":
         return Price(input_per_million=0, output_per_million=0)
-    if (own := _own(settings, choice.model)) is not None:
-        return own
-    model = _listed(settings, choice)
-    if model is None:
-        return None
-    prices = model.get_prices(datetime.now(UTC))
-    into = _dearest(getattr(prices, "input_mtok", None))
-    out = _dearest(getattr(prices, "output_mtok", None))
+    prices = _prices(settings, choice)
+    names = ("input_mtok", "output_mtok", "cache_read_mtok")
+    into, out, cached = (_dearest(getattr(prices, name, None)) for name in names)
     if into is None or out is None:
         return None
-    cached = _dearest(getattr(prices, "cache_read_mtok", None))
     return Price(input_per_million=into, output_per_million=out, cached_input_per_million=cached)
 
 
@@ -45,30 +38,16 @@ def cost_microusd(settings: Settings, choice: ModelChoice, usage: Usage) -> int 
     """What the usage costs in millionths of a US dollar, rounded up; None when no price is known."""
     if choice.backend == "extractive":
         return 0
-    if (own := _own(settings, choice.model)) is not None:
-        fresh = usage.input_tokens - usage.cached_tokens
-        cached = (
-            own.input_per_million if own.cached_input_per_million is None else own.cached_input_per_million
-        )
-        # dollars a million tokens are millionths of a dollar a token
-        dollars = (
-            Decimal(str(own.input_per_million)) * fresh
-            + Decimal(str(cached)) * usage.cached_tokens
-            + Decimal(str(own.output_per_million)) * usage.output_tokens
-        )
-        return int(dollars.to_integral_value(ROUND_UP))
-    if _listed(settings, choice) is None or price_of(settings, choice) is None:
+    prices = _prices(settings, choice)
+    if prices is None or price_of(settings, choice) is None:
         return None
-    priced = calc_price(
-        PricedUsage(
-            input_tokens=usage.input_tokens,
-            cache_read_tokens=usage.cached_tokens,
-            output_tokens=usage.output_tokens,
-        ),
-        choice.model,
-        provider_api_url=address(settings, choice),
+    counted = PricedUsage(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        output_tokens=usage.output_tokens,
     )
-    return int((priced.total_price * 1_000_000).to_integral_value(ROUND_UP))
+    dollars = prices.calc_price(counted)["total_price"]
+    return int((dollars * 1_000_000).to_integral_value(ROUND_UP))
 
 
 def context_window(settings: Settings, choice: ModelChoice) -> int:
@@ -77,14 +56,13 @@ def context_window(settings: Settings, choice: ModelChoice) -> int:
     return model.context_window if model and model.context_window else settings.context_tokens
 
 
-def _own(settings: Settings, model: str) -> Price | None:
-    if (own := settings.prices.get(model)) is None:
-        return None
-    return Price(
-        input_per_million=own.input,
-        output_per_million=own.output,
-        cached_input_per_million=own.cached_input,
-    )
+def _prices(settings: Settings, choice: ModelChoice) -> ModelPrice | None:
+    """The prices of the user's own table, else those that are listed."""
+    if (own := settings.prices.get(choice.model)) is not None:
+        named = {"input_mtok": own.input, "output_mtok": own.output, "cache_read_mtok": own.cached_input}
+        return ModelPrice(**{name: Decimal(str(price)) for name, price in named.items() if price is not None})
+    model = _listed(settings, choice)
+    return model.get_prices(datetime.now(UTC)) if model else None
 
 
 def _listed(settings: Settings, choice: ModelChoice) -> ModelInfo | None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx2
 import structlog
-from pydantic import BaseModel, ConfigDict
 
+from activities.contracts.evidence import Frozen
 from activities.models.address import Address
 
 log = structlog.get_logger()
@@ -33,10 +33,8 @@ _SIZE_IN_NAME = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?)\s?([bm])(?![a-z])", r
 _NUM_CTX = re.compile(r"\bnum_ctx\s+(\d+)")
 
 
-class ServerFacts(BaseModel):
+class ServerFacts(Frozen):
     """None where the server does not say."""
-
-    model_config = ConfigDict(frozen=True)
 
     context_tokens: int | None = None
     slots: int | None = None

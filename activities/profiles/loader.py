@@ -9,7 +9,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.profile import Profile
@@ -24,10 +24,8 @@ class ProfileError(DeterminatorError):
     """A profile is missing or cannot be read; the message says which and how to fix it."""
 
 
-class _Written(Profile):
+class _Written(Profile, frozen=True, extra="forbid"):
     """A profile as a person writes it: a misspelt key is an error, not a silent default."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def load_profile(name: str, *, path: str | Path | None = None, folder: Path | None = None) -> Profile:

@@ -67,8 +67,7 @@ def read_exchange(response: httpx.Response, asked: dict[str, object], sent: str)
     """The answer to a query (as JSON), which was sent in the words of `sent`. Raises as `read_feed` does."""
     query = Query.model_validate(asked)
     entries, total = read_feed(response)
-    batch = read_records(NAME, query, entries[: query.limit], read_entry)
-    return batch.exchange(total, sent)
+    return read_records(NAME, query, entries[: query.limit], read_entry, hits=total, sent=sent)
 
 
 def read_feed(response: httpx.Response) -> tuple[list[etree._Element], int]:

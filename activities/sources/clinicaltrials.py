@@ -175,9 +175,9 @@ class ClinicalTrials(ApiSource):
         seen = 0
         while seen < query.limit:
             page = await self.ask(read_studies, "studies", params, accept=(403,))
-            batch = read_records(NAME, query, page.studies[: query.limit - seen], read_study)
+            wanted = page.studies[: query.limit - seen]
             seen += len(page.studies)
-            yield batch.exchange(page.total_count or seen, sent)
+            yield read_records(NAME, query, wanted, read_study, hits=page.total_count or seen, sent=sent)
             if not (page.next_page_token and page.studies):
                 return
             params["pageToken"] = page.next_page_token

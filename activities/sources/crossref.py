@@ -127,9 +127,8 @@ class Crossref(ApiSource):
         """Make the search: one request returns all that is asked for. Raises SourceError."""
         asked = parameters(query)
         works = await self.ask(partial(read_message, Works), "works", {**asked, **self._who})
-        yield read_records(NAME, query, works.items[: query.limit], read_work).exchange(
-            works.total, f"query={asked['query']}; filter={asked['filter']}"
-        )
+        sent = f"query={asked['query']}; filter={asked['filter']}"
+        yield read_records(NAME, query, works.items[: query.limit], read_work, hits=works.total, sent=sent)
 
     async def work(self, doi: str) -> Work | None:
         """The record of one DOI for its standing, no older than a quarter of an hour; None when Crossref has

@@ -63,33 +63,25 @@ def checked(answer: httpx.Response) -> httpx.Response:
 def read_page(body: bytes) -> list[dict[str, str]]:
     """The results of a page; called in a reading process. Raises Unreadable."""
     try:
-        page = html.document_fromstring(body)
+        page: html.HtmlElement = html.document_fromstring(body)
     except (etree.ParserError, ValueError) as error:
         raise Unreadable("it sent an empty page") from error
     passed_over = {"result--ad", "result--no-result"}
-    return [_result(item) for item in _with_class(page, "result") if not _classes(item) & passed_over]
+    return [_result(item) for item in page.find_class("result") if not passed_over & set(item.classes)]
 
 
-def _classes(item: etree._Element) -> set[str]:
-    return set((item.get("class") or "").split())
+def _words(items: list[html.HtmlElement]) -> str:
+    return " ".join(str(items[0].text_content()).split()) if items else ""
 
 
-def _with_class(item: etree._Element, *names: str) -> list[etree._Element]:
-    return [inner for inner in item.iter("*") if _classes(inner) & set(names)]
-
-
-def _words(items: list[etree._Element]) -> str:
-    return " ".join("".join(str(part) for part in items[0].itertext()).split()) if items else ""
-
-
-def _result(item: etree._Element) -> dict[str, str]:
+def _result(item: html.HtmlElement) -> dict[str, str]:
     """The fields of a result; empty for one without a link."""
-    links = _with_class(item, "result__a")
-    dates = [span for extra in _with_class(item, "result__extras__url") for span in extra.iter("span")]
+    links = item.find_class("result__a")
+    dates = [span for extra in item.find_class("result__extras__url") for span in extra.iter("span")]
     return {
         "url": _target(links[0].get("href") or "") if links else "",
         "title": _words(links),
-        "content": _words(_with_class(item, "result__snippet")),
+        "content": _words(item.find_class("result__snippet")),
         "date": _words(dates[-1:]),
     }
 

@@ -137,7 +137,7 @@ class EuropePmc(ApiSource):
         if self._email:
             params["email"] = self._email
         page = await self.ask(read_search, "search", params)
-        yield read_records("europepmc", query, page.results, read_result).exchange(page.hits, sent)
+        yield read_records("europepmc", query, page.results, read_result, hits=page.hits, sent=sent)
 
 
 def narrowed(query: Query) -> str:

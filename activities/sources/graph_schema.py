@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from activities.contracts.errors import Refused
 
@@ -22,11 +22,7 @@ MAX_NAME_CHARS = 100
 _NAME = re.compile(r"[^\W\d]\w*(?:[ -]\w+)*")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PathPattern(_Strict):
+class PathPattern(BaseModel, frozen=True, extra="forbid"):
     """One path: the kinds of its nodes, and the relationship types between each two of them."""
 
     kinds: tuple[str, ...] = Field(min_length=2, max_length=5)
@@ -41,7 +37,7 @@ class PathPattern(_Strict):
         return self
 
 
-class GraphSchema(_Strict):
+class GraphSchema(BaseModel, frozen=True, extra="forbid"):
     """The names of one graph."""
 
     title: str

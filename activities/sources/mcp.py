@@ -69,8 +69,8 @@ class McpToolSource:
                 found = await self._items(query)
         except TimeoutError as error:
             raise TooSlow(f"{self.info.name} did not answer within {self._chosen.timeout:g} s") from error
-        batch = read_records(self.info.name, query, found[: query.limit], self._evidence)
-        yield batch.exchange(len(found), query.text)
+        wanted = found[: query.limit]
+        yield read_records(self.info.name, query, wanted, self._evidence, hits=len(found), sent=query.text)
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
         """The items of a search, from a process of its own, which ends with it. Raises SourceError."""

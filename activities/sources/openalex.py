@@ -90,8 +90,8 @@ class OpenAlex(ApiSource):
         for seen in range(0, query.limit, PER_PAGE):
             params = {**asked, "select": FIELDS, "page": str(seen // PER_PAGE + 1), **self._who}
             page = await self.page(Page, "works", params)
-            batch = read_records(NAME, query, page.results[: query.limit - seen], read_work)
-            yield batch.exchange(page.count, sent)
+            wanted = page.results[: query.limit - seen]
+            yield read_records(NAME, query, wanted, read_work, hits=page.count, sent=sent)
             if len(page.results) < PER_PAGE:
                 return
 

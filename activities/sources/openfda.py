@@ -7,6 +7,7 @@ rest. 404 is openFDA's way to say that nothing matches.
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from urllib.parse import urlencode
 
@@ -69,13 +70,13 @@ class OpenFda(ApiSource):
             if endpoint == "event":
                 address = f"{self.address}/drug/event.json?{urlencode(params)}"
                 read_counts = partial(reaction_report, asked=query.text, address=address)
-                batch = read_records(NAME, query, [page] if page.results else [], read_counts)
+                found = read_records(NAME, query, [page] if page.results else [], read_counts)
             else:
                 read = read_approval if endpoint == "drugsfda" else read_label
-                batch = read_records(NAME, query, page.results, read)
-            detail = f"{endpoint}: {batch.detail or ('no match' if not page.results else '')}".rstrip(": ")
-            hits = page.total or len(batch.records) + batch.set_aside
-            yield batch._replace(detail=detail).exchange(hits, params["search"])
+                found = read_records(NAME, query, page.results, read)
+            detail = f"{endpoint}: {found.detail or ('no match' if not page.results else '')}".rstrip(": ")
+            hits = page.total or len(found.records) + found.set_aside
+            yield replace(found, hits=hits, sent=params["search"], detail=detail)
 
 
 def shares_of(query: Query) -> dict[str, int]:

@@ -150,7 +150,7 @@ class OpenTargets(ApiSource):
         if own:
             held = await self._ask(DrugAnswer, DRUG, {"id": own[0]})
             drugs = [held.drug] if held.drug else []
-            yield read_records(NAME, query, drugs, read_drug).exchange(len(drugs))
+            yield read_records(NAME, query, drugs, read_drug, hits=len(drugs))
 
     async def _ask(self, answer: type[A], query: str, variables: Mapping[str, str]) -> A:
         """One GraphQL query. Raises SourceError; Refused when the endpoint reports errors."""

@@ -75,11 +75,10 @@ class Pmc:
 
 def read_articles(tree: etree._Element, asked: int, query: str) -> Exchange:
     """Every article of a pmc-articleset that has a text. The others are counted, and why is said."""
-    found = read_records("pmc", Query(text=query), tree.iterfind("article"), read_evidence, asked)
+    found = read_records("pmc", Query(text=query), tree.iterfind("article"), read_evidence, wanted=asked)
     closed = sum(not record.full_text for record in found.records)
     note = f"{closed} with the abstract only (publisher's choice)" if closed else ""
-    detail = "; ".join(filter(None, (found.detail, note)))
-    return found._replace(detail=detail).exchange(len(found.records))
+    return replace(found, detail="; ".join(filter(None, (found.detail, note))))
 
 
 def read_evidence(article: etree._Element) -> Evidence:

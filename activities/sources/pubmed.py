@@ -77,11 +77,11 @@ def read_articles(tree: etree._Element, pmids: Sequence[str], query: str) -> Exc
     """Every record of a PubmedArticleSet that has a text, in the order of the PMIDs. The others are counted,
     and why is said."""
     elements = (element for element in tree if element.tag in RECORDS)
-    found = read_records("pubmed", Query(text=query), elements, read_record, len(set(pmids)))
+    found = read_records("pubmed", Query(text=query), elements, read_record, wanted=len(set(pmids)))
     records = {record.identifiers.pmid: record for record in found.records}
     order = {pmid: place for place, pmid in enumerate(pmids)}
     ordered = sorted(records.values(), key=lambda one: order.get(one.identifiers.pmid or "", len(order)))
-    return found._replace(records=tuple(ordered)).exchange(len(found.records))
+    return replace(found, records=tuple(ordered))
 
 
 def read_record(element: etree._Element) -> Evidence:

@@ -83,7 +83,7 @@ class Reactome(ApiSource):
             sent = " ".join(re.sub(r'\bAND\b|[\\"()\[\]]', " ", query.text).split())
             parameters = {"query": sent, "species": HUMAN, "types": "Pathway", "cluster": "true"}
             items = await self.ask(read_search, "search/query", parameters, accept=(404,))
-        yield read_records(NAME, query, items[: query.limit], read).exchange(len(items), sent)
+        yield read_records(NAME, query, items[: query.limit], read, hits=len(items), sent=sent)
 
 
 def _matches_nothing(response: httpx.Response) -> bool:

@@ -8,7 +8,7 @@ kept.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import structlog
@@ -135,19 +135,6 @@ class SetAside(ValueError):
     """A record that is not kept. The message says why in a few words that fit many records."""
 
 
-class Batch(NamedTuple):
-    """The records of one answer."""
-
-    records: tuple[Evidence, ...]
-    set_aside: int
-    detail: str
-    """Why records were set aside, with counts; empty when none was."""
-
-    def exchange(self, hits: int, sent: str = "") -> Exchange:
-        """The exchange that had this answer."""
-        return Exchange(self.records, hits, self.set_aside, sent, self.detail)
-
-
 def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
     """The body as the API's page. Raises Malformed when it is not JSON or has another shape."""
     data = read_json(response, source)
@@ -161,9 +148,17 @@ def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
 
 
 def read_records(
-    source: str, query: Query, items: Iterable[Item], read: Callable[[Item], Evidence], wanted: int = 0
-) -> Batch:
-    """Read records one by one with `read`, which raises ValueError or one of its kind for a bad one.
+    source: str,
+    query: Query,
+    items: Iterable[Item],
+    read: Callable[[Item], Evidence],
+    *,
+    hits: int | None = None,
+    sent: str = "",
+    wanted: int = 0,
+) -> Exchange:
+    """The exchange whose answer had these items. Each is read by `read`, which raises ValueError or one of
+    its kind for a bad one. `hits`: how many match, if not those that are kept.
 
     A record whose text is empty is set aside as well, and so are those that were asked for by name (`wanted`,
     their number) and did not come. Provenance is added here. Raises Malformed when none of them can be read.
@@ -189,7 +184,13 @@ def read_records(
     if (absent := wanted - len(kept) - reasons.total()) > 0:
         reasons["not returned"] = absent
     why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
-    return Batch(tuple(kept), reasons.total(), f"set aside: {why}" if why else "")
+    return Exchange(
+        tuple(kept),
+        len(kept) if hits is None else hits,
+        reasons.total(),
+        sent,
+        f"set aside: {why}" if why else "",
+    )
 
 
 def database_record(

@@ -93,8 +93,9 @@ class SemanticScholar(ApiSource):
         params = parameters(query)
         for offset in range(0, query.limit, PER_PAGE):
             items, total = await self.ask(answer, "paper/search", {**params, "offset": str(offset)})
-            batch = read_records(NAME, query, items[: query.limit - offset], read_paper)
-            yield batch.exchange(len(items) if total is None else total, params["query"])
+            hits = len(items) if total is None else total
+            wanted = items[: query.limit - offset]
+            yield read_records(NAME, query, wanted, read_paper, hits=hits, sent=params["query"])
             if len(items) < PER_PAGE:
                 return
 

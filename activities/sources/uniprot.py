@@ -92,7 +92,7 @@ class UniProt(ApiSource):
             "size": query.limit,
         }
         entries, hits = await self.ask(read_entries, "uniprotkb/search", params)
-        yield read_records(NAME, query, entries, read_entry).exchange(hits, sent)
+        yield read_records(NAME, query, entries, read_entry, hits=hits, sent=sent)
 
 
 def read_entries(response: httpx.Response) -> tuple[tuple[JsonValue, ...], int]:

@@ -1,6 +1,6 @@
 """A cache of HTTP answers on disk, shared by every worker process of a machine.
 
-Only valid answers are stored (`Http.send` decides). What is stored is the body and its content type under a
+Only valid answers are stored (`Http.read` decides). What is stored is the body and its content type under a
 digest of the request; secrets are neither part of the digest nor stored. A cache that fails costs a request,
 never a search.
 """
