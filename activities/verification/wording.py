@@ -108,7 +108,7 @@ def wording_problem(text: str, sources: Sequence[Source], question: str = "") ->
         everywhere = [*quotes, *map(normalise, (*works, question))]
         if number := missing_number(plain, everywhere, years, len(sources), counts=True):
             return Statement.of("number_missing", number=number)
-    if name := unknown_name(plain, works, question):
+    if name := unknown_name(plain, works, question, quotes):
         return Statement.of("name_missing", name=name)
     turned = [turned_round(plain, quote) for quote in quotes]
     if turned and all(turned):
@@ -116,12 +116,13 @@ def wording_problem(text: str, sources: Sequence[Source], question: str = "") ->
     return None
 
 
-def unknown_name(text: str, works: Sequence[str], question: str = "") -> str:
+def unknown_name(text: str, works: Sequence[str], question: str = "", quotes: Sequence[str] = ()) -> str:
     """The first name of a text that none of the works has; empty when there is none. A name is a drug, a
     disease and the like of the vocabularies, or a word with a capital or a digit that no list of general
     English has. It may be an abbreviation of words that a work has, or its long form, or another name of the
-    same thing. One that is in no vocabulary may be of the question as well."""
-    return next((name for name, general in _lacking(text, works, question) if not general), "")
+    same thing. One that is in no vocabulary may be of the question as well. `quotes`: of the works; for a
+    name that they have no whole work is read."""
+    return next((name for name, general in _lacking(text, works, question, quotes) if not general), "")
 
 
 def unfamiliar_name(text: str, works: Sequence[str]) -> str:
@@ -130,18 +131,23 @@ def unfamiliar_name(text: str, works: Sequence[str]) -> str:
     return next((name for name, _ in _lacking(text, works)), "")
 
 
-def _lacking(text: str, works: Sequence[str], question: str = "") -> Iterator[tuple[str, bool]]:
+def _lacking(
+    text: str, works: Sequence[str], question: str = "", quotes: Sequence[str] = ()
+) -> Iterator[tuple[str, bool]]:
     """(name or uncommon word that no work has, whether it is one of general English or of the question)."""
-    text = _CITED.sub(" ", text)
-    linked, names = link(text), names_in(text)
-    uncommon = [word for word in _SPLIT.findall(text) if word not in names and _is_uncommon(word)]
-    if not (linked or names or uncommon):
+    text, quoted = _CITED.sub(" ", text), {term for quote in quotes for term in terms(quote)}
+    linked = [entity for entity in link(text) if not quoted.issuperset(terms(entity.surface))]
+    named = names_in(text)
+    uncommon = [word for word in _SPLIT.findall(text) if word not in named and _is_uncommon(word)]
+    names = {name: stems for name in (*named, *uncommon) if not (stems := _stems(name)) <= quoted}
+    if not (linked or names):
         return  # before whole works are read for nothing
-    held, initials, concepts = _held(tuple(works))
+    read = [_held(work) for work in works]
+    held, concepts = (frozenset[str]().union(*(one[place] for one in read)) for place in (0, 2))
+    initials = [row for one in read for row in one[1]]
     same = {word for entity in linked if entity.id in concepts for word in _SPLIT.findall(entity.surface)}
     own, asked = _initials(text), {*terms(question), *terms(_DASH.sub(" ", question))}
-    for name in (*names, *uncommon):
-        stems = {part for word in _DASH.split(name) for part in terms(word)} | set(terms(name))
+    for name, stems in names.items():
         if name in same or stems <= held or _joined(name) in held or set(map(_respelled, stems)) <= held:
             continue
         if _is_initials(name, (*initials, *own)) or _has_root(name, held):
@@ -191,26 +197,25 @@ def _is_completed(name: str, text: str, held: frozenset[str]) -> bool:
     )
 
 
-@lru_cache(maxsize=64)
-def _held(works: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
-    """Comparison forms of the words of the works, the initials of their words in a row, and the drugs,
-    diseases and the like that they name."""
-    held: set[str] = set()
-    initials: list[str] = []
-    concepts: set[str] = set()
-    for work in works:
-        plain = normalise(work)
-        row = plain.split()
-        words = set(row)
-        held.update(terms(plain))
-        held.update(part for word in words for piece in _DASH.split(word) for part in terms(piece))
-        held.update(map(_joined, words))
-        # a formula whose digits were set lower: TiO 2
-        held.update(_joined(one + other) for one, other in pairwise(row) if other[0].isdigit())
-        initials += _initials(plain)
-        concepts.update(entity.id for entity in link(plain))
+def _stems(name: str) -> set[str]:
+    """Comparison forms of a name, and of its parts between dashes."""
+    return {part for word in _DASH.split(name) for part in terms(word)} | set(terms(name))
+
+
+@lru_cache(maxsize=128)
+def _held(work: str) -> tuple[frozenset[str], tuple[str, str], frozenset[str]]:
+    """Comparison forms of the words of a work, the initials of its words in a row, and the drugs, diseases
+    and the like that it names."""
+    plain = normalise(work)
+    row = plain.split()
+    words = set(row)
+    held = set(terms(plain))
+    held.update(part for word in words for piece in _DASH.split(word) for part in terms(piece))
+    held.update(map(_joined, words))
+    # a formula whose digits were set lower: TiO 2
+    held.update(_joined(one + other) for one, other in pairwise(row) if other[0].isdigit())
     held.update([_respelled(term) for term in held])
-    return frozenset(held), tuple(initials), frozenset(concepts)
+    return frozenset(held), _initials(plain), frozenset(entity.id for entity in link(plain))
 
 
 def _respelled(term: str) -> str:
