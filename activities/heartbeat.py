@@ -13,7 +13,7 @@ from activities.contracts.errors import DeterminatorError, to_application_error
 
 log = structlog.get_logger()
 
-FIRST_SECONDS = 1.0
+FIRST_SECONDS = 3.0
 """Seconds until the first heartbeat. Steps that take less time send none, which spares the server a
 request for each."""
 HAND_OVER_SECONDS = 5.0
