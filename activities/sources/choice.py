@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from activities.contracts.search import Listed
 
 ENCODED = 1.5
-"""Times the results that are read, whose titles the encoder reads: each takes it some milliseconds."""
+"""Times the results that are read, whose titles the encoder reads at most: each takes it some milliseconds."""
 
 
 def best_first(
@@ -34,10 +34,15 @@ def best_first(
         rankings.append(scores)
     before = fuse(rankings)
     ranked = [listed[place] for place in np.argsort(-before, kind="stable")]
-    first, rest = ranked[: int(most * ENCODED)], ranked[int(most * ENCODED) :]
-    if not rest and len(first) <= most:
+    looked_at = ranked[: int(most * ENCODED)]
+    if len(ranked) <= most:
         return ranked
-    meant = order(question, [(one.title or one.snippet, "") for one in first])
-    far = [first[place] for place, relevance in meant if relevance < RELEVANT]
-    near = [one for one in first if one not in far]
-    return [*near, *far, *rest]
+    near: list[Listed] = []
+    far: list[tuple[float, Listed]] = []
+    while len(near) < most and (some := looked_at[: most - len(near)]):
+        looked_at = looked_at[len(some) :]
+        meant = dict(order(question, [(one.title or one.snippet, "") for one in some]))
+        near += [one for place, one in enumerate(some) if meant[place] >= RELEVANT]
+        far += [(meant[place], one) for place, one in enumerate(some) if meant[place] < RELEVANT]
+    last = [one for _, one in sorted(far, key=lambda pair: -pair[0])]
+    return [*near, *last, *ranked[len(near) + len(far) :]]
