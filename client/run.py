@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
@@ -152,6 +153,16 @@ class Run:
             await following  # raises what ended it
         finally:
             following.cancel()
+
+    async def events_to_gate(self, after: int = 0) -> AsyncGenerator[AgentEvent, None]:
+        """Its events with a number above `after`, until it ends or waits at a gate."""
+        async with aclosing(self.events(after)) as events:
+            async for event in events:
+                yield event
+                if event.type == "awaiting_approval":
+                    seen = await self.progress()
+                    if seen is not None and seen.waiting_for is not None:
+                        return
 
     async def follow(self, display: Display, after: int = 0, at_gate: AtGate | None = None) -> Ended:
         """Show it until its end, from the event after that number on, whatever happens to server and worker

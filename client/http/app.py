@@ -20,7 +20,6 @@ from client.api import EXPECTED, Determinator
 from client.failures import BadInput, NoSuchRun, Unreachable, as_failure
 from client.http.chat import chat
 from client.http.desk import Desk
-from client.http.dialogue import dialogue
 from client.http.response_routes import responses
 from client.http.rest import rest
 from client.http.tokens import TokenFile
@@ -37,7 +36,6 @@ def build_app(client: Determinator, tokens: TokenFile, allowed: Sequence[Path] =
     desk = Desk(client, tokens, Folders(allowed))
     app.include_router(responses(desk))
     app.include_router(chat(desk))
-    app.include_router(dialogue(desk))  # before `/runs/ID/ACTION`
     app.include_router(rest(desk))
     for kind in EXPECTED:
         app.add_exception_handler(kind, refused)

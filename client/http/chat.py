@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException
+from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel, Field
@@ -21,10 +21,9 @@ from activities.contracts.evidence import Usage
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput, Failure
-from client.http.desk import Desk, Once, Options
+from client.http.desk import Case, Desk, Once, Options, check_scope
 from client.http.protocol import CHUNK_CHARS, MODELS, ending
 from client.http.response_routes import Turn, mode_of
-from client.http.rest import Action, Message, by, send
 from client.http.tokens import Token
 from client.run import Run
 from workflows.modes import AUTO
@@ -92,31 +91,29 @@ async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tu
     named = RUN_LINE.findall(answers[-1]) if answers else []
     if not named:
         return await desk.ask(token, text, options, once=once), 0
-    run = await desk.run(named[-1], token)
+    case = Case(await desk.run(named[-1], token), token)
+    run = case.run
     seen = await run.progress() if (await run.row()).status == "running" else None
     if seen is None:
         return await desk.ask(token, text, options, run.id, once), 0
-    await tell(run, text, token, gate=seen.waiting_for)
+    await tell(case, text, gate=seen.waiting_for)
     return run, seen.last_seq if seen.waiting_for else 0
 
 
-async def tell(run: Run, text: str, token: Token, *, gate: str | None) -> None:
+async def tell(case: Case, text: str, *, gate: str | None) -> None:
     """Send a run what a message says. Raises BadInput for what does not decide at its gate."""
     word, _, note = text.partition(":")
     word = word.strip().casefold()
     if gate is None and word == "continue":
-        if "read" not in token.scopes:  # the run that is named need not be one this token asked for
-            raise HTTPException(403, f"this token may not read; it may {', '.join(token.scopes)}")
+        check_scope(case.token, "read")  # the run that is named need not be one this token asked for
         return
-    if "decide" not in token.scopes:
-        raise HTTPException(403, f"this token may not decide; it may {', '.join(token.scopes)}")
+    check_scope(case.token, "decide")
     if gate is None:
-        await send(run, "steer", Message(text=text[:2000]), by(token))
-        return
-    decisions: dict[str, Action] = {"approve": "approve", "reject": "reject"}
-    if word not in decisions:
+        await case.run.steer(text[:2000], by=case.by)
+    elif word in ("approve", "reject"):
+        await getattr(case.run, word)(by=case.by, note=note.strip()[:2000])
+    else:
         raise BadInput(f"the {gate} waits: answer `approve`, or `reject: why`")
-    await send(run, decisions[word], Message(note=note.strip()[:2000]), by(token))
 
 
 class Reply:
@@ -131,28 +128,30 @@ class Reply:
     async def parts(self) -> AsyncGenerator[dict[str, Any], None]:
         """The parts of its message: progress as reasoning, then the report, or the gate that waits. Raises
         Failure for a run that left no report."""
-        async with aclosing(self.run.events(self._after)) as events:
-            async for event in events:
-                if event.type == "streaming":
-                    continue
-                yield {"reasoning_content": f"{event.message}\n"}
-                if event.type == "awaiting_approval":
-                    seen = await self.run.progress()
-                    if seen is not None and seen.waiting_for is not None:
-                        wanted = f"**The {seen.waiting_for} waits for your decision.** {seen.message}\n\n"
-                        yield {"content": f"{wanted}Answer `approve`, or `reject: why`.\n{self._line}"}
-                        return
-        text, _, error = await ending(self.run, (await self.run.row()).status)
-        if (over := await self.run.progress()) is not None:
-            self.used = over.budget.used
+        status = "running"
+        while status == "running":
+            async with aclosing(self.run.events_to_gate(self._after)) as events:
+                async for event in events:
+                    self._after = event.seq
+                    if event.type != "streaming":
+                        yield {"reasoning_content": f"{event.message}\n"}
+            status = (await self.run.row()).status
+            seen = await self.run.progress()
+            if status == "running" and seen is not None and seen.waiting_for is not None:
+                wanted = f"**The {seen.waiting_for} waits for your decision.** {seen.message}\n\n"
+                yield {"content": f"{wanted}Answer `approve`, or `reject: why`.\n{self._line}"}
+                return
+        text, _, error = await ending(self.run, status)
+        if seen is not None:
+            self.used = seen.budget.used
         if text is None:
-            raise Failure(error.message if error else f"{self.run.id} left no report")
-        for start in range(0, len(text.text), CHUNK_CHARS):
-            yield {"content": text.text[start : start + CHUNK_CHARS]}
+            raise Failure(error["message"] if error else f"{self.run.id} left no report")
+        for start in range(0, len(text["text"]), CHUNK_CHARS):
+            yield {"content": text["text"][start : start + CHUNK_CHARS]}
         links = [
-            {"type": "url_citation", "url_citation": one.model_dump(exclude={"type"})}
-            for one in text.annotations
-            if one.type == "url_citation"
+            {"type": kind, kind: {name: value for name, value in one.items() if name != "type"}}
+            for one in text["annotations"]
+            if (kind := one["type"]) == "url_citation"
         ]
         yield {"content": self._line, **({"annotations": links} if links else {})}
 

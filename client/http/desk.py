@@ -3,10 +3,11 @@
 import asyncio
 import math
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Header, HTTPException, Security
+from fastapi import Depends, Header, HTTPException, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -75,6 +76,25 @@ class Question(Options):
     follow_up: Annotated[str, Field(max_length=200, description="A finished run to build on")] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run, and the caller who asks for it."""
+
+    run: Run
+    token: Token
+
+    @property
+    def by(self) -> str | None:
+        """Who decides, in the report's list of approvals; None for the user of this process."""
+        return self.token.user or None
+
+
+def check_scope(token: Token, scope: Scope) -> None:
+    """Raises HTTPException for a token without this scope."""
+    if scope not in token.scopes:
+        raise HTTPException(403, f"this token may not {scope}; it may {', '.join(token.scopes)}")
+
+
 class Desk:
     """The client with its callers: rules that hold for every route."""
 
@@ -98,8 +118,7 @@ class Desk:
                 raise HTTPException(
                     401, "a token is needed: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}
                 )
-            if scope not in token.scopes:
-                raise HTTPException(403, f"this token may not {scope}; it may {', '.join(token.scopes)}")
+            check_scope(token, scope)
             self._admit(token, token.requests_a_minute, MINUTE, "requests a minute")
             if self._open[token.sha256] >= AT_ONCE:
                 raise HTTPException(
@@ -112,6 +131,17 @@ class Desk:
                 self._open[token.sha256] -= 1
 
         return token
+
+    def run_for(self, scope: Scope, *, changes: bool = False) -> Callable[..., Awaitable["Case"]]:
+        """A dependency of a route below `/runs/{run_id}`: the run, and its caller, whose token has the scope.
+        One that `changes` a run takes no `last`: the newest one may be another program's."""
+
+        async def case(run_id: str, token: Annotated[Token, Depends(self.needs(scope))]) -> Case:
+            if changes and run_id == "last":
+                raise BadInput("name a run that is changed by its id, not by `last`")
+            return Case(await self.run(run_id, token), token)
+
+        return case
 
     async def run(self, name: str, token: Token) -> Run:
         """A run of the caller. Raises NoSuchRun."""

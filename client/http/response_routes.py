@@ -1,30 +1,29 @@
 """`/v1/models` and `/v1/responses`: ask, stream, read, cancel and approve with a client of the protocol."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import JSONResponse
-from openai.types import Model
-from openai.types.responses import ResponseErrorEvent, ResponseStreamEvent
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput
-from client.http.desk import Desk, Once, Options
+from client.http.desk import Case, Desk, Once, Options, check_scope
 from client.http.protocol import (
     APPROVAL,
     MODELS,
+    Json,
     pending_approval,
     response_of,
     run_id_of,
     stream,
 )
-from client.http.rest import by
 from client.http.tokens import Token
 from client.run import Run
 from client.runs.display import Display
@@ -89,12 +88,12 @@ def responses(desk: Desk) -> APIRouter:
     ask, read = (Depends(desk.needs(scope)) for scope in ("ask", "read"))
 
     @router.get("/models")
-    async def models(token: Token = read) -> dict[str, Any]:
+    async def models(token: Token = read) -> Json:
         """A model for each mode."""
         return {"object": "list", "data": [model_of(mode) for mode in (AUTO, *MODES)]}
 
     @router.get("/models/{name:path}")
-    async def model(name: str, token: Token = read) -> Model:
+    async def model(name: str, token: Token = read) -> Json:
         """One of them."""
         return model_of(mode_of(name))
 
@@ -106,7 +105,9 @@ def responses(desk: Desk) -> APIRouter:
         if body.stream:
             return EventSourceResponse(sent(run))
         if not body.background:
-            await until_gate(run, after)
+            async with aclosing(run.events_to_gate(after)) as events:
+                async for _ in events:
+                    pass
         return await answer(run)
 
     @router.get("/responses/{name}", response_model=None)
@@ -129,16 +130,15 @@ def responses(desk: Desk) -> APIRouter:
             try:
                 await asyncio.wait_for(run.follow(Display()), CANCEL_SECONDS)
             except TimeoutError:
-                made = await response_of(run)
-                return JSONResponse(made.model_copy(update={"status": "cancelled"}).model_dump(mode="json"))
+                return JSONResponse(await response_of(run) | {"status": "cancelled"})
         return await answer(run)
 
     return router
 
 
-def model_of(mode: str) -> Model:
+def model_of(mode: str) -> Json:
     """A mode as a model."""
-    return Model(id=f"{MODELS}{mode}", object="model", created=0, owned_by="determinator")
+    return {"id": f"{MODELS}{mode}", "object": "model", "created": 0, "owned_by": "determinator"}
 
 
 def mode_of(name: str) -> str:
@@ -173,35 +173,25 @@ async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, 
 async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:
     """The run whose gate was decided, and its last event before that. Raises BadInput for a
     request that does not wait."""
-    if "decide" not in token.scopes:
-        raise HTTPException(403, f"this token may not decide; it may {', '.join(token.scopes)}")
+    check_scope(token, "decide")
     request = APPROVAL.fullmatch(decision.approval_request_id)
     if run_id is None or request is None:
         raise BadInput("an approval needs `previous_response_id` and an `approval_request_id` of its output")
-    run = await desk.run(run_id, token)
+    case = Case(await desk.run(run_id, token), token)
+    run = case.run
     events = [event async for event in run.events(follow=False)]
     waiting = pending_approval(events)
     if waiting != request[0]:
         raise BadInput(f"{request[0]} does not wait for a decision; what waits is {waiting or 'nothing'}")
     decide = run.approve if decision.approve else run.reject
     gate: Literal["plan", "candidates", "report"] = request[2]  # type: ignore[assignment]
-    await decide(gate, by=by(token), note=decision.reason or "")
+    await decide(gate, by=case.by, note=decision.reason or "")
     return run, events[-1].seq
-
-
-async def until_gate(run: Run, after: int) -> None:
-    """Wait for the end of a run, or until it waits at a gate that it reached after this event."""
-    async with aclosing(run.events(after)) as events:
-        async for event in events:
-            if event.type == "awaiting_approval":
-                seen = await run.progress()
-                if seen is not None and seen.waiting_for is not None:
-                    return
 
 
 async def answer(run: Run) -> JSONResponse:
     """A run as a response."""
-    return JSONResponse((await response_of(run)).model_dump(mode="json"))
+    return JSONResponse(await response_of(run))
 
 
 async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, None]:
@@ -210,12 +200,13 @@ async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, Non
     try:
         async with aclosing(stream(run, after)) as events:
             async for event in events:
-                number = event.sequence_number
+                number = event["sequence_number"]
                 yield as_sent(event)
     except EXPECTED as error:
-        yield as_sent(ResponseErrorEvent(type="error", message=line_of(error), sequence_number=number))
+        told = {"code": None, "message": line_of(error), "param": None}
+        yield as_sent({"type": "error", "sequence_number": number, **told})
 
 
-def as_sent(event: ResponseStreamEvent) -> ServerSentEvent:
+def as_sent(event: Json) -> ServerSentEvent:
     """An event of the protocol as a server-sent event; its id is its number."""
-    return ServerSentEvent(event.model_dump_json(), event=event.type, id=str(event.sequence_number))
+    return ServerSentEvent(json.dumps(event), event=event["type"], id=str(event["sequence_number"]))

@@ -1,4 +1,7 @@
-"""`/runs`: what the Python client has, over HTTP."""
+"""`/runs`: what the Python client has, over HTTP.
+
+What calls a model needs the scope `ask` and counts as a run; what decides needs `decide`.
+"""
 
 import json
 from collections.abc import AsyncGenerator
@@ -11,25 +14,32 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from activities.contracts.evidence import Gate, Length, ReportPlan
+from activities.contracts.revise import MAX_INSTRUCTION_CHARS
+from activities.contracts.step import Reading
 from activities.report.format_table import FORMATS
 from client.access import line_of
 from client.api import EXPECTED
-from client.failures import BadInput
-from client.http.desk import Desk, Once, Question
+from client.http.desk import Case, Desk, Once, Question
 from client.http.tokens import Token
 from client.reports.load import as_bytes
+from client.reports.replies import Changed, Told
 from client.run import Run
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.types import BudgetStatus, PlanView
 
 Text = Annotated[str, Field(max_length=2000)]
+Sentence = Annotated[str, Field(max_length=20, description="Its id, as s1.2")]
 Action = Literal["approve", "reject", "pause", "resume", "finish", "cancel", "steer"]
 
 
-class Message(BaseModel):
-    """What a decision says beside its name."""
+class Body(BaseModel):
+    """What a request says; a field that no route takes is refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Message(Body):
+    """What a decision says beside its name."""
 
     gate: Annotated[Gate | None, Field(description="approve, reject: null for the one that waits")] = None
     note: Text = ""
@@ -37,10 +47,8 @@ class Message(BaseModel):
     section: Annotated[str | None, Field(max_length=200, description="cancel: this section only")] = None
 
 
-class Addition(BaseModel):
+class Addition(Body):
     """What is added to a budget."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tokens: Annotated[int, Field(ge=0)] = 0
     cost: Annotated[float, Field(ge=0, description="US dollars")] = 0.0
@@ -54,133 +62,163 @@ class Candidates(BaseModel):
     names: Annotated[list[str], Field(max_length=200)]
 
 
+class Instruction(Body):
+    """A question about a report, or what is to be changed of it."""
+
+    text: Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
+
+
+class Disputed(Instruction):
+    """A sentence, and why it is wrong."""
+
+    sentence: Sentence
+
+
+class Decided(Body):
+    """The decision of a dispute."""
+
+    sentence: Sentence
+    upheld: Annotated[bool, Field(description="true: the sentence goes, its quote stands in its place")]
+    note: Text = ""
+
+
+class Answers(Body):
+    """What a person means."""
+
+    answers: Annotated[list[Text], Field(max_length=10, description="In order; empty: what is assumed")]
+
+
 def rest(desk: Desk) -> APIRouter:
     """The routes."""
     router = APIRouter(prefix="/runs", tags=["runs"])
-    ask, read, decide = (Depends(desk.needs(scope)) for scope in ("ask", "read", "decide"))
+    client = desk.client
+    asker, reader = (Depends(desk.needs(scope)) for scope in ("ask", "read"))
+    telling, reading = (Depends(desk.run_for(scope)) for scope in ("ask", "read"))
+    asking = Depends(desk.run_for("ask", changes=True))
+    deciding = Depends(desk.run_for("decide", changes=True))
 
     @router.post("", status_code=201)
-    async def start(body: Question, token: Token = ask, once: Once = "") -> RunState:
+    async def start(body: Question, token: Token = asker, once: Once = "") -> RunState:
         """Start the research of a question, or join it where it is under way."""
         return await state_of(await desk.ask(token, body.question, body, body.follow_up, once))
 
     @router.get("")
-    async def runs(token: Token = read, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ListedRun]:
+    async def runs(token: Token = reader, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ListedRun]:
         """The caller's runs, the newest first."""
         return [ListedRun.of(row) for row in (await desk.access.runs(token.user))[:limit]]
 
     @router.get("/{run_id}")
-    async def state(run_id: str, token: Token = read) -> RunState:
+    async def state(case: Case = reading) -> RunState:
         """How a run is."""
-        return await state_of(await desk.run(run_id, token))
+        return await state_of(case.run)
 
     @router.get("/{run_id}/events", response_class=EventSourceResponse)
     async def events(
-        run_id: str,
-        token: Token = read,
+        case: Case = reading,
         last_event_id: Annotated[int | None, Header(ge=0)] = None,
         after: Annotated[int, Query(ge=0)] = 0,
     ) -> EventSourceResponse:
         """Its events as server-sent events until it ends. The id of each is its number: `Last-Event-ID` or
         `after` takes a stream up behind it, without a gap or a double."""
-        run = await desk.run(run_id, token)
-        return EventSourceResponse(sent(run, after if last_event_id is None else last_event_id))
+        return EventSourceResponse(sent(case.run, after if last_event_id is None else last_event_id))
 
     @router.get("/{run_id}/report", response_class=Response)
     async def report(
-        run_id: str,
-        token: Token = read,
+        case: Case = reading,
         form: Annotated[str, Query(alias="format", max_length=50)] = "md",
         length: Length | None = None,
     ) -> Response:
         """Its report in a format; while it runs, as it stands."""
         if form not in FORMATS:
             raise HTTPException(400, f"there is no format {form}; there are {', '.join(FORMATS)}")
-        found = (await (await desk.run(run_id, token)).draft()).at_length(length)
+        found = (await case.run.draft()).at_length(length)
         headers = {"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment"}
         return Response(as_bytes(found, form), media_type=FORMATS[form].media_type, headers=headers)
 
     @router.get("/{run_id}/evidence", response_class=StreamingResponse)
-    async def evidence(run_id: str, token: Token = read) -> StreamingResponse:
+    async def evidence(case: Case = reading) -> StreamingResponse:
         """The works it has found with their text: one JSON object a line."""
-        run = await desk.run(run_id, token)
-
-        async def lines() -> AsyncGenerator[str, None]:
-            async for line in run.evidence_lines():
-                yield json.dumps(line, ensure_ascii=False) + "\n"
-
-        return StreamingResponse(lines(), media_type="application/x-ndjson")
+        lines = (json.dumps(line, ensure_ascii=False) + "\n" async for line in case.run.evidence_lines())
+        return StreamingResponse(lines, media_type="application/x-ndjson")
 
     @router.get("/{run_id}/plan")
-    async def plan(run_id: str, token: Token = read) -> PlanView:
+    async def plan(case: Case = reading) -> PlanView:
         """Its plan."""
-        return await (await desk.run(run_id, token)).plan()
+        return await case.run.plan()
 
     @router.put("/{run_id}/plan")
-    async def edit_plan(run_id: str, body: ReportPlan, token: Token = decide) -> PlanView:
+    async def edit_plan(body: ReportPlan, case: Case = deciding) -> PlanView:
         """Replace the plan while it waits for approval."""
-        return await (await changeable(desk, run_id, token)).edit_plan(body, by=by(token))
+        return await case.run.edit_plan(body, by=case.by)
 
     @router.get("/{run_id}/budget")
-    async def budget(run_id: str, token: Token = read) -> BudgetStatus:
+    async def budget(case: Case = reading) -> BudgetStatus:
         """What it may use, has used and has left."""
-        seen = await (await desk.run(run_id, token)).progress()
+        seen = await case.run.progress()
         if seen is None:
             raise HTTPException(503, "no worker answers at the moment", {"Retry-After": "5"})
         return seen.budget
 
     @router.post("/{run_id}/budget")
-    async def extend(run_id: str, body: Addition, token: Token = decide) -> BudgetStatus:
+    async def extend(body: Addition, case: Case = deciding) -> BudgetStatus:
         """Add to its budget, its cost up to what the token allows."""
-        return await desk.extend(await changeable(desk, run_id, token), token, **body.model_dump())
+        return await desk.extend(case.run, case.token, **body.model_dump())
 
     @router.post("/{run_id}/candidates")
-    async def candidates(run_id: str, body: Candidates, token: Token = decide) -> list[str]:
+    async def candidates(body: Candidates, case: Case = deciding) -> list[str]:
         """Keep these candidates, which opens the gate."""
-        return await (await changeable(desk, run_id, token)).choose_candidates(body.names, by=by(token))
+        return await case.run.choose_candidates(body.names, by=case.by)
+
+    @router.post("/{run_id}/answer")
+    async def answer(body: Answers, case: Case = deciding) -> list[Reading]:
+        """Answer what a run asks before it searches."""
+        return [*await case.run.answer(body.answers, by=case.by)]
+
+    @router.post("/{run_id}/tell")
+    async def tell(body: Instruction, case: Case = telling) -> Told:
+        """Ask a finished report: the evidence of its run answers, or does not have it."""
+        desk.admit_run(case.token)
+        return Told.of(await client.tell(case.run.id, body.text, by=case.by))
+
+    @router.post("/{run_id}/change")
+    async def change(body: Instruction, case: Case = asking) -> Changed:
+        """Have a finished report changed: a version beside it."""
+        desk.admit_run(case.token)
+        return Changed.of(await client.change(case.run.id, body.text, by=case.by))
+
+    @router.post("/{run_id}/dispute")
+    async def dispute(body: Disputed, case: Case = asking) -> Changed:
+        """Dispute a sentence: its works are read again, and it stays until somebody decides."""
+        desk.admit_run(case.token)
+        return Changed.of(await client.dispute(case.run.id, body.sentence, body.text, by=case.by))
+
+    @router.post("/{run_id}/decide")
+    async def settle(body: Decided, case: Case = deciding) -> Changed:
+        """Decide a dispute."""
+        return Changed.of(await client.decide(case.run.id, **body.model_dump(), by=case.by))
 
     @router.post("/{run_id}/{action}")
-    async def tell(
-        run_id: str, action: Action, body: Message | None = None, token: Token = decide
-    ) -> RunState:
+    async def act(action: Action, body: Message | None = None, case: Case = deciding) -> RunState:
         """Decide at a gate, or tell the run what to do. `finish` stops the searching; after `cancel`, too, a
         report is written."""
-        run = await changeable(desk, run_id, token)
-        await send(run, action, body or Message(), by(token))
-        return await state_of(run)
+        await send(case, action, body or Message())
+        return await state_of(case.run)
 
     return router
 
 
-async def send(run: Run, action: Action, message: Message, who: str | None) -> None:
+async def send(case: Case, action: Action, message: Message) -> None:
     """Send a message to a run. Raises BadInput for what it refuses."""
+    run = case.run
     match action:
-        case "approve":
-            await run.approve(message.gate, by=who, note=message.note)
-        case "reject":
-            await run.reject(message.gate, by=who, note=message.note)
-        case "pause":
-            await run.pause()
-        case "resume":
-            await run.resume()
-        case "finish":
-            await run.finish()
+        case "approve" | "reject":
+            await getattr(run, action)(message.gate, by=case.by, note=message.note)
+        case "steer":
+            await run.steer(message.text, by=case.by)
         case "cancel":
             await run.cancel(message.section)
-        case "steer":
-            await run.steer(message.text, by=who)
-
-
-async def changeable(desk: Desk, run_id: str, token: Token) -> Run:
-    """A run that is to be changed. Raises BadInput for `last`: the newest one may be another program's."""
-    if run_id == "last":
-        raise BadInput("name a run that is changed by its id, not by `last`")
-    return await desk.run(run_id, token)
-
-
-def by(token: Token) -> str | None:
-    """Who decides, in the report's list of approvals; None for the user of this process."""
-    return token.user or None
+        case "pause" | "resume" | "finish":
+            await getattr(run, action)()
 
 
 async def sent(run: Run, after: int) -> AsyncGenerator[ServerSentEvent, None]:

@@ -22,142 +22,112 @@ SAID = {
     "cancel": "it is cancelled; a report is still written",
 }
 """Message without content -> what the page says when it is sent."""
-
-
 SENTENCE_CHARS = 2_000
+
+Act = Callable[..., Awaitable[str]]
+"""What a button does: with a run, for a user, with what its fields hold."""
 
 
 class Actions:
-    """The messages to a run. Each returns a line for the page."""
+    """The messages to a run. Each returns what the page says of it, in Markdown."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    async def approve(
-        self, run_id: str, note: str, plan: list[list[str]], kept: list[str], request: gr.Request
-    ) -> str:
+    def on(self, act: Act) -> Callable[..., Awaitable[str]]:
+        """The handler of a button: what it does with the run that is open and what its fields hold, for the
+        user who pressed it."""
+
+        async def handler(request: gr.Request, run_id: str, *fields: object) -> str:
+            user = user_of(request.username)
+            try:
+                return await act(await self._access.run(run_id, user), user, *fields)
+            except EXPECTED as error:
+                return f"**{line_of(error)}**"
+
+        return handler
+
+    @staticmethod
+    async def approve(run: Run, user: str, note: str, plan: list[list[str]], kept: list[str] | None) -> str:
         """Approve what waits; an edited plan is sent first, and chosen candidates open their gate."""
+        seen = await run.progress()
+        waiting = seen.waiting_for if seen else None
+        if waiting == "candidates":
+            await run.choose_candidates(kept or [], by=user)
+            return f"{len(kept or [])} candidates are kept"
+        if seen is not None and waiting == "clarification" and note.strip():
+            await run.answer(note.strip().splitlines()[: len(seen.readings)], by=user)
+            return "it searches what you mean"
+        if waiting == "plan":
+            await send_plan(run, plan, user)
+        return f"the {await run.approve(by=user, note=note)} is approved"
 
-        async def act(run: Run, user: str) -> str:
-            seen = await run.progress()
-            if seen is not None and seen.waiting_for == "candidates":
-                await run.choose_candidates(kept or [], by=user)
-                return f"{len(kept or [])} candidates are kept"
-            if seen is not None and seen.waiting_for == "clarification" and note.strip():
-                await run.answer(note.strip().splitlines()[: len(seen.readings)], by=user)
-                return "it searches what you mean"
-            if seen is not None and seen.waiting_for == "plan":
-                await send_plan(run, plan, user)
-            return f"the {await run.approve(by=user, note=note)} is approved"
-
-        return await self._tell(run_id, request, act)
-
-    async def reject(self, run_id: str, note: str, request: gr.Request) -> str:
+    @staticmethod
+    async def reject(run: Run, user: str, note: str) -> str:
         """Reject what waits."""
+        return f"the {await run.reject(by=user, note=note)} is rejected"
 
-        async def act(run: Run, user: str) -> str:
-            return f"the {await run.reject(by=user, note=note)} is rejected"
-
-        return await self._tell(run_id, request, act)
-
-    async def steer(self, run_id: str, text: str, request: gr.Request) -> str:
+    @staticmethod
+    async def steer(run: Run, user: str, text: str) -> str:
         """Give an instruction."""
+        await run.steer(text, by=user)
+        return "the run follows it from its next step on"
 
-        async def act(run: Run, user: str) -> str:
-            await run.steer(text, by=user)
-            return "the run follows it from its next step on"
-
-        return await self._tell(run_id, request, act)
-
-    def plain(self, name: Literal["pause", "resume", "finish", "cancel"]) -> Callable[..., Awaitable[str]]:
+    @staticmethod
+    def plain(name: Literal["pause", "resume", "finish", "cancel"]) -> Act:
         """The message of this name, which has no content."""
 
-        async def send(run_id: str, request: gr.Request) -> str:
-            async def act(run: Run, _user: str) -> str:
-                await getattr(run, name)()
-                return SAID[name]
-
-            return await self._tell(run_id, request, act)
+        async def send(run: Run, _user: str) -> str:
+            await getattr(run, name)()
+            return SAID[name]
 
         return send
 
-    async def extend(
-        self, run_id: str, tokens: float, cost: float, minutes: float, request: gr.Request
-    ) -> str:
+    @staticmethod
+    async def extend(run: Run, _user: str, tokens: float, cost: float, minutes: float) -> str:
         """Add to the budget."""
+        await run.extend(tokens=int(tokens or 0), cost=cost or 0.0, seconds=(minutes or 0) * 60)
+        return "the budget is extended"
 
-        async def act(run: Run, _user: str) -> str:
-            await run.extend(tokens=int(tokens or 0), cost=cost or 0.0, seconds=(minutes or 0) * 60)
-            return "the budget is extended"
+    async def tell(self, run: Run, user: str, text: str) -> str:
+        """Ask the report: the answer with its quotes."""
+        report = (await self._access.client.tell(run.id, text or "", by=user)).report
+        claims = claims_of(report)
+        if not claims:
+            return "This is not in the evidence of the run; *Ask further* searches for it."
+        lines = [f"- {escaped(with_references(claim), SENTENCE_CHARS)}" for claim in claims]
+        works = [f"{one.number}\\. {escaped(one.title)}" for one in report.references]
+        lead = [] if report.written_by == "model" else [NOT_READ, ""]
+        return "\n".join([*lead, *lines, "", "  \n".join(works)])
 
-        return await self._tell(run_id, request, act)
+    async def change(self, run: Run, user: str, text: str) -> str:
+        """Change the report: what is other then."""
+        answered = await self._access.client.change(run.id, text or "", by=user)
+        if not answered.outcome.made:
+            return escaped(" ".join(("Nothing was changed.", *answered.outcome.notes)))
+        lines = [
+            f"- {mark} {escaped(said, SENTENCE_CHARS)}"
+            for one in differences(answered.before, answered.report)
+            for mark, said in (("before:", one.before), ("now:", one.after))
+            if said
+        ]
+        return "\n".join([f"Version {answered.outcome.version} is shown above.", "", *lines])
 
-    async def tell(self, run_id: str, text: str, request: gr.Request) -> str:
-        """Ask the report: the answer with its quotes, in Markdown."""
+    async def dispute(self, run: Run, user: str, sentence: str, reason: str) -> str:
+        """Dispute a sentence: what the second reader says."""
+        answered = await self._access.client.dispute(run.id, sentence or "", reason or "", by=user)
+        return escaped(dispute_line(answered.report.disputes[-1]), SENTENCE_CHARS)
 
-        async def act(run: Run, user: str) -> str:
-            report = (await self._access.client.tell(run.id, text or "", by=user)).report
-            claims = claims_of(report)
-            if not claims:
-                return "This is not in the evidence of the run; *Ask further* searches for it."
-            lines = [f"- {escaped(with_references(claim), SENTENCE_CHARS)}" for claim in claims]
-            works = [f"{one.number}\\. {escaped(one.title)}" for one in report.references]
-            lead = [] if report.written_by == "model" else [NOT_READ, ""]
-            return "\n".join([*lead, *lines, "", "  \n".join(works)])
+    def decide(self, *, upheld: bool) -> Act:
+        """Decide that a disputed sentence goes (`upheld`) or stays."""
 
-        return await self._tell(run_id, request, act)
-
-    async def change(self, run_id: str, text: str, request: gr.Request) -> str:
-        """Change the report: what is other then, in Markdown."""
-
-        async def act(run: Run, user: str) -> str:
-            answered = await self._access.client.change(run.id, text or "", by=user)
-            if not answered.outcome.made:
-                return escaped(" ".join(("Nothing was changed.", *answered.outcome.notes)))
-            lines = [
-                f"- {mark} {escaped(said, SENTENCE_CHARS)}"
-                for one in differences(answered.before, answered.report)
-                for mark, said in (("before:", one.before), ("now:", one.after))
-                if said
-            ]
-            return "\n".join([f"Version {answered.outcome.version} is shown above.", "", *lines])
-
-        return await self._tell(run_id, request, act)
-
-    async def dispute(self, run_id: str, sentence: str, reason: str, request: gr.Request) -> str:
-        """Dispute a sentence: what the second reader says, in Markdown."""
-
-        async def act(run: Run, user: str) -> str:
-            answered = await self._access.client.dispute(run.id, sentence or "", reason or "", by=user)
-            return escaped(dispute_line(answered.report.disputes[-1]), SENTENCE_CHARS)
-
-        return await self._tell(run_id, request, act)
-
-    async def uphold(self, run_id: str, sentence: str, note: str, request: gr.Request) -> str:
-        """Decide that a disputed sentence goes."""
-        return await self._decide(run_id, sentence, note, request, upheld=True)
-
-    async def keep(self, run_id: str, sentence: str, note: str, request: gr.Request) -> str:
-        """Decide that a disputed sentence stays."""
-        return await self._decide(run_id, sentence, note, request, upheld=False)
-
-    async def _decide(
-        self, run_id: str, sentence: str, note: str, request: gr.Request, *, upheld: bool
-    ) -> str:
-        async def act(run: Run, user: str) -> str:
+        async def act(run: Run, user: str, sentence: str, note: str) -> str:
             client = self._access.client
             answered = await client.decide(run.id, sentence or "", upheld=upheld, by=user, note=note or "")
             decided = (one for one in answered.report.disputes if one.sentence == sentence)
             return "\n".join(f"- {escaped(dispute_line(one), SENTENCE_CHARS)}" for one in decided)
 
-        return await self._tell(run_id, request, act)
-
-    async def _tell(self, run_id: str, request: gr.Request, act: Callable[[Run, str], Awaitable[str]]) -> str:
-        user = user_of(request.username)
-        try:
-            return await act(await self._access.run(run_id, user), user)
-        except EXPECTED as error:
-            return f"**{line_of(error)}**"
+        return act
 
 
 async def send_plan(run: Run, rows: list[list[str]], user: str) -> None:

@@ -24,8 +24,14 @@ EXAMPLES = (
 """They fill the box and do not run by themselves."""
 WITHOUT_MODEL = "without a model"
 IN_FORCE = "as configured"
-
-
+LIMITS = {
+    "tokens": ("Tokens", 0),
+    "cost": ("US dollars", None),
+    "minutes": ("Minutes", None),
+    "rounds": ("Rounds", 0),
+    "sections": ("Sections", 0),
+}
+"""Field -> its label, and its decimals where they are not free."""
 FILE_INPUT = (
     '<label for="question-file">Or a picture, a scan or a recording of the question. It is read into the '
     'box, where you can change it; nothing runs by itself.</label><br><input id="question-file" type="file" '
@@ -77,7 +83,8 @@ class AskForm:
 
 def ask_form(settings: Settings, *, shared: bool) -> AskForm:
     """Build the form. On a page of several users no folder of the machine can be named."""
-    question = gr.Textbox(
+    fields: dict[str, gr.components.Component] = {}
+    fields["question"] = question = gr.Textbox(
         label="Question", lines=3, max_lines=8, placeholder="What do you want to know?", elem_id="question"
     )
     with gr.Row(equal_height=True):
@@ -86,44 +93,29 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
     heard = gr.Markdown(elem_id="heard")
     read.click(None, [question], [question, heard], js=READ_FILE)
     gr.Examples([[text] for text in EXAMPLES], inputs=[question], run_on_click=False, label="Examples")
+    models = [IN_FORCE, *models_of(settings), WITHOUT_MODEL]
     with gr.Row():
-        mode = gr.Dropdown(["auto", *MODES], value="auto", label="Mode")
-        profile = gr.Dropdown(["auto", *profile_names()], value="auto", label="Profile")
-        model = gr.Dropdown([IN_FORCE, *models_of(settings), WITHOUT_MODEL], value=IN_FORCE, label="Model")
+        fields["mode"] = gr.Dropdown(["auto", *MODES], value="auto", label="Mode")
+        fields["profile"] = gr.Dropdown(["auto", *profile_names()], value="auto", label="Profile")
+        fields["model"] = gr.Dropdown(models, value=IN_FORCE, label="Model")
     with gr.Row():
-        sources = gr.Dropdown(
+        fields["sources"] = gr.Dropdown(
             source_names(), multiselect=True, label="Sources (none: what the profile prefers)"
         )
-        library = gr.Textbox(label="Folder of your documents", visible=not shared)
+        fields["library"] = gr.Textbox(label="Folder of your documents", visible=not shared)
     with gr.Accordion("Limits, columns and gates", open=False):
         with gr.Row():  # an empty field may arrive as 0, which like nothing stands for the setting
-            tokens = gr.Number(label="Tokens", minimum=0, precision=0, value=None)
-            cost = gr.Number(label="US dollars", minimum=0, value=None)
-            minutes = gr.Number(label="Minutes", minimum=0, value=None)
-            rounds = gr.Number(label="Rounds", minimum=0, precision=0, value=None)
-            sections = gr.Number(label="Sections", minimum=0, precision=0, value=None)
-        length = gr.Dropdown([*get_args(Length)], value=settings.length, label="Length of the report")
-        columns = gr.Textbox(label="Columns of the table", placeholder="population, dose, outcome, effect")
-        gates = gr.CheckboxGroup(["plan", "candidates", "report"], label="Wait for my approval of")
+            for name, (label, precision) in LIMITS.items():
+                fields[name] = gr.Number(label=label, minimum=0, precision=precision, value=None)
+        fields["length"] = gr.Dropdown(
+            [*get_args(Length)], value=settings.length, label="Length of the report"
+        )
+        fields["columns"] = gr.Textbox(
+            label="Columns of the table", placeholder="population, dose, outcome, effect"
+        )
+        fields["gates"] = gr.CheckboxGroup(["plan", "candidates", "report"], label="Wait for my approval of")
     button = gr.Button("Ask", variant="primary", elem_id="ask")
-    message = gr.Markdown(elem_id="ask-message")
-    fields: dict[str, gr.components.Component] = {
-        "question": question,
-        "mode": mode,
-        "profile": profile,
-        "model": model,
-        "sources": sources,
-        "library": library,
-        "tokens": tokens,
-        "cost": cost,
-        "minutes": minutes,
-        "rounds": rounds,
-        "sections": sections,
-        "columns": columns,
-        "length": length,
-        "gates": gates,
-    }
-    return AskForm(fields, button, message)
+    return AskForm(fields, button, gr.Markdown(elem_id="ask-message"))
 
 
 def models_of(settings: Settings) -> list[str]:

@@ -7,8 +7,7 @@ import asyncio
 from typing import Annotated
 from urllib.parse import quote as encoded
 
-from fastapi import FastAPI, HTTPException, Request
-from fastapi.params import Query
+from fastapi import Depends, FastAPI, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from activities.evidence_store import EvidenceStore
@@ -21,6 +20,7 @@ from client.failures import BadInput
 from client.reports.charts import render_chart
 from client.reports.load import as_bytes
 from client.reports.read_aloud import wav
+from client.run import Run
 from client.runs.spoken import question_of
 from client.web.guard import QUESTION_FILE
 from client.web.rendering import evidence_html, reading_html
@@ -42,87 +42,76 @@ HEADERS = {
 }
 
 
-class Documents:
-    """The routes below `/runs/ID/`, and the one that reads a question from a file."""
+def add_documents(app: FastAPI, access: Access, sign_in: SignIn) -> None:
+    """Add the routes below `/runs/ID/`, and the one that reads a question from a file."""
+    files = RateLimit(FILES_AN_HOUR, 3600)
+    reading_files = asyncio.Semaphore(FILES_AT_ONCE)
+    for kind in EXPECTED:
+        app.add_exception_handler(kind, not_found)
 
-    def __init__(self, access: Access, sign_in: SignIn) -> None:
-        self._access = access
-        self._sign_in = sign_in
-        self._files = RateLimit(FILES_AN_HOUR, 3600)
-        self._reading_files = asyncio.Semaphore(FILES_AT_ONCE)
+    def signed_in(request: Request) -> str:
+        if (user := sign_in.user(request)) is None:
+            raise HTTPException(401, "sign in first")
+        return user
 
-    def add_to(self, app: FastAPI) -> None:
-        """Add the routes."""
-        for kind in EXPECTED:
-            app.add_exception_handler(kind, not_found)
-        app.get("/runs/{run_id}/reading", response_class=HTMLResponse)(self._reading)
-        app.get("/runs/{run_id}/evidence/{evidence_id:path}", response_class=HTMLResponse)(self._evidence)
-        app.get("/runs/{run_id}/download/{form}")(self._download)
-        app.get("/runs/{run_id}/chart/{name}")(self._chart)
-        app.get("/runs/{run_id}/aloud")(self._aloud)
-        app.post(QUESTION_FILE)(self._question)
+    async def own_run(run_id: str, user: Annotated[str, Depends(signed_in)]) -> Run:
+        return await access.run(run_id, user)
 
-    async def _reading(self, request: Request, run_id: str) -> Response:
-        run = await self._access.run(run_id, self._user(request))
+    own = Depends(own_run)
+
+    @app.get("/runs/{run_id}/reading")
+    async def reading(run_id: str, run: Run = own) -> HTMLResponse:
+        """The report; each citation opens its quote in the frame beside it."""
         return HTMLResponse(reading_html(await run.draft(), run_id), headers=HEADERS)
 
-    async def _evidence(
-        self,
-        request: Request,
-        run_id: str,
-        evidence_id: str,
-        quote: Annotated[str, Query(max_length=QUOTE_CHARS)] = "",
-    ) -> Response:
-        run = await self._access.run(run_id, self._user(request))
+    @app.get("/runs/{run_id}/evidence/{evidence_id:path}")
+    async def evidence(
+        evidence_id: str, run: Run = own, quote: Annotated[str, Query(max_length=QUOTE_CHARS)] = ""
+    ) -> HTMLResponse:
+        """The stored text of a work, with a quote marked in it."""
         ref = next((ref for ref in await run.found() if ref.evidence_id == evidence_id), None)
         if ref is None:
             raise HTTPException(404, "this run has no such item")
         item = await EvidenceStore.at(run.settings.evidence_url).get(ref)
         return HTMLResponse(evidence_html(item, quote, safe_url(item.url)), headers=HEADERS)
 
-    async def _download(self, request: Request, run_id: str, form: str) -> Response:
+    @app.get("/runs/{run_id}/download/{form}")
+    async def download(run_id: str, form: str, run: Run = own) -> Response:
+        """The report in a format."""
         chosen = FORMATS.get(form)
         if chosen is None:
             raise HTTPException(404, f"there is no format {form[:20]}; there are {', '.join(FORMATS)}")
-        run = await self._access.run(run_id, self._user(request))
-        data = as_bytes(await run.draft(), chosen.name)
         name = encoded(f"{file_name(run_id)}-{chosen.file}")
-        return Response(
-            data,
-            media_type=chosen.media_type,
-            headers={**HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
-        )
+        headers = {**HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+        data = as_bytes(await run.draft(), chosen.name)
+        return Response(data, media_type=chosen.media_type, headers=headers)
 
-    async def _chart(self, request: Request, run_id: str, name: str) -> Response:
-        run = await self._access.run(run_id, self._user(request))
+    @app.get("/runs/{run_id}/chart/{name}")
+    async def chart(name: str, run: Run = own) -> Response:
+        """A chart of the report."""
         data = render_chart(await run.draft(), name, "svg") if name in CHARTS else None
         if data is None:
             raise HTTPException(404, f"this run has no such chart; there are {', '.join(CHARTS)}")
         return Response(data, media_type=CHART_FORMATS["svg"], headers=HEADERS)
 
-    async def _aloud(self, request: Request, run_id: str) -> Response:
+    @app.get("/runs/{run_id}/aloud")
+    async def aloud(run: Run = own) -> Response:
         """The summary, spoken on this machine."""
-        run = await self._access.run(run_id, self._user(request))
         data = await asyncio.to_thread(wav, await run.draft())
         return Response(data, media_type="audio/wav", headers=HEADERS)
 
-    async def _question(self, request: Request) -> Response:
+    @app.post(QUESTION_FILE)
+    async def question(request: Request, user: Annotated[str, Depends(signed_in)]) -> Response:
         """The text of a picture, a scan or a recording, for the person who sent it: nothing is kept."""
-        if wait := self._files.admit(self._user(request)):
+        if wait := files.admit(user):
             raise HTTPException(429, f"{FILES_AN_HOUR} files an hour are read; wait {wait / 60:.0f} minutes")
         data = await request.body()
-        async with self._reading_files:
+        async with reading_files:
             try:
-                text = await asyncio.to_thread(question_of, self._access.client.settings, data)
+                text = await asyncio.to_thread(question_of, access.client.settings, data)
             except BadInput as error:
                 return JSONResponse({"detail": line_of(error)}, status_code=422)
         return JSONResponse({"text": text})
-
-    def _user(self, request: Request) -> str:
-        user = self._sign_in.user(request)
-        if user is None:
-            raise HTTPException(401, "sign in first")
-        return user
 
 
 async def not_found(_: Request, error: Exception) -> Response:

@@ -15,7 +15,7 @@ from client.api import EXPECTED
 from client.reports.answer import answer_of
 from client.reports.read_aloud import can_speak
 from client.run import Run, RunStatus
-from client.web.actions import Actions
+from client.web.actions import Act, Actions
 from client.web.rendering import events_html, link_html, progress_html, searches_html, turns_html
 from workflows.details import escaped
 from workflows.event_types import AgentEvent
@@ -58,6 +58,8 @@ PARTS = OUTPUTS[:4]
 with the keyboard in another stays as it is."""
 View = dict[str, gr.components.Component | gr.blocks.BlockContext]
 """The components by their names in `OUTPUTS`."""
+Buttons = dict[gr.Button, tuple[Act, list[gr.components.Component]]]
+"""What each does, and the fields that it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +133,27 @@ def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
     )
 
     actions, look = Actions(access), Look(access)
-    approve.click(actions.approve, [run_id, note, plan, candidates], [message])
-    reject.click(actions.reject, [run_id, note], [message])
-    steer.click(actions.steer, [run_id, instruction], [message])
-    pause.click(actions.plain("pause"), [run_id], [message])
-    resume.click(actions.plain("resume"), [run_id], [message])
-    finish.click(actions.plain("finish"), [run_id], [message])
-    cancel.click(actions.plain("cancel"), [run_id], [message])
-    extend.click(actions.extend, [run_id, tokens, cost, minutes], [message])
-    tell.click(actions.tell, [run_id, message_to_report], [told])
-    disputing = [run_id, sentence, reason]
-    for clicked in (
-        change.click(actions.change, [run_id, message_to_report], [told]),
-        dispute.click(actions.dispute, disputing, [told]),
-        uphold.click(actions.uphold, disputing, [told]),
-        keep.click(actions.keep, disputing, [told]),
-    ):
+    told_by: Buttons = {
+        approve: (actions.approve, [note, plan, candidates]),
+        reject: (actions.reject, [note]),
+        steer: (actions.steer, [instruction]),
+        pause: (actions.plain("pause"), []),
+        resume: (actions.plain("resume"), []),
+        finish: (actions.plain("finish"), []),
+        cancel: (actions.plain("cancel"), []),
+        extend: (actions.extend, [tokens, cost, minutes]),
+    }
+    for button, (act, fields) in told_by.items():
+        button.click(actions.on(act), [run_id, *fields], [message])
+    tell.click(actions.on(actions.tell), [run_id, message_to_report], [told])
+    changed_by: Buttons = {
+        change: (actions.change, [message_to_report]),
+        dispute: (actions.dispute, [sentence, reason]),
+        uphold: (actions.decide(upheld=True), [sentence, reason]),
+        keep: (actions.decide(upheld=False), [sentence, reason]),
+    }
+    for button, (act, fields) in changed_by.items():
+        clicked = button.click(actions.on(act), [run_id, *fields], [told])
         clicked.then(look.report, [run_id], [view[name] for name in OF_REPORT])
     timer.tick(look.again, [run_id, seen], [*view.values()], show_progress="hidden", concurrency_limit=8)
     return view, further

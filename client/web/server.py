@@ -11,7 +11,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from client.access import Access
 from client.api import Determinator
-from client.web.documents import Documents
+from client.web.documents import add_documents
 from client.web.guard import Guard
 from client.web.page import build_page
 from client.web.sessions import SESSION_SECONDS
@@ -29,7 +29,7 @@ def build_app(
     app = FastAPI(title="Determinator", docs_url=None, redoc_url=None, openapi_url=None)
     access = Access(client, shared=sign_in.is_needed)
     sign_in.add_to(app)
-    Documents(access, sign_in).add_to(app)
+    add_documents(app, access, sign_in)
 
     @app.get("/web.css")
     async def style() -> FileResponse:

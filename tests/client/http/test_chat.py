@@ -13,6 +13,7 @@ from fastapi import HTTPException
 from openai import BadRequestError, NotFoundError
 
 from client.http.chat import tell
+from client.http.desk import Case
 from client.http.tokens import Scope, Token
 from client.run import Run
 from tests.client.http.served import Served, client_of
@@ -137,7 +138,7 @@ async def test_a_run_is_followed_only_with_a_token_that_reads(scopes: tuple[Scop
     """The run that a conversation names may be another one of the same user."""
     token, run = Token(sha256="0" * 64, user="ada", scopes=scopes), cast(Run, None)
     if may:
-        await tell(run, "continue", token, gate=None)
+        await tell(Case(run, token), "continue", gate=None)
         return
     with pytest.raises(HTTPException, match="may not read"):
-        await tell(run, "continue", token, gate=None)
+        await tell(Case(run, token), "continue", gate=None)

@@ -18,7 +18,7 @@ from activities.settings import Settings
 from client.access import Access, RateLimit
 from client.reports.read_aloud import can_speak
 from client.runs.request import build_request
-from client.web.documents import Documents
+from client.web.documents import add_documents
 from client.web.signing_in import SignIn
 from determinator import BadInput, Determinator
 from tests.papers import QUESTION
@@ -39,7 +39,7 @@ def asked_by(user: str) -> Any:
 def documents_of(access: Access, user: str) -> TestClient:
     app = FastAPI()
     sign_in = SignIn(token="t" * 64)
-    Documents(access, sign_in).add_to(app)
+    add_documents(app, access, sign_in)
     setattr(sign_in, "user", lambda _request: user)  # noqa: B010 - who is signed in
     app.add_middleware(SessionMiddleware, secret_key="k" * 32)
     return TestClient(app)
@@ -77,8 +77,8 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
         plan = updates[PLAN].value
         rows = plan["data"] if isinstance(plan, dict) else plan.values.tolist()
         rows[0][1] = "A title of my own"
-        assert "no run" in await actions.steer(run.id, "only adults", asked_by("eve"))
-        assert "approved" in await actions.approve(run.id, "", rows, [], asked_by("ada"))
+        assert "no run" in await actions.on(actions.steer)(asked_by("eve"), run.id, "only adults")
+        assert "approved" in await actions.on(actions.approve)(asked_by("ada"), run.id, "", rows, [])
         updates = await look_until_over(look, run.id, "ada")
         assert run.id in str(updates[REPORT])
         assert not updates[TIMER].active

@@ -18,7 +18,7 @@ from werkzeug.serving import make_server
 from activities.settings import Settings
 from client.access import Access
 from client.api import Determinator
-from client.web.documents import Documents
+from client.web.documents import add_documents
 from client.web.signing_in import SignIn
 from client.web.users import Provider
 from tests.browser.staged import RUN, StagedClient
@@ -76,7 +76,7 @@ def page(provider: OpenProvider, tmp_path: Path) -> FastAPI:
     sign_in = SignIn(provider=Provider(provider.issuer, "the-page", "its-secret"))
     app = FastAPI()
     sign_in.add_to(app)
-    Documents(Access(cast("Determinator", client), shared=True), sign_in).add_to(app)
+    add_documents(app, Access(cast("Determinator", client), shared=True), sign_in)
     app.add_middleware(SessionMiddleware, secret_key="k" * 32)
     return app
 

@@ -1,0 +1,76 @@
+"""What a run is told as, held to the types of the protocol's own client."""
+
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import TypeAdapter
+
+from activities.contracts.evidence import Usage
+from activities.report.schema import Reference
+from client.http.protocol import CHUNK_CHARS, Output, annotations, output_text, usage_of
+from workflows.event_types import AgentEvent
+
+EVENT: TypeAdapter[ResponseStreamEvent] = TypeAdapter(ResponseStreamEvent)
+
+
+def happened(*kinds: str) -> list[AgentEvent]:
+    """Events of a run of these types."""
+    return [
+        AgentEvent(
+            seq=number,
+            type=kind,
+            message=f"it is {kind}",
+            data={"gate": "plan"} if kind == "awaiting_approval" else {},
+            timestamp="2026-01-01T00:00:00Z",
+        )
+        for number, kind in enumerate(kinds, start=1)
+    ]
+
+
+def whole(output: Output, status: str) -> dict[str, object]:
+    return {
+        "id": "resp_r",
+        "object": "response",
+        "created_at": 0.0,
+        "model": "determinator/deep",
+        "status": status,
+        "output": [*output.items],
+        "parallel_tool_calls": False,
+        "tool_choice": "none",
+        "tools": [],
+        "usage": usage_of(Usage()),
+    }
+
+
+def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_without_a_gap() -> None:
+    works = [
+        Reference.model_construct(number=1, evidence_id="pmid:1", title="One", url="https://example.org/1"),
+        Reference.model_construct(number=2, evidence_id="file:2", title="Two", url=None),
+    ]
+    words = f"# Answer\n\n{'It lowers the risk [1, 2]. ' * 200}"
+    text = output_text(words, [*annotations(words, works)])
+    output = Output("r")
+    told = [*output.begin(whole(output, "in_progress"))]
+    for event in happened("started", "streaming", "awaiting_approval", "approved"):
+        told += output.event(event)
+    told += output.end(text)
+    told.append(output.last(whole(output, "completed")))
+    assert [event["sequence_number"] for event in told] == [*range(len(told))]
+    parsed = [EVENT.validate_python(event) for event in told]
+    assert [event.type for event in parsed] == [event["type"] for event in told]
+    deltas = [event.delta for event in parsed if event.type == "response.output_text.delta"]
+    assert "".join(deltas) == words
+    assert max(map(len, deltas)) <= CHUNK_CHARS
+    answer = Response.model_validate(whole(output, "completed"))
+    assert [item.type for item in answer.output] == ["reasoning", "mcp_approval_request", "message"]
+    assert answer.output_text == words
+    kinds = {one["type"] for one in text["annotations"]}
+    assert kinds == {"url_citation", "file_citation"}
+
+    at_once = Output("r")
+    at_once.whole(happened("started", "streaming", "awaiting_approval", "approved"), text, over=True)
+    assert at_once.items == output.items
+
+
+def test_a_run_that_failed_or_was_cancelled_ends_its_stream_with_an_event_of_the_protocol() -> None:
+    for status, kind in (("failed", "response.failed"), ("cancelled", "response.incomplete")):
+        output = Output("r")
+        assert EVENT.validate_python(output.last(whole(output, status))).type == kind
