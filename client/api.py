@@ -289,7 +289,7 @@ class Determinator:
             narrowed = narrowed.replace(options={"library": folder})
         asked = Query(text=query.strip(), filters=narrowed)
         http = await self._shared_http()
-        return await search_source(self.settings, self.address, source, asked, limit, self.say, http)
+        return await search_source(self.settings, self.address, source, asked, limit, http)
 
     async def collected(
         self, query: str, limit: int = 10, *, only: "Collection[str] | None" = None

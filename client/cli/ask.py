@@ -31,6 +31,7 @@ from client.cli.options import (
 )
 from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput, Exit
+from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output
 from client.runs.request import AskOptions, build_request
 from client.terminal import plain
@@ -228,9 +229,6 @@ async def offer_model(settings: "Settings", options: "AskOptions", *, at_termina
     """Say, where no model is named, which there are: those of the configured server, else of a server of this
     machine, to which nothing is sent. At a terminal the person chooses once, which is kept in their own
     configuration."""
-    from client.model_servers import listed_models, local_servers
-    from client.remember import remember_model
-
     if settings.openai_base_url is None and settings.openai_api_key is None:
         for server in (await local_servers())[:1]:
             say(server.line())
@@ -246,6 +244,8 @@ async def offer_model(settings: "Settings", options: "AskOptions", *, at_termina
         return
     chosen = click.prompt("Model for this and later questions", default="extractive", err=True).strip()
     options["model"] = chosen
+    from client.remember import remember_model
+
     say(remember_model(chosen))
 
 

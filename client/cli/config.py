@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 import click
+from pydantic import BaseModel
 
 from activities.configuration.declaration import declared, flag_of, variable_of
+from activities.configuration.file import ConfigError, read_bytes, read_settings
+from activities.configuration.origins import origins, unknown_variables
+from activities.configuration.trust import trust as trusted
+from activities.credentials import without_credentials
 from activities.settings import CONFIG_FILE, Settings, config_path, user_config_path
 from client.cli.common import json_option, load_settings, print_json, print_text
 from client.cli.options import default_of, duration
 from client.failures import BadInput
 from client.terminal import harmless
+from workflows.modes import TABLE
 
 
 @click.group()
@@ -26,8 +32,6 @@ def config() -> None:
 @json_option
 def show(as_json: bool) -> None:
     """Show every setting with its value and where it comes from. Secrets are never shown."""
-    from activities.configuration.origins import origins
-
     settings = load_settings()
     shown = visible(settings)
     places = origins()
@@ -48,7 +52,6 @@ def show(as_json: bool) -> None:
 def check() -> None:
     """Check the configuration file and the variables without starting anything: keys, values, and the
     names of sources, profiles and hooks."""
-    from activities.configuration.origins import unknown_variables
     from activities.sources.names import source_names
     from client.runs.checks import check_configuration
 
@@ -65,9 +68,6 @@ def check() -> None:
 def trust(path: Path) -> None:
     """Trust the configuration file of a folder (default: this one) as it is now: it may set everything, also
     what runs programs and where keys are sent. Once it has changed, it is not trusted."""
-    from activities.configuration.file import ConfigError, read_bytes, read_settings
-    from activities.configuration.trust import trust as trusted
-
     file = (path / CONFIG_FILE if path.is_dir() else path).absolute()
     try:
         data = read_bytes(file)
@@ -104,7 +104,6 @@ def keys(as_json: bool) -> None:
 )
 def init(path: Path | None, user: bool) -> None:
     """Write a commented configuration file with every key. A file that exists is never overwritten."""
-    from activities.configuration.trust import trust as trusted
     from activities.private_files import private_home
 
     if user and path is not None:
@@ -147,9 +146,6 @@ def visible(settings: Settings) -> dict[str, object]:
 
 
 def _shown(value: object) -> object:
-    from pydantic import BaseModel
-
-    from activities.credentials import without_credentials
 
     if isinstance(value, BaseModel):
         return _shown(value.model_dump(mode="json", exclude_defaults=True))
@@ -231,8 +227,6 @@ def _comment(text: str) -> Iterator[str]:
 
 def _modes() -> list[str]:
     """What each mode is good for."""
-    from workflows.modes import TABLE
-
     return [
         line
         for info in TABLE

@@ -13,6 +13,7 @@ import click
 from client.cli.common import Filled, json_option, on_client, print_json, say
 from client.failures import BadInput
 from client.runs.checks import check_library
+from client.terminal import plain, plain_table, to_stdout
 
 if TYPE_CHECKING:
     from activities.report.schema import UnusedReason
@@ -156,8 +157,6 @@ def _why_not(file: "FileState", of_run: OfRun) -> str:
 
 def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
     from rich.text import Text
-
-    from client.terminal import plain, plain_table, to_stdout
 
     why = False
     table = plain_table()

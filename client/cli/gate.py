@@ -9,8 +9,9 @@ import click
 from client.cli.common import say
 from client.cli.plan import HEAD, as_toml, from_editor, plan_lines, submit_plan
 from client.cli.steering import candidate_line
-from client.failures import BadInput
+from client.failures import BadInput, NoAnswer
 from client.run import Run
+from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -65,8 +66,6 @@ class GateDialog:
 
     async def _answer(self, run: Run, seen: "Progress") -> None:
         """Ask what the run asks back, a line each. Raises Detached."""
-        from client.terminal import plain
-
         say("\nBefore it searches. Enter keeps what is assumed, s skips the rest, d detaches.")
         answers: list[str] = []
         for one in seen.readings:
@@ -83,7 +82,6 @@ class GateDialog:
         await run.answer(answers)
 
     async def _show(self, run: Run, seen: "Progress") -> None:
-        from client.terminal import plain
 
         say(f"\nThe {seen.waiting_for} waits for your approval.")
         if seen.waiting_for == "plan":
@@ -114,7 +112,6 @@ class GateDialog:
 
     async def _line(self, run: Run, seen: "Progress", prompt: str) -> str | None:
         """A line from the terminal, `d` at its end of input; None when the gate was decided meanwhile."""
-        from client.failures import NoAnswer
         from client.runs.query import progress
 
         click.echo(prompt, nl=False, err=True)

@@ -8,6 +8,9 @@ import click
 from client.cli.common import Name, json_option, on_run, print_json, print_text, say
 from client.failures import BadInput, NoAnswer
 from client.runs.request import read_graph
+from client.terminal import plain, plain_table, to_stdout
+from workflows.graph.library import builtin, builtin_names
+from workflows.graph.validation import title_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,8 +29,6 @@ def graph() -> None:
 @json_option
 def list_graphs(as_json: bool) -> None:
     """List the built-in graphs."""
-    from workflows.graph.library import builtin, builtin_names
-
     graphs = [builtin(name) for name in builtin_names()]
     if as_json:
         print_json([{"name": one.name, "description": one.description} for one in graphs])
@@ -73,8 +74,6 @@ def check(file: str) -> None:
 @on_run
 async def status(run: "Run", as_json: bool) -> None:
     """Show where a run is in its graph: the nodes that run, those it visited, and their results."""
-    from client.terminal import plain, to_stdout
-
     now = await run.status()
     seen, walked = now.progress, now.graph
     if seen is None:
@@ -94,8 +93,6 @@ def as_table(view: "GraphView") -> "Table":
     """Each node: whether it runs, how often it was visited, and the result of its latest visit."""
     from rich.text import Text
 
-    from client.terminal import plain, plain_table
-
     table = plain_table("node", "", "visits", "result", right=("visits",))
     for name in view.nodes:
         runs = name in view.running
@@ -114,7 +111,6 @@ def as_tree(definition: "GraphDefinition") -> "Tree":
     from rich.tree import Tree
 
     from workflows.graph.conditions import in_words
-    from workflows.graph.validation import title_of
 
     root = Tree(Text(definition.name, "bold"))
     reached = [definition.entry]

@@ -7,6 +7,7 @@ import click
 
 from activities.plural import plural
 from client.cli.common import json_option, on_client, on_run, print_json, print_text, run_argument
+from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.contracts.iterations import IterationRecord
@@ -37,8 +38,6 @@ async def inspect(run: "Run", as_json: bool) -> None:
 
 def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
     """The records as lines for a person."""
-    from client.terminal import plain
-
     return [plain_line for record in records for plain_line in _lines(record, plain)]
 
 

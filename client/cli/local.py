@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from activities.contracts.errors import DeterminatorError, SourceError
+from activities.contracts.evidence import Query
+from activities.credentials import without_credentials
+from activities.evidence_store import EvidenceStore
+from activities.private_files import write_whole
 from client.cli.common import (
     address_option,
     json_option,
@@ -16,7 +21,16 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.failures import BadInput, Exit, Failure
+from client.connection import configured, open_client
+from client.embedded.binary import check_binary, find_temporal, server_version
+from client.embedded.fingerprint import fingerprint
+from client.embedded.home import Places, WorkerNote, look, read_note
+from client.embedded.network import has_own_network
+from client.embedded.server import start_embedded, stop_embedded
+from client.failures import BadConnectionSettings, BadInput, Exit, Failure
+from client.model_servers import local_servers, model_names, server_of
+from client.runs.checks import check_hooks as load_hooks
+from client.terminal import to_stdout
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -50,7 +64,6 @@ def up(restart: bool, as_json: bool) -> None:
     settings = load_settings()
 
     async def body() -> "Connection":
-        from client.embedded.server import start_embedded
 
         return await start_embedded(settings, restart=restart, say=say)
 
@@ -66,8 +79,6 @@ def up(restart: bool, as_json: bool) -> None:
 @click.command()
 def down() -> None:
     """Stop the embedded worker and server. Runs under way are kept and go on with the next command."""
-    from client.embedded.server import stop_embedded
-
     settings = load_settings()
 
     ended = stop_embedded(settings.home)
@@ -82,8 +93,6 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
     """Check server, home, worker, model and sources, and print how to repair what does not work."""
     from rich.table import Table
     from rich.text import Text
-
-    from client.terminal import to_stdout
 
     console = to_stdout()
     results: list[Check] = []
@@ -133,9 +142,6 @@ def check_home(settings: "Settings") -> Check:
     """Whether home can be written."""
     import shutil
 
-    from activities.private_files import write_whole
-    from client.embedded.home import Places
-
     places = Places(settings.home)
     try:
         places.make()
@@ -156,11 +162,6 @@ def check_home(settings: "Settings") -> Check:
 
 async def check_server(settings: "Settings", address: str | None) -> Check:
     """Whether the configured server answers; for the embedded one, whether there is one to start."""
-    from client.connection import configured, open_client
-    from client.embedded.binary import NoServerBinary, check_binary, find_temporal, server_version
-    from client.embedded.home import Places, look
-    from client.failures import BadConnectionSettings, NoConnection
-
     try:
         config = configured(address, settings)
         if config is not None:
@@ -170,7 +171,7 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
         with contextlib.suppress(OSError):  # the home that cannot be written has a line of its own
             check_binary(binary, Places(settings.home).binary_digest)
         version = server_version(binary)
-    except (BadConnectionSettings, NoConnection, NoServerBinary) as error:
+    except Failure as error:
         return Check("server", "fail", str(error))
     running = look(settings.home).server
     if running is None:
@@ -191,11 +192,6 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
 
 def check_other_users(settings: "Settings", address: str | None) -> Check | None:
     """Whether other users of this machine reach the embedded server; None when it does not run."""
-    from client.connection import configured
-    from client.embedded.home import look
-    from client.embedded.network import has_own_network
-    from client.failures import BadConnectionSettings
-
     try:
         running = look(settings.home).server if configured(address) is None else None
     except BadConnectionSettings:
@@ -214,10 +210,6 @@ def check_other_users(settings: "Settings", address: str | None) -> Check | None
 
 def check_worker(settings: "Settings") -> Check:
     """Whether the background worker runs, and with our settings."""
-    from client.connection import configured
-    from client.embedded.fingerprint import fingerprint
-    from client.embedded.home import Places, WorkerNote, look, read_note
-
     if configured(settings=settings) is not None:
         return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
     places = Places(settings.home)
@@ -235,10 +227,6 @@ def check_worker(settings: "Settings") -> Check:
 
 async def check_store(settings: "Settings") -> Check:
     """Whether the evidence store stores a blob and returns it."""
-    from activities.contracts.errors import DeterminatorError
-    from activities.credentials import without_credentials
-    from activities.evidence_store import EvidenceStore
-
     where = (
         without_credentials(settings.evidence_url)
         if "://" in settings.evidence_url
@@ -256,10 +244,8 @@ async def check_store(settings: "Settings") -> Check:
 
 def check_hooks(settings: "Settings") -> Check:
     """Whether the hooks of the settings can be loaded here."""
-    from client.runs import checks
-
     try:
-        checks.check_hooks(settings)
+        load_hooks(settings)
     except BadInput as error:
         return Check("hooks", "fail", str(error))
     return Check("hooks", "ok", ", ".join(settings.hooks))
@@ -269,12 +255,9 @@ async def check_model(settings: "Settings") -> Check:
     """Whether the model's server answers and knows the model. Costs no tokens."""
     import httpx
 
-    from client.model_servers import local_servers, model_names, server_of
-
     if settings.model is None or settings.model == "extractive":
         none = "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
         return Check("model", "ok", "; ".join((none, *(one.line() for one in await local_servers()))))
-    from activities.credentials import without_credentials
 
     address, headers = server_of(settings)
     base = without_credentials(address)
@@ -325,8 +308,6 @@ async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator
     """Which sources are enabled and, with `network`, whether they answer."""
     import asyncio
 
-    from activities.contracts.errors import SourceError
-    from activities.contracts.evidence import Query
     from activities.sources.http.client import open_http
     from activities.sources.registry import build_sources, options
 

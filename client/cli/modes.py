@@ -4,6 +4,7 @@ import click
 
 from client.cli.common import json_option, print_json
 from client.failures import unknown
+from client.terminal import to_stdout
 from workflows.modes import AUTO, CHOICES, TABLE, ModeInfo
 
 NEEDED = 110
@@ -31,8 +32,6 @@ def modes(as_json: bool) -> None:
         return
     from rich.table import Table
     from rich.text import Text
-
-    from client.terminal import to_stdout
 
     console = to_stdout()
     if console.width < NEEDED:

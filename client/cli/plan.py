@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import ConfigDict, ValidationError
 
+from activities.contracts.evidence import ReportPlan, ReportPlanSection
 from activities.plural import plural
+from activities.private_files import file_name, write_whole
 from client.cli.common import json_option, load_settings, on_run, print_json, print_text, say
 from client.failures import BadInput
+from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.contracts.evidence import ReportPlan
@@ -72,8 +76,6 @@ async def edit(run: "Run", file: Path | None) -> None:
 
 def plan_lines(view: "PlanView") -> list[str]:
     """The plan for a person; empty when there is none."""
-    from client.terminal import plain
-
     if view.plan is None:
         return []
     state = "approved" if view.approved else "not approved" if view.asked else "runs without approval"
@@ -118,7 +120,6 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
     if text is None:
         yield
         return
-    from activities.private_files import file_name, write_whole
 
     kept = load_settings().home / "edits" / f"{file_name(run_id)}.toml"
     write_whole(kept, text.encode())
@@ -135,9 +136,6 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
 
 def read_plan(text: str) -> "ReportPlan":
     """A plan written in JSON or TOML. Raises BadInput with the place that is wrong."""
-    from pydantic import ConfigDict, ValidationError
-
-    from activities.contracts.evidence import ReportPlan, ReportPlanSection
 
     class WrittenSection(ReportPlanSection):
         model_config = ConfigDict(extra="forbid")

@@ -8,7 +8,8 @@ import click
 
 from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
 from client.cli.modes import ModeName
-from client.terminal import shown
+from client.listing import Filter
+from client.terminal import plain, show_link, shown, to_stdout
 
 if TYPE_CHECKING:
     from client.api import Determinator
@@ -69,7 +70,6 @@ async def failure(connection: "Connection", run_id: str) -> str:
 async def show_status(connection: "Connection", now: "RunStatus") -> None:
     """Print it for a person."""
     from client.runs.display import graph_line, panel
-    from client.terminal import plain, show_link, to_stdout
 
     row, seen, calls = now.row, now.progress, now.calls
     console = to_stdout(MAX_PIPE_COLUMNS)
@@ -113,8 +113,6 @@ async def list_runs(
     as_json: bool,
 ) -> None:
     """List runs, the newest first. A run can be named by any unambiguous part of its id."""
-    from client.listing import Filter
-
     only = Filter(
         status=PHASES.get(state, state) if state else None,
         mode=mode,
@@ -137,8 +135,6 @@ def show_list(rows: "list[Row]") -> None:
     """Print runs as a table. On a narrow terminal the hash replaces the id: it names the run as well."""
     from rich.table import Table
     from rich.text import Text
-
-    from client.terminal import plain, to_stdout
 
     console = to_stdout(MAX_PIPE_COLUMNS)
     longest = max(len(row.run_id) for row in rows)
@@ -191,7 +187,6 @@ def as_data(row: "Row") -> dict[str, object]:
 async def events(run: "Run", after: int, as_json: bool) -> None:
     """Print what happened in a run, one event a line (`--json`: one JSON object a line)."""
     from client.runs.display import event_line
-    from client.terminal import plain
 
     async for event in run.events(after, follow=False):
         if as_json:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from activities.private_files import random_key
+from client.api import Determinator
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
 from client.failures import BadInput, unknown
@@ -124,7 +126,6 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
             raise BadInput(
                 f"the MCP server is not installed ({error.name}): pip install 'determinator[mcp]'"
             ) from error
-        from client.api import Determinator
 
         async with Determinator(settings, address=address, say=say) as client:
             server = build_server(client, allowed)
@@ -173,8 +174,6 @@ def serve_http(
         raise BadInput(
             f"the HTTP server is not installed ({error.name} is missing): pip install 'determinator[http]'"
         ) from error
-    from activities.private_files import random_key
-    from client.api import Determinator
 
     if add_token is not None:
         if tokens is None:
@@ -251,8 +250,6 @@ def web(
         raise BadInput(
             f"the page needs more packages ({error.name} is missing): pip install 'determinator[web]'"
         ) from error
-    from activities.private_files import random_key
-    from client.api import Determinator
     from client.web.users import Provider, UserList, UserListError
 
     try:

@@ -16,6 +16,7 @@ from client.cli.common import (
 )
 from client.cli.options import filter_options
 from client.runs.request import available, filters
+from client.terminal import plain, plain_table, to_stdout
 
 if TYPE_CHECKING:
     from activities.sources.base import SearchResult
@@ -31,8 +32,6 @@ def sources(as_json: bool) -> None:
         print_json([option.model_dump(mode="json") for option in options])
         return
     from rich.text import Text
-
-    from client.terminal import plain_table, to_stdout
 
     table = plain_table()
     table.add_column("source", no_wrap=True, min_width=max(len(option.info.name) for option in options))
@@ -74,8 +73,8 @@ async def search(
 ) -> None:
     """Search one source, outside of any run, and print what it answers.
 
-    A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers where some run,
-    with the key they have. The embedded worker is left out when this command has another key or address.
+    A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers of a configured
+    server, with the key they have.
     """
     show_result(
         await client.search(
@@ -87,8 +86,6 @@ async def search(
 
 def show_result(result: "SearchResult", *, as_json: bool) -> None:
     """Print the results of a search."""
-    from client.terminal import plain
-
     if as_json:
         print_json(
             {

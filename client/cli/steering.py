@@ -20,6 +20,7 @@ from client.cli.common import (
     say,
 )
 from client.runs.checks import check_addition, check_instruction, check_sources
+from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.contracts.candidates import Candidate
@@ -85,8 +86,6 @@ async def answer(
 ) -> None:
     """Answer what a run asks back before it searches, one ANSWER a question in their order; "" leaves what it
     assumes. Without an ANSWER the questions are printed; `approve` accepts all that it assumes."""
-    from client.terminal import plain
-
     target = await client.run(run)
     if answers:
         readings = await target.answer(answers, by=by)
@@ -147,8 +146,6 @@ async def extend(client: "Determinator", run: str, **more: Any) -> None:  # noqa
 @on_run
 async def candidates(run: "Run", keep: tuple[str, ...], by: str | None, as_json: bool) -> None:
     """Show the candidates a run has put forward, or keep some of them with --keep."""
-    from client.terminal import plain
-
     if keep:
         kept = await run.choose_candidates(keep, by=by)
         print_text(plain("kept: " + ", ".join(kept)))
@@ -166,8 +163,6 @@ async def candidates(run: "Run", keep: tuple[str, ...], by: str | None, as_json:
 
 def candidate_line(candidate: "Candidate") -> str:
     """A candidate on one line."""
-    from client.terminal import plain
-
     mechanism = candidate.proposed_mechanism or candidate.mechanism
     count = len(candidate.support)
     quality = f"[{candidate.evidence_quality}, {count} quote{'' if count == 1 else 's'}]"

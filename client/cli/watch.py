@@ -19,6 +19,7 @@ from client.cli.common import (
 )
 from client.failures import Exit, NoSuchRun
 from client.runs.checks import check_output
+from client.terminal import plain, show_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +50,6 @@ async def watch(client: "Determinator", run: str, output: Path | None, as_json: 
 
 def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
     """Name the run and its page in the Web UI."""
-    from client.terminal import show_link
-
     link = run.link
     if run.attached:
         say(f"the same question is being researched already; joining the run {run.id}")
@@ -155,7 +154,6 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
     """Save the report, and print the answer and where the report is."""
     from client.reports.answer import answer_of, claims_of
     from client.reports.load import NoReport, ended_report, save_report
-    from client.terminal import plain
 
     outcome = ended.outcome
     if outcome is None:

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from activities.private_files import write_whole
+from client.failures import NoConnection
 
 RELEASE = "1.9.1"
 RELEASED = (
@@ -30,7 +31,7 @@ INSTALL_HINT = (
 )
 
 
-class NoServerBinary(Exception):
+class NoServerBinary(NoConnection):
     """There is no `temporal` executable; the message says how to get one."""
 
 

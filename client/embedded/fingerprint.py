@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import json
 import os
-import re
 from collections.abc import Sequence
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -135,32 +134,6 @@ def needs_of(settings: Settings) -> tuple[str, ...]:
     return tuple(
         sorted([*variables, *(f"hook {h}" for h in settings.hooks), *(f"plugin {n}" for n in plugins())])
     )
-
-
-def access_of(settings: Settings, places: Places) -> dict[str, str]:
-    """How sources are reached with these settings: variable -> keyed digest of its value, for every key and
-    every base address of a source that is set."""
-    values = {
-        variable: secret.get_secret_value()
-        for variable, name in secret_variables().items()
-        if (secret := getattr(settings, name)) is not None
-    }
-    named = {name.removesuffix("_url") for name in settings.model_extra or {} if name.endswith("_url")}
-    named |= settings.sources.keys()
-    named |= {match.group(1).lower() for name in os.environ if (match := SOURCE_URL.fullmatch(name.upper()))}
-    values |= {
-        address_variable(name): url for name in sorted(named) if (url := settings.source_url(name, ""))
-    }
-    key = random_key(places.fingerprint_key)
-    return {name: hmac.new(key, text.encode(), hashlib.sha256).hexdigest() for name, text in values.items()}
-
-
-SOURCE_URL = re.compile(r"DETERMINATOR_(\w+)_URL")
-
-
-def address_variable(source: str) -> str:
-    """The variable that holds a source's base address."""
-    return f"DETERMINATOR_{source.upper()}_URL"
 
 
 OFFLINE = "DETERMINATOR_OFFLINE"

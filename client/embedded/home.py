@@ -4,7 +4,6 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -60,8 +59,6 @@ class WorkerNote(Note):
     """The task queue it serves."""
     needs: tuple[str, ...] = ()
     """Names (never values) of the keys and plugins it runs with; see `fingerprint.needs_of`."""
-    access: Mapping[str, str]
-    """Keyed digests of the keys and addresses it reaches sources with; see `fingerprint.access_of`."""
     ended: bool = False
     """It is not to run any more: it was ended, or it failed too often."""
     failure: str = ""

@@ -26,7 +26,7 @@ from temporalio.service import RPCError
 
 from activities.settings import Settings
 from client.connection import Connection, Say, open_client, quiet
-from client.embedded.binary import NoServerBinary, check_binary, find_temporal, server_version
+from client.embedded.binary import check_binary, find_temporal, server_version
 from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, state_of
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.locks import holder, is_held
@@ -136,11 +136,6 @@ async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:
     return await task
 
 
-async def open_embedded(home: Path) -> Client:
-    """A client of the embedded server that runs; nothing is started. Raises NoConnection."""
-    return (await connected(Places(home)))[0]
-
-
 def stop_embedded(home: Path) -> list[str]:
     """End the worker and the server of a home; return the names of what was ended."""
     places = Places(home)
@@ -188,10 +183,7 @@ def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
             "the embedded server needs Linux or macOS; work in WSL, or give the address of a Temporal server "
             "with --address or TEMPORAL_ADDRESS"
         )
-    try:
-        given = supervisor_input(settings, places)
-    except NoServerBinary as error:
-        raise NoConnection(str(error)) from error
+    given = supervisor_input(settings, places)
     command = [sys.executable, "-P", "-m", "client.embedded.supervisor", json.dumps(given)]
     return spawn(command, places.server_log, places.home, environment())
 

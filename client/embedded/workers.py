@@ -11,7 +11,6 @@ Invariants:
 """
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecutionStatus
@@ -19,7 +18,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from activities.settings import Settings
 from client.connection import Say
 from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, ask
-from client.embedded.fingerprint import OFFLINE, access_of, fingerprint, needs_of, worker_environment
+from client.embedded.fingerprint import OFFLINE, fingerprint, needs_of, worker_environment
 from client.embedded.home import Places, WorkerNote, read_note
 
 IDLE_SECONDS = 1800.0
@@ -39,11 +38,10 @@ class Wanted:
     settings: Settings
     fingerprint: str
     needs: tuple[str, ...]
-    access: Mapping[str, str]
 
     @classmethod
     def by(cls, settings: Settings, places: Places) -> "Wanted":
-        return cls(settings, fingerprint(settings, places), needs_of(settings), access_of(settings, places))
+        return cls(settings, fingerprint(settings, places), needs_of(settings))
 
     def for_runs_of(self, note: WorkerNote | None, places: Places) -> "Wanted":
         """The same, kept from the network where the former worker was: that needs no key, only less."""
@@ -67,7 +65,6 @@ class Wanted:
             fingerprint=self.fingerprint,
             queue=self.settings.task_queue,
             needs=self.needs,
-            access=self.access,
         )
 
     async def ask(

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from activities.contracts.errors import StoreError
 from activities.contracts.publish import Estimate
+from activities.models.prices import price_of
+from activities.report.archive import Archive
+from activities.report.stored import report_name
 from activities.settings import Settings
 from workflows.rules.estimate import estimate
 from workflows.types import ResearchRequest
@@ -18,8 +21,6 @@ MAX_RUNS = 12
 
 async def estimated(settings: Settings, request: ResearchRequest) -> Estimate | None:
     """What a run of the embedded worker is expected to take; None where no language model serves it."""
-    from activities.models.prices import price_of
-
     choices = await _choices(settings, request)
     if all(one.backend == "extractive" for one in choices.values()):
         return None
@@ -41,9 +42,6 @@ async def _choices(settings: Settings, request: ResearchRequest) -> "dict[str, M
 async def taken(settings: Settings) -> list[Estimate]:
     """What the latest runs of the home took, as far as they were estimated."""
     import json
-
-    from activities.report.archive import Archive
-    from activities.report.stored import report_name
 
     runs: list[Estimate] = []
     try:

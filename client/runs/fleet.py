@@ -27,10 +27,7 @@ from activities.sources.base import Exchange, SearchResult
 from activities.sources.base import search as search_all
 from activities.sources.http.client import Http, open_http
 from activities.sources.registry import build_sources, why_closed
-from client.connection import Say, configured, open_client, quiet
-from client.embedded.fingerprint import access_of, address_variable
-from client.embedded.home import Places, WorkerNote, look
-from client.embedded.server import open_embedded
+from client.connection import configured, open_client
 from client.failures import BadInput, Failure
 from workflows.steps import policy
 from workflows.steps.failures import first_detail
@@ -50,10 +47,9 @@ async def search_source(
     source: str,
     query: Query,
     limit: int | None,
-    say: Say,
     http: Http | None = None,
 ) -> SearchResult:
-    """Search a source; one whose rate holds for a whole fleet is asked by the workers where some run. `http`:
+    """Search a source; one whose rate holds for a whole fleet is asked by its workers. `http`:
     one that several searches share, so that they keep an API's rate between them. Raises BadInput for what
     cannot be searched, and Failure for an outage."""
     narrowed_query = narrowed(query, settings.sources.get(source))
@@ -66,7 +62,7 @@ async def search_source(
             raise BadInput(f"{source}: {closed}")
         if found.info.role == "lookup":
             raise BadInput(f"{source} answers by identifier only and cannot be searched")
-        if found.info.queue is not None and (client := await fleet(settings, address, found.info, say)):
+        if found.info.queue is not None and (client := await fleet(settings, address)):
             found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
         try:
             return await search_all(found, narrowed_query)
@@ -76,33 +72,12 @@ async def search_source(
             raise Failure(f"{error} ({error.status.replace('_', ' ')}; this is not `no results`)") from error
 
 
-async def fleet(
-    settings: Settings, address: str | None = None, source: SourceInfo | None = None, say: Say = quiet
-) -> Client | None:
-    """A client of the server whose workers ask the limited APIs: the configured one, else the embedded one
-    while it has its worker. None when nothing runs that could ask them; nothing is started.
-
-    None, too, when the embedded worker reaches `source` at another address or with another key than these
-    settings: the API counts such requests apart, and the caller's settings are what was asked for. Raises
-    NoConnection and BadConnectionSettings.
-    """
+async def fleet(settings: Settings, address: str | None = None) -> Client | None:
+    """A client of the configured server, whose workers ask the limited APIs; None where none is configured:
+    the processes of one home share an API's rate by themselves (`activities.shared_turns`). Raises
+    NoConnection and BadConnectionSettings."""
     config = configured(address, settings)
-    if config is None:
-        running = look(settings.home)
-        if running.server is None or running.worker is None:
-            return None
-        if source is not None and (differing := other_access(settings, source, running.worker)):
-            say(f"{source.title} is asked by this command itself: the worker has another {differing}")
-            return None
-        return await open_embedded(settings.home)
-    return await open_client(config)
-
-
-def other_access(settings: Settings, source: SourceInfo, worker: WorkerNote) -> str:
-    """The variable in which a worker's way to a source differs from these settings; empty when none does."""
-    own = access_of(settings, Places(settings.home))
-    variables = [address_variable(source.name), *([source.key_setting] if source.key_setting else [])]
-    return next((name for name in variables if worker.access.get(name) != own.get(name)), "")
+    return await open_client(config) if config is not None else None
 
 
 class FleetSource:

@@ -249,12 +249,12 @@ class _AskedHere:
         from activities.sources.standing_lookup import StandingLookup
         from client.runs.fleet import fleet, pubmed_said
 
-        settings, say = self._client.settings, self._client.say
+        settings = self._client.settings
         pmids = list(dict.fromkeys(pmid for ref in refs if (pmid := pubmed_name(ref, library=library))))
         async with open_http(settings) as http:
             ncbi = PubMed(settings, http).info
             try:
-                workers = await fleet(settings, self._client.address, ncbi, say) if pmids else None
+                workers = await fleet(settings, self._client.address) if pmids else None
             except NoConnection:
                 workers = None
             lookup = StandingLookup(http, settings)

@@ -5,17 +5,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from pydantic import ValidationError
+
 from activities.configuration.declaration import declared, flag_of
+from activities.contracts.evidence import Filters, ModelChoice, SourceOption
+from activities.settings import Settings, choice
+from client.configuration import is_loopback, source_names
 from client.failures import BadInput, unknown
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
+from workflows.modes import AUTO, MODES, TABLE, Available, refusal
+from workflows.types import Limits, ResearchRequest
 
 if TYPE_CHECKING:
     from activities.contracts.effects import Effect
-    from activities.contracts.evidence import Filters, ModelChoice, SourceOption
-    from activities.settings import Settings
     from client.connection import Say
     from workflows.graph.definition import GraphDefinition
-    from workflows.types import ResearchRequest
 
 
 class AskOptions(TypedDict, total=False):
@@ -71,12 +75,8 @@ class AskOptions(TypedDict, total=False):
     approval_default: Literal["approve", "reject"] | None
 
 
-def with_options(settings: "Settings", options: Mapping[str, object]) -> "Settings":
+def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
     """The settings with those options over them that are settings too. Raises BadInput."""
-    from pydantic import ValidationError
-
-    from activities.settings import Settings
-
     changed = settings.model_copy()
     for name, key in declared(Settings.model_fields).items():
         value = options.get(name)
@@ -90,7 +90,7 @@ def with_options(settings: "Settings", options: Mapping[str, object]) -> "Settin
     return changed
 
 
-def limits(asked: "Settings") -> dict[str, float]:
+def limits(asked: Settings) -> dict[str, float]:
     """The limits that are set, by their names in `workflows.types.Limits`."""
     values: dict[str, float] = {}
     for name, key in declared(type(asked).model_fields).items():
@@ -100,9 +100,8 @@ def limits(asked: "Settings") -> dict[str, float]:
     return values
 
 
-def filters(options: Mapping[str, Any]) -> "Filters":
+def filters(options: Mapping[str, Any]) -> Filters:
     """What a search is narrowed to. Raises BadInput for a type that no source knows, or no years."""
-    from activities.contracts.evidence import Filters
     from activities.sources.filters import TYPES, canonical
 
     since, until = options.get("since"), options.get("until")
@@ -121,7 +120,7 @@ def filters(options: Mapping[str, Any]) -> "Filters":
     )
 
 
-def sources_to_search(asked: "Settings", options: AskOptions) -> tuple[str, ...]:
+def sources_to_search(asked: Settings, options: AskOptions) -> tuple[str, ...]:
     """The sources a run is limited to; empty when the run chooses among those that are enabled.
 
     Documents of one's own are private: with a library and no other source named, only the library is
@@ -137,13 +136,8 @@ def sources_to_search(asked: "Settings", options: AskOptions) -> tuple[str, ...]
     return ("library",) if private and not named and not asked.also_web else named
 
 
-def build_request(settings: "Settings", question: str, options: AskOptions) -> "ResearchRequest":
+def build_request(settings: Settings, question: str, options: AskOptions) -> ResearchRequest:
     """The request for a question. Raises BadInput with one line on what is wrong."""
-    from pydantic import ValidationError
-
-    from activities.settings import choice
-    from workflows.types import Limits, ResearchRequest
-
     check_question(question)
     in_force = with_options(settings, options)
     name, path = check_profile(in_force, in_force.profile)
@@ -185,8 +179,6 @@ def build_request(settings: "Settings", question: str, options: AskOptions) -> "
 
 def analysis(options: AskOptions) -> dict[str, Any]:
     """What a request says of statistics. Raises BadInput for a file that cannot be read."""
-    from activities.contracts.errors import Refused
-
     path = options.get("effects")
     if not (path or options.get("analyse")):
         return {}
@@ -195,6 +187,7 @@ def analysis(options: AskOptions) -> dict[str, Any]:
     effects: tuple[Effect, ...] = ()
     if path:
         from activities.analysis.effects_file import read_effects
+        from activities.contracts.errors import Refused
 
         try:
             effects = read_effects(Path(path).expanduser())
@@ -205,24 +198,18 @@ def analysis(options: AskOptions) -> dict[str, Any]:
 
 def defaults_of(mode: str) -> dict[str, int]:
     """The limits that a mode sets where the user set none."""
-    from workflows.modes import MODES
-
     return dict(MODES[mode].defaults) if mode in MODES else {}
 
 
 def open_limits(mode: str, chosen: Mapping[str, float]) -> tuple[str, ...]:
     """The limits that are left to the mode that `auto` will choose."""
-    from workflows.modes import AUTO, TABLE
-
     names = dict.fromkeys(name for info in TABLE for name in info.defaults)
     return tuple(name for name in names if name not in chosen) if mode == AUTO else ()
 
 
-def mode_and_graph(asked: "Settings", options: AskOptions) -> dict[str, Any]:
+def mode_and_graph(asked: Settings, options: AskOptions) -> dict[str, Any]:
     """The mode and, where it is `graph`, the graph that travels with the run; `auto` walks one that is given.
     Raises BadInput for a graph that is not valid."""
-    from workflows.modes import AUTO
-
     graph = options.get("graph")
     mode = asked.mode if options.get("mode") or graph is None else "graph"
     if graph is not None and mode not in ("graph", AUTO):
@@ -236,7 +223,6 @@ def mode_and_graph(asked: "Settings", options: AskOptions) -> dict[str, Any]:
 
 def read_graph(name: str) -> "GraphDefinition":
     """A built-in graph or the one in a file. Raises BadInput with all that is wrong with it."""
-    from client.configuration import source_names
     from workflows.graph.library import load
     from workflows.graph.validation import GraphError
 
@@ -246,13 +232,11 @@ def read_graph(name: str) -> "GraphDefinition":
         raise BadInput(f"{name}: {error}") from error
 
 
-def models(settings: "Settings", options: AskOptions) -> "dict[str, ModelChoice]":
+def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
     """The models that are asked for by name, or by how much is asked of them; empty for the worker's own.
 
     Raises BadInput for an effort without a model it is for.
     """
-    from activities.settings import choice
-
     model, effort = options.get("model"), options.get("effort")
     chosen = {"default": choice(model)} if model else {}
     if effort is None:
@@ -264,8 +248,8 @@ def models(settings: "Settings", options: AskOptions) -> "dict[str, ModelChoice]
 
 
 async def checked(
-    settings: "Settings", request: "ResearchRequest", *, named: bool, say: "Say"
-) -> "ResearchRequest":
+    settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
+) -> ResearchRequest:
     """The request as the embedded worker can run it; `named`: its sources were given by flags. Raises
     BadInput when it cannot."""
     check_mode(settings, request)
@@ -275,19 +259,16 @@ async def checked(
     return await with_enabled_sources(settings, request, named=named, say=say)
 
 
-def check_mode(settings: "Settings", request: "ResearchRequest") -> None:
+def check_mode(settings: Settings, request: ResearchRequest) -> None:
     """Raises BadInput for a mode that the embedded worker cannot run; the run itself checks the sources."""
-    from workflows.modes import Available, refusal
-
     chosen = request.models or settings.model_choices()
     model = any(one.backend == "openai" for one in chosen.values())
     if reason := refusal(request.mode, Available(sources=True, model=model)):
         raise BadInput(reason)
 
 
-def check_model(settings: "Settings", request: "ResearchRequest") -> None:
+def check_model(settings: Settings, request: ResearchRequest) -> None:
     """Raises BadInput when the embedded worker has no access to a model of the run, or may not use it."""
-    from client.configuration import is_loopback
     from client.model_servers import OPENAI
     from client.runs.destinations import models_of
 
@@ -306,7 +287,7 @@ def check_model(settings: "Settings", request: "ResearchRequest") -> None:
         )
 
 
-async def check_model_names(settings: "Settings", request: "ResearchRequest") -> None:
+async def check_model_names(settings: Settings, request: ResearchRequest) -> None:
     """Raises BadInput for a model of the run that its server does not have."""
     chosen = request.models or settings.model_choices()
     names = [one.model for one in chosen.values() if one.backend == "openai" and one.base_url is None]
@@ -316,7 +297,7 @@ async def check_model_names(settings: "Settings", request: "ResearchRequest") ->
         await check_models(settings, list(dict.fromkeys(names)))
 
 
-async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
+async def available(settings: Settings) -> tuple[SourceOption, ...]:
     """The sources as a worker with these settings sees them."""
     from activities.sources.http.client import open_http
     from activities.sources.registry import build_sources, options
@@ -326,8 +307,8 @@ async def available(settings: "Settings") -> "tuple[SourceOption, ...]":
 
 
 async def with_enabled_sources(
-    settings: "Settings", request: "ResearchRequest", *, named: bool, say: "Say"
-) -> "ResearchRequest":
+    settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
+) -> ResearchRequest:
     """The request with the sources that the embedded worker can use.
 
     A source `named` by a flag must be enabled: raises BadInput with how to enable it. One that the

@@ -14,12 +14,15 @@ from tests.worker.fleet import busiest_second
 FORK = multiprocessing.get_context("fork")
 
 
-def send(home: Path, rate: float, requests: int, seconds: float, sent: Path) -> None:
-    """A process that sends requests, each answered after so many seconds."""
+def send(home: Path, rate: float, requests: int, seconds: float, sent: Path, leased: bool = False) -> None:
+    """A process that sends requests, each answered after so many seconds, `leased` as a worker that holds a gate."""
     import asyncio
 
     async def run() -> None:
         limiter = RateLimiter(rate, turns_of(home), "api")
+        if leased:
+            limiter.require_lease()
+            limiter.extend_lease(float("inf"))
 
         async def one() -> None:
             async with limiter.passage():
@@ -36,9 +39,9 @@ def moments(sent: Path) -> list[float]:
     return [float(line) for line in sent.read_text().split()] if sent.exists() else []
 
 
-def test_a_rate_holds_over_all_processes_of_a_home(tmp_path: Path) -> None:
+def test_a_rate_holds_over_all_processes_of_a_home_one_of_which_holds_its_gate(tmp_path: Path) -> None:
     rate, sent = 5.0, tmp_path / "sent"
-    processes = [FORK.Process(target=send, args=(tmp_path, rate, 8, 0.1, sent)) for _ in range(3)]
+    processes = [FORK.Process(target=send, args=(tmp_path, rate, 8, 0.1, sent, n == 0)) for n in range(3)]
     for process in processes:
         process.start()
     for process in processes:

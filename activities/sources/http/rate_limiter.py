@@ -5,7 +5,8 @@ what is sent is therefore not enough: of any N + 1 requests in a row (N requests
 last is sent only when the window has passed since the first was *answered*. Whatever the network does, no
 window of that length sees more than N, wherever it begins.
 
-A limiter belongs to one process; the processes of a home share its turns (`activities.shared_turns`). Where
+A limiter belongs to one process; the processes of a home share its turns (`activities.shared_turns`), its
+worker's with a command that searches by hand. Where
 several machines could use the same rate, a process proves its right with a lease (`under_lease`,
 `extend_lease`): a process that was suspended and resumes after another replaced it sends nothing. The lease
 is checked again when the first byte is about to be sent (`has_lease`), because a process may also be
@@ -62,9 +63,7 @@ class RateLimiter:
             self._passages.append(passage)
             self._not_before = max(self._not_before, loop.time() + self._spacing)
         try:
-            # under a lease no other process sends at all
-            shared = self._shared if self._lease is None else None
-            async with shared.one() if shared else nullcontext():
+            async with self._shared.one() if self._shared else nullcontext():
                 yield
         finally:
             passage.at = loop.time()
