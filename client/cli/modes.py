@@ -7,8 +7,6 @@ from client.failures import unknown
 from client.terminal import to_stdout
 from workflows.modes import AUTO, CHOICES, TABLE, ModeInfo
 
-NEEDED = 110
-"""Columns of a terminal for the modes to be a table."""
 AUTO_LINE = "chooses the mode that fits the question and what is available, and says why"
 
 
@@ -31,28 +29,14 @@ def modes(as_json: bool) -> None:
         print_json([{"name": AUTO, "good_for": AUTO_LINE}, *map(as_row, TABLE)])
         return
     from rich.table import Table
-    from rich.text import Text
 
-    console = to_stdout()
-    if console.width < NEEDED:
-        listed = Table.grid(padding=(0, 2, 0, 0))
-        listed.add_row(AUTO, AUTO_LINE)
-        for info in TABLE:
-            best, defaults = _beside(info)
-            lines = [info.good_for, f"needs {best}", f"defaults: {defaults}" if defaults else ""]
-            names = Text("\n".join((info.name, *info.aliases)))
-            listed.add_row(names, Text("\n".join(filter(None, lines))))
-        console.print(listed)
-        return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("mode", no_wrap=True)
-    table.add_column("good for")
-    table.add_column("needs")
-    table.add_column("defaults")
-    table.add_row(AUTO, AUTO_LINE)
+    listed = Table.grid(padding=(0, 2, 0, 0))
+    listed.add_row(AUTO, AUTO_LINE)
     for info in TABLE:
-        table.add_row(", ".join((info.name, *info.aliases)), info.good_for, *_beside(info))
-    console.print(table)
+        needs, defaults = _beside(info)
+        lines = [info.good_for, f"needs {needs}", f"defaults: {defaults}" if defaults else ""]
+        listed.add_row("\n".join((info.name, *info.aliases)), "\n".join(filter(None, lines)))
+    to_stdout().print(listed, markup=False, highlight=False)
 
 
 def _beside(info: ModeInfo) -> tuple[str, str]:

@@ -3,6 +3,8 @@
 import logging
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +50,17 @@ def listening_address(text: str, *, secured: bool, how: str) -> tuple[str, int]:
     if host not in LOOPBACK and not secured:
         raise BadInput(f"{host} is reached from other machines: {how}")
     return host, int(port)
+
+
+@contextmanager
+def packages_of(extra: str, server: str) -> Iterator[None]:
+    """Import what only one server needs. Raises BadInput where it is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise BadInput(
+            f"{server} is not installed ({error.name} is missing): pip install 'determinator[{extra}]'"
+        ) from error
 
 
 async def serve_app(app: "ASGIApp", host: str, port: int, said: str) -> int:
@@ -120,12 +133,8 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
     settings = load_settings()
 
     async def body() -> int:
-        try:
+        with packages_of("mcp", "the MCP server"):
             from client.mcp.server import build_server, http_app
-        except ImportError as error:
-            raise BadInput(
-                f"the MCP server is not installed ({error.name}): pip install 'determinator[mcp]'"
-            ) from error
 
         async with Determinator(settings, address=address, say=say) as client:
             server = build_server(client, allowed)
@@ -167,13 +176,9 @@ def serve_http(
 
     Without a file of tokens it serves this machine only, with one token of its own, which stays the same.
     """
-    try:
+    with packages_of("http", "the HTTP server"):
         from client.http import tokens as tokens_of
         from client.http.app import build_app
-    except ModuleNotFoundError as error:
-        raise BadInput(
-            f"the HTTP server is not installed ({error.name} is missing): pip install 'determinator[http]'"
-        ) from error
 
     if add_token is not None:
         if tokens is None:
@@ -242,23 +247,16 @@ def web(
 ) -> None:
     """Serve the page: ask, watch, approve, read. Without sign-in it serves this machine only, to those who
     open the address it prints; with sign-in each user sees their own runs."""
-    try:
+    with packages_of("web", "the page"):
         from client.web.server import LOOPBACK as NAMES
         from client.web.server import build_app
         from client.web.signing_in import SignIn
-    except ModuleNotFoundError as error:
-        raise BadInput(
-            f"the page needs more packages ({error.name} is missing): pip install 'determinator[web]'"
-        ) from error
-    from client.web.users import Provider, UserList, UserListError
+    from client.web.users import Provider, UserList
 
-    try:
-        if add_user is not None:
-            _add_user(users, add_user)
-            return
-        listed = UserList.read(users) if users else None
-    except UserListError as error:
-        raise BadInput(str(error)) from error
+    if add_user is not None:
+        _add_user(users, add_user)
+        return
+    listed = UserList.read(users) if users else None
     provider = None
     if oidc_issuer or oidc_client_id:
         secret = os.environ.get(OIDC_SECRET, "")

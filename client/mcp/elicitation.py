@@ -6,7 +6,7 @@ caller calls it again with the answers. Older callers are asked while the tool r
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 
 from mcp.server.elicitation import render_elicitation_schema
 from mcp.server.mcpserver import Context
@@ -66,14 +66,12 @@ async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | Non
 
 async def asked_back(run: Run) -> Sequence[Reading]:
     """What a run waits to be told before it searches; empty where it asks nothing."""
-    async for event in run.events():
-        if event.type in ("read", "complete"):
-            return ()
-        if event.type == "awaiting_approval":
-            seen = await run.progress()
-            if seen is not None and seen.waiting_for == "clarification":
-                return seen.readings
-    return ()
+    async with aclosing(run.events_to_gate()) as events:
+        async for event in events:
+            if event.type == "read":
+                return ()
+    seen = await run.progress()
+    return seen.readings if seen is not None and seen.waiting_for == "clarification" else ()
 
 
 def _answers(given: ElicitResult | None) -> Sequence[str]:

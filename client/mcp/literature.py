@@ -1,7 +1,7 @@
 """Tools that need no run: searching the literature, looking up a paper, checking quotes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
@@ -35,6 +35,22 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 YEARS = {"1y": 1, "5y": 5, "10y": 10}
 MAX_QUERY_CHARS = 2_000
 MAX_QUOTES = 200
+OF_ONE_SOURCE = {
+    "search_pubmed": (
+        "pubmed",
+        "Search PubMed: abstracts of the biomedical literature, with MeSH terms and retractions. Understands "
+        "boolean and field syntax, `related:PMID` and `citedby:PMID`.",
+    ),
+    "search_europepmc": (
+        "europepmc",
+        "Search Europe PMC: abstracts of the life sciences including preprints.",
+    ),
+    "search_clinical_trials": (
+        "clinicaltrials",
+        "Search ClinicalTrials.gov: registered trials with their phase, status and results.",
+    ),
+}
+"""Tool -> the source that it searches, and what it does."""
 
 QueryText = Annotated[
     str,
@@ -59,38 +75,21 @@ class Literature:
 
     def register(self, server: MCPServer) -> None:
         """Add the tools to a server."""
-        for tool in (
-            self.search_pubmed,
-            self.search_europepmc,
-            self.search_clinical_trials,
-            self.search_web,
-            self.search_all_sources,
-            self.get_paper_details,
-            self.verify_quotes,
-        ):
+        for name, (source, covers) in OF_ONE_SOURCE.items():
+            text = f"{covers} An outage is an error, never an empty answer."
+            server.add_tool(clearly(self._of(source)), name, description=text, annotations=READS)
+        for tool in (self.search_web, self.search_all_sources, self.get_paper_details, self.verify_quotes):
             server.add_tool(clearly(tool), annotations=READS)
 
-    async def search_pubmed(
-        self, query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
-    ) -> SearchAnswer:
-        """Search PubMed: abstracts of the biomedical literature, with MeSH terms and retractions. Understands
-        boolean and field syntax, `related:PMID` and `citedby:PMID`. An outage is an error, never an empty
-        answer."""
-        return await self._search("pubmed", query, max_results, date_range)
+    def _of(self, source: str) -> Callable[..., Awaitable[SearchAnswer]]:
+        """The tool that searches one source."""
 
-    async def search_europepmc(
-        self, query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
-    ) -> SearchAnswer:
-        """Search Europe PMC: abstracts of the life sciences including preprints. An outage is an error, never
-        an empty answer."""
-        return await self._search("europepmc", query, max_results, date_range)
+        async def search(
+            query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
+        ) -> SearchAnswer:
+            return await self._search(source, query, max_results, date_range)
 
-    async def search_clinical_trials(
-        self, query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
-    ) -> SearchAnswer:
-        """Search ClinicalTrials.gov: registered trials with their phase, status and results. An outage is an
-        error, never an empty answer."""
-        return await self._search("clinicaltrials", query, max_results, date_range)
+        return search
 
     async def search_web(self, query: QueryText, max_results: MaxResults = 10) -> SearchAnswer:
         """Search the web with the first engine that is set up and answers. An outage of all is an error,
@@ -222,16 +221,14 @@ def given(text: str, title: str = "") -> Evidence:
 
 def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
     """The verdict on one quote."""
+    quote, found, reason = asked.quote, False, ""
     if document is None:
-        return CheckedQuote(quote=asked.quote, verbatim=False, reason="the run has no such item")
-    if len(normalise(asked.quote)) < MIN_QUOTE_CHARS:
+        reason = "the run has no such item"
+    elif len(normalise(quote)) < MIN_QUOTE_CHARS:
         reason = f"it is shorter than {MIN_QUOTE_CHARS} characters, and would match by chance"
-        return CheckedQuote(quote=asked.quote, verbatim=False, reason=reason)
-    if not verbatim(asked.quote, document.text):
-        return CheckedQuote(quote=asked.quote, verbatim=False, reason="it is not in the text")
-    fault = quote_fault(asked.quote, document)
-    if fault is not None:
-        return CheckedQuote(
-            quote=asked.quote, verbatim=True, reason=f"it supports nothing: {worded([fault])}"
-        )
-    return CheckedQuote(quote=asked.quote, verbatim=True)
+    elif not verbatim(quote, document.text):
+        reason = "it is not in the text"
+    else:
+        found, fault = True, quote_fault(quote, document)
+        reason = f"it supports nothing: {worded([fault])}" if fault is not None else ""
+    return CheckedQuote(quote=quote, verbatim=found, reason=reason)

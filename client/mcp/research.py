@@ -6,7 +6,7 @@ While a caller waits, progress is reported with each event of the run.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -396,9 +396,6 @@ class Research:
 
 async def follow(run: Run, ctx: Context) -> None:
     """Report progress with each event, until the run ends or waits at a gate."""
-    async for event in run.events():
-        await ctx.report_progress(event.seq, None, event.message)
-        if event.type == "awaiting_approval":
-            seen = await run.progress()
-            if seen is not None and seen.waiting_for is not None:
-                return
+    async with aclosing(run.events_to_gate()) as events:
+        async for event in events:
+            await ctx.report_progress(event.seq, None, event.message)

@@ -18,6 +18,7 @@ from pathlib import Path
 import structlog
 
 from activities.private_files import write_whole
+from client.failures import BadInput
 
 log = structlog.get_logger()
 
@@ -28,7 +29,7 @@ SCRYPT_P = 5
 MIN_PASSWORD_CHARS = 12
 
 
-class UserListError(ValueError):
+class UserListError(BadInput):
     """The list of users cannot be used; says why and how to repair it."""
 
 
