@@ -13,7 +13,6 @@ from typing import Any
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -161,11 +160,8 @@ class Reply:
         async with aclosing(self.parts()) as parts:
             async for part in parts:
                 message |= {name: message.get(name, type(value)()) + value for name, value in part.items()}
-        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        made = ChatCompletion.model_validate(
-            {**await self.head("chat.completion"), "choices": [choice], "usage": self.usage()}
-        )
-        return made.model_dump(mode="json", exclude_none=True)
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return {**await self.head("chat.completion"), "choices": [choice], "usage": self.usage()}
 
     async def head(self, kind: str) -> dict[str, Any]:
         """The fields that every part of the answer has."""
@@ -198,7 +194,7 @@ async def sent(reply: Reply, *, usage: bool) -> AsyncGenerator[ServerSentEvent, 
         if usage:
             yield _event({**head, "choices": [], "usage": reply.usage()})
     except EXPECTED as error:
-        yield ServerSentEvent(_error(error))
+        yield _event({"error": {"message": line_of(error), "type": "server_error"}})
     yield ServerSentEvent("[DONE]")
 
 
@@ -208,8 +204,4 @@ def chunk(head: dict[str, Any], delta: dict[str, Any], finish: str | None = None
 
 
 def _event(body: dict[str, Any]) -> ServerSentEvent:
-    return ServerSentEvent(ChatCompletionChunk.model_validate(body).model_dump_json(exclude_unset=True))
-
-
-def _error(error: Exception) -> str:
-    return json.dumps({"error": {"message": line_of(error), "type": "server_error"}})
+    return ServerSentEvent(json.dumps(body))

@@ -38,8 +38,10 @@ MAX_QUOTES = 200
 OF_ONE_SOURCE = {
     "search_pubmed": (
         "pubmed",
-        "Search PubMed: abstracts of the biomedical literature, with MeSH terms and retractions. Understands "
-        "boolean and field syntax, `related:PMID` and `citedby:PMID`.",
+        (
+            "Search PubMed: abstracts of the biomedical literature, with MeSH terms and retractions. "
+            "Understands boolean and field syntax, `related:PMID` and `citedby:PMID`."
+        ),
     ),
     "search_europepmc": (
         "europepmc",

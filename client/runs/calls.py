@@ -26,7 +26,6 @@ class Heartbeat(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     role: str = ""
-    attempt: int = 1
     waiting: bool = False
     usage: Usage = Usage()
     files_read: int = 0
@@ -71,16 +70,16 @@ async def _calls_of(client: Client, section: str, workflow_id: str) -> list[Mode
         beat = await _heartbeat(client, pending)
         if beat is not None:
             started = pending.last_started_time.ToDatetime(UTC)
+            seconds = max((datetime.now(UTC) - started).total_seconds(), 0.0)
+            reported = beat.model_dump(include={"waiting", "files_read", "files"})
             calls.append(
                 ModelCall(
                     role=beat.role or READING,
                     section=section,
                     attempt=pending.attempt,
-                    seconds=max((datetime.now(UTC) - started).total_seconds(), 0.0),
+                    seconds=seconds,
                     tokens=beat.usage.output_tokens,
-                    waiting=beat.waiting,
-                    files_read=beat.files_read,
-                    files=beat.files,
+                    **reported,
                 )
             )
     return calls

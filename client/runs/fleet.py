@@ -8,7 +8,7 @@ documents come back through the evidence store, as in a run.
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from temporalio.client import ActivityFailureError, Client
 from temporalio.exceptions import ApplicationError
@@ -127,7 +127,7 @@ async def _ask(
     client: Client, name: str, argument: Frozen, kind: type[T], info: SourceInfo, summary: str
 ) -> T:
     """One activity on the queue of an API. Raises SourceError, and RPCError when the server is away."""
-    options = policy.source_call(SECONDS, summary, None)
+    options: dict[str, Any] = {**policy.source_call(SECONDS, summary, None)}
     try:
         answer: T = await client.execute_activity(
             name,
@@ -135,11 +135,7 @@ async def _ask(
             id=f"{name.replace('_', '-')}-{uuid.uuid4()}",
             task_queue=info.queue or "",
             result_type=kind,
-            start_to_close_timeout=options["start_to_close_timeout"],
-            schedule_to_close_timeout=options["schedule_to_close_timeout"],
-            heartbeat_timeout=options["heartbeat_timeout"],
-            retry_policy=options["retry_policy"],
-            summary=options["summary"],
+            **options,
         )
     except ActivityFailureError as error:
         raise _failure(error, info) from error

@@ -5,6 +5,7 @@ A query needs a live worker; `client.listing` answers without one.
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ QUERY_SECONDS = 5.0
 """Seconds after which a query counts as unanswered."""
 
 Answer = TypeVar("Answer")
+Page = TypeVar("Page", EvidenceIndex, IterationHistory)
 
 
 async def query(
@@ -62,25 +64,28 @@ async def progress(client: Client, run_id: str) -> Progress:
     return await query(client, run_id, "progress", Progress)
 
 
+async def _pages(client: Client, run_id: str, name: str, kind: type[Page]) -> AsyncIterator[Page]:
+    """The pages of a query that answers page by page."""
+    read = 0
+    while True:
+        page = await query(client, run_id, name, kind, ItemsAfter(after=read))
+        yield page
+        read += len(page.items)
+        if not page.items or read >= page.total:
+            return
+
+
 async def evidence_index(client: Client, run_id: str) -> tuple[EvidenceRef, ...]:
     """Query `evidence_index`, page by page. Raises NoAnswer, NoSuchRun."""
-    items: list[EvidenceRef] = []
-    while True:
-        page = await query(client, run_id, "evidence_index", EvidenceIndex, ItemsAfter(after=len(items)))
-        items += page.items
-        if not page.items or len(items) >= page.total:
-            return tuple(items)
+    pages = _pages(client, run_id, "evidence_index", EvidenceIndex)
+    return tuple([item async for page in pages for item in page.items])
 
 
 async def iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:
     """Query `iterations`, page by page: every iteration of the run and of its sections. Raises NoAnswer,
     NoSuchRun."""
-    items: list[IterationRecord] = []
-    while True:
-        page = await query(client, run_id, "iterations", IterationHistory, ItemsAfter(after=len(items)))
-        items += page.items
-        if not page.items or len(items) >= page.total:
-            return tuple(items)
+    pages = _pages(client, run_id, "iterations", IterationHistory)
+    return tuple([item async for page in pages for item in page.items])
 
 
 async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, ...]:

@@ -2,7 +2,7 @@
 
 import html
 import os
-from urllib.parse import quote
+from functools import partial
 
 import gradio as gr
 from gradio.components import Component
@@ -14,6 +14,7 @@ from client.failures import BadInput
 from client.run import Run
 from client.runs.request import AskOptions
 from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
+from client.web.rendering import runs_html
 from client.web.run_view import Look, run_view
 
 GRADIO = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9)}
@@ -54,7 +55,7 @@ def build_page(access: Access) -> gr.Blocks:
             [run_id, further.question],
             [run_id, further.message, further.question, view["timer"]],
         ).then(None, [run_id], None, js=INTO_ADDRESS)
-        earlier.select(RunList(access).html, None, [listed])
+        earlier.select(partial(list_runs, access), None, [listed])
         look = Look(access)
 
         def opened(request: gr.Request) -> tuple[str, object]:
@@ -64,6 +65,14 @@ def build_page(access: Access) -> gr.Blocks:
         page.load(opened, None, [run_id, tabs]).then(look.again, [run_id, view["seen"]], [*view.values()])
     page.queue(default_concurrency_limit=16, api_open=False)
     return page
+
+
+async def list_runs(access: Access, request: gr.Request) -> str:
+    """The runs of a user as a table of links."""
+    try:
+        return runs_html(await access.runs(user_of(request.username)))
+    except EXPECTED as error:
+        return f"<p>{html.escape(line_of(error))}</p>"
 
 
 class Asking:
@@ -105,30 +114,3 @@ class Asking:
             raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
         options["clarify"] = client.settings.clarify or "ask"
         return await client.ask(question, follow_up=follow_up, user=user, **options)
-
-
-class RunList:
-    """The list of earlier runs."""
-
-    def __init__(self, access: Access) -> None:
-        self._access = access
-
-    async def html(self, request: gr.Request) -> str:
-        """The runs as a table of links."""
-        try:
-            rows = await self._access.runs(user_of(request.username))
-        except EXPECTED as error:
-            return f"<p>{html.escape(line_of(error))}</p>"
-        if not rows:
-            return "<p>There are no runs yet.</p>"
-        body = "".join(
-            f'<tr><td><a href="/?run={quote(row.run_id)}">{html.escape(row.question)}</a></td>'
-            f"<td>{html.escape(row.phase if row.status == 'running' and row.phase else row.status)}</td>"
-            f"<td>{html.escape(row.mode)}</td><td>{row.started:%Y-%m-%d %H:%M}</td></tr>"
-            for row in rows
-        )
-        return (
-            '<section class="run"><table><thead><tr><th scope="col">Question</th><th scope="col">State</th>'
-            '<th scope="col">Mode</th><th scope="col">Started</th></tr></thead>'
-            f"<tbody>{body}</tbody></table></section>"
-        )

@@ -8,9 +8,11 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from activities.contracts.evidence import Evidence
+from activities.report.format_table import FORMATS
 from activities.report.formats.blocks import Quote
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
+from client.listing import Row
 from workflows.event_types import AgentEvent, Streaming
 from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
 from workflows.types import Progress
@@ -67,6 +69,17 @@ def link_html(address: str) -> str:
 def turns_html(turns: Sequence[tuple[str, str, str]]) -> str:
     """The earlier questions of a conversation, each with its answer and its report: run, question, answer."""
     return _rendered("turns", turns=turns)
+
+
+def runs_html(rows: Sequence[Row]) -> str:
+    """The list of earlier runs, each a link."""
+    return _rendered("runs", rows=rows) if rows else "<p>There are no runs yet.</p>"
+
+
+def frames_html(run_id: str, at: str, charts: Sequence[str], *, aloud: bool) -> str:
+    """The report beside its evidence, the downloads, the charts and the summary read aloud."""
+    formats = [*FORMATS.values()]
+    return _rendered("report", run_id=run_id, at=at, charts=charts, aloud=aloud, formats=formats)
 
 
 def _rendered(name: str, **values: object) -> str:

@@ -1,14 +1,12 @@
 """A run on the page: how it goes, what it waits for, what it can be told, and its report."""
 
 import html
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote
 
 import gradio as gr
 
 from activities.contracts.publish import Continued
-from activities.report.format_table import CHARTS, FORMATS
+from activities.report.format_table import CHARTS
 from activities.report.formats.charts import chart_of
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
@@ -16,7 +14,14 @@ from client.reports.answer import answer_of
 from client.reports.read_aloud import can_speak
 from client.run import Run, RunStatus
 from client.web.actions import Act, Actions
-from client.web.rendering import events_html, link_html, progress_html, searches_html, turns_html
+from client.web.rendering import (
+    events_html,
+    frames_html,
+    link_html,
+    progress_html,
+    searches_html,
+    turns_html,
+)
 from workflows.details import escaped
 from workflows.event_types import AgentEvent
 from workflows.types import Progress
@@ -280,7 +285,7 @@ class Look:
         said = {claim.id: f"{claim.id} {claim.text}" for claim in disputable}
         none = None if said else "This report has quotes only, word for word: none of them can be disputed."
         sentence = gr.Dropdown(choices=[(text, name) for name, text in said.items()], value=None, info=none)
-        frames = report_frames(run.id, report.generated_at, charts, aloud=can_speak())
+        frames = frames_html(run.id, report.generated_at, charts, aloud=can_speak())
         return {"report": frames, "works": works, "sentence": sentence}
 
 
@@ -290,31 +295,3 @@ def gate_text(now: Progress) -> str:
         return f"**The {now.waiting_for} waits for your approval.**" if now.waiting_for else ""
     asked = "".join(f"\n1. {escaped(one.question)} ({escaped(one.assumed)})" for one in now.readings)
     return f"**Before it searches.** Answer in the note, one a line, or approve what is assumed.\n{asked}"
-
-
-def report_frames(run_id: str, at: str, charts: Sequence[str] = (), *, aloud: bool = False) -> str:
-    """The report beside its evidence, the downloads, the charts and the summary read aloud. `at`: when it was
-    generated, so that a browser loads a later version.
-
-    The frame of the report has no `sandbox`, under which its links could not open in the frame beside it; the
-    policy that it is served with allows no script.
-    """
-    base = f"/runs/{quote(run_id)}"
-    links = " · ".join(
-        f'<a href="{base}/download/{entry.name}" download title="{html.escape(entry.about)}">{entry.name}</a>'
-        for entry in FORMATS.values()
-    )
-    drawn = " · ".join(f'<a href="{base}/chart/{name}" target="_blank">{name}</a>' for name in charts)
-    more = f"<p>Charts: {drawn}</p>" if charts else ""
-    if aloud:
-        more += (
-            '<p>The summary, read aloud: <audio controls preload="none" aria-label="The summary, read aloud" '
-            f'src="{base}/aloud"></audio></p>'
-        )
-    return (
-        f'<section class="run" aria-label="Report"><p>Download: {links}</p>{more}<div class="beside">'
-        f'<iframe src="{base}/reading?at={quote(at)}" title="Report"></iframe>'
-        f'<iframe name="evidence" title="The quote in its work" sandbox="allow-same-origin allow-popups" '
-        'srcdoc="&lt;p style=&quot;font-family:system-ui&quot;&gt;Open a citation: its quote is shown here, '
-        'in the stored text of its work.&lt;/p&gt;"></iframe></div></section>'
-    )

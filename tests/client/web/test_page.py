@@ -62,7 +62,7 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
 
     from client.web.actions import Actions
     from client.web.ask_form import AskForm
-    from client.web.page import Asking, RunList
+    from client.web.page import Asking, list_runs
     from client.web.run_view import OUTPUTS, Look, Seen
 
     async with Determinator() as client:
@@ -89,8 +89,8 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
         again = await look_until_over(Look(Access(client, shared=True)), run.id, "ada")
         assert again[REPORT] == updates[REPORT]
         assert "no run" in str((await look.again(run.id, Seen(), asked_by("eve")))[MESSAGE])
-        assert run.id in await RunList(access).html(asked_by("ada"))
-        assert run.id not in await RunList(access).html(asked_by("eve"))
+        assert run.id in await list_runs(access, asked_by("ada"))
+        assert run.id not in await list_runs(access, asked_by("eve"))
         await read_documents(access, run.id)
         # a further question begins with this evidence, and the earlier one stays
         asking = Asking(access, AskForm({}, gr.Button(), gr.Markdown()), RateLimit(2, 3600))

@@ -1,16 +1,21 @@
 """What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
 
+from datetime import UTC, datetime
+
 from activities.contracts.evidence import Evidence, Usage
 from activities.report.assemble import build_report
+from client.listing import Row
 from client.web.rendering import (
     EVENTS_SHOWN,
     MAX_CHARS,
     drafts_of,
     events_html,
     evidence_html,
+    frames_html,
     parts_of,
     progress_html,
     reading_html,
+    runs_html,
 )
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
@@ -50,9 +55,14 @@ def test_no_text_of_a_run_becomes_markup() -> None:
     assert "<script" not in page
     assert "<img" not in page
     item = Evidence(evidence_id="x", source="library", title=ATTACK, text=ATTACK * 3)
-    shown = evidence_html(item, ATTACK, None)
-    assert "<script" not in shown
-    assert "<img" not in shown
+    row = Row("ask-x", "running", ATTACK, "deep", ATTACK, "", datetime.now(UTC), None)
+    for shown in (
+        evidence_html(item, ATTACK, None),
+        runs_html([row]),
+        frames_html(ATTACK, ATTACK, [ATTACK], aloud=True),
+    ):
+        assert "<script" not in shown
+        assert "<img" not in shown
 
 
 def test_the_latest_text_of_a_paragraph_counts() -> None:
