@@ -162,14 +162,11 @@ async def list_runs(client: Client, limit: int = 20, only: Filter = EVERY) -> li
                 rows[name] = row
     # the server lists running workflows before closed ones; a list for people is ordered by start time
     shown = sorted(rows.values(), key=lambda row: row.started, reverse=True)[:limit]
-    return await _that_still_fit(client, shown) if only.status not in (None, "running") else shown
-
-
-async def _that_still_fit(client: Client, rows: list[Row]) -> list[Row]:
-    """Rows of ended runs without those that were rewound since: the server lists their earlier executions by
-    the state in which these ended."""
-    newest = await asyncio.gather(*(description(client, row.run_id) for row in rows))
-    return [row for row, now in zip(rows, newest, strict=True) if now and status_of(now) == row.status]
+    if only.status in (None, "running"):
+        return shown
+    # of a run that was rewound the server lists earlier executions by the state in which these ended
+    present = await asyncio.gather(*(description(client, row.run_id) for row in shown))
+    return [row for row, now in zip(shown, present, strict=True) if now and status_of(now) == row.status]
 
 
 async def describe(client: Client, run_id: str) -> Row:

@@ -109,12 +109,11 @@ async def check_models(settings: Settings, models: list[str]) -> None:
                 asked = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "1"}]}
                 answer = await http.post(f"{address}/chat/completions", json=asked)
                 if answer.status_code == httpx.codes.NOT_FOUND:
-                    raise BadInput(_no_model(without_credentials(address), model, names))
+                    near = difflib.get_close_matches(model, names, n=1)
+                    hint = f"; did you mean {near[0]}?" if near else ""
+                    has = ", ".join(sorted(names)[:8])
+                    raise BadInput(
+                        f"{without_credentials(address)} has no model {model!r}{hint} It has {has}"
+                    )
         except (httpx.HTTPError, httpx.InvalidURL):
             return
-
-
-def _no_model(address: str, model: str, names: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(model, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"{address} has no model {model!r}{hint} It has {', '.join(sorted(names)[:8])}"

@@ -35,7 +35,10 @@ def show(as_json: bool) -> None:
     settings = load_settings()
     shown = visible(settings)
     places = origins()
-    sources = {name: _origin(name, places) for name in shown}
+    sources = {}
+    for name in shown:  # a table may be set in several places
+        found = [place for key, place in places.items() if key == name or key.startswith(f"{name}.")]
+        sources[name] = ", ".join(dict.fromkeys(found)) or DEFAULT
     path = config_path().absolute()
     if as_json:
         file = str(path) if path.exists() else None
@@ -124,12 +127,6 @@ def init(path: Path | None, user: bool) -> None:
 
 
 DEFAULT = "default"
-
-
-def _origin(name: str, found: dict[str, str]) -> str:
-    """The places that set a setting; a table may have several."""
-    places = [place for key, place in found.items() if key == name or key.startswith(f"{name}.")]
-    return ", ".join(dict.fromkeys(places)) or DEFAULT
 
 
 def visible(settings: Settings) -> dict[str, object]:

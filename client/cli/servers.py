@@ -134,7 +134,7 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
 
     async def body() -> int:
         with packages_of("mcp", "the MCP server"):
-            from client.mcp.server import build_server, http_app
+            from client.mcp.server import TokenRequired, build_server
 
         async with Determinator(settings, address=address, say=say) as client:
             server = build_server(client, allowed)
@@ -145,7 +145,8 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
                 http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"
             )
             line = f"the MCP server listens on http://{host}:{{port}}"
-            return await serve_app(http_app(server, host, token(MCP_TOKEN)), host, port, line)
+            app = TokenRequired(server.streamable_http_app(host=host), token(MCP_TOKEN))
+            return await serve_app(app, host, port, line)
 
     return run_async(body)
 

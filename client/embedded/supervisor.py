@@ -451,7 +451,7 @@ def main() -> None:
     try:
         lock.acquire(TEST_SECONDS)
         lock.sign(os.getpid())
-        code = asyncio.run(supervised(given, lock))
+        code = asyncio.run(supervise(given, lock))
     except Locked:
         pass
     except OSError as error:
@@ -460,7 +460,7 @@ def main() -> None:
     leave(code)
 
 
-async def supervised(given: dict[str, Any], lock: LockFile) -> int:
+async def supervise(given: dict[str, Any], lock: LockFile) -> int:
     """Run a supervisor. Raises OSError."""
     return await Supervisor(given, lock).run()
 

@@ -35,11 +35,6 @@ event of its own."""
 Json = dict[str, Any]
 
 
-def response_id(run_id: str) -> str:
-    """The id of the response that a run is."""
-    return f"{ID}{run_id}"
-
-
 def run_id_of(name: str) -> str:
     """The id of the run that a response is. Raises NoSuchRun."""
     if not name.startswith(ID) or name == f"{ID}last":
@@ -192,7 +187,7 @@ async def response_of(run: Run, output: Output | None = None) -> Json:
         output.whole([event async for event in run.events(follow=False)], text, over=over)
     seen = await run.progress() if over else None
     return {
-        "id": response_id(run.id),
+        "id": f"{ID}{run.id}",
         "object": "response",
         "created_at": row.started.timestamp(),
         "completed_at": row.closed.timestamp() if row.closed and status == "completed" else None,

@@ -81,19 +81,13 @@ def one_line(error: Exception | str) -> str:
     """What went wrong, without line breaks and without what is secret. Where the client advises a command of
     the shell, it advises the tool that does the same, or says for whom the command is."""
     message = error if isinstance(error, str) else str(as_failure(error) or error)
-    message = re.sub(r"`determinator (\w+)[^`]*`", tool_for_command, " ".join(message.split()))
-    return redacted(re.sub(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)", argument_for_option, message))
-
-
-def tool_for_command(command: re.Match[str]) -> str:
-    """The tool that does what a command does."""
-    tool = TOOLS.get(command[1])
-    return tool or f"{command[0]} (for the operator of this server)"
-
-
-def argument_for_option(option: re.Match[str]) -> str:
-    """The argument of a tool that does what an option of the command line does."""
-    return ARGUMENTS.get(option[1], option[0])
+    message = re.sub(
+        r"`determinator (\w+)[^`]*`",
+        lambda command: TOOLS.get(command[1]) or f"{command[0]} (for the operator of this server)",
+        " ".join(message.split()),
+    )
+    option = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
+    return redacted(option.sub(lambda found: ARGUMENTS.get(found[1], found[0]), message))
 
 
 def by_name(identifiers: object) -> object:

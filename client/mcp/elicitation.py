@@ -27,12 +27,6 @@ KEY = "clarification"
 _waiting: set[asyncio.Task[None]] = set()
 
 
-def can_ask(ctx: Context) -> bool:
-    """Whether the caller can ask its person."""
-    known = ctx.session.client_capabilities
-    return known is not None and known.elicitation is not None
-
-
 async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | None:
     """Have the caller's person answer what a run asks; what is declined or not answered in time is assumed.
     What is to be returned to the caller; None where nothing is open."""

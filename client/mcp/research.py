@@ -31,7 +31,7 @@ from client.mcp.answers import (
     VerifyAnswer,
     clearly,
 )
-from client.mcp.elicitation import ask_back, can_ask
+from client.mcp.elicitation import ask_back
 from client.reports.charts import render_chart
 from client.reports.verify import is_file_name
 from client.run import Run
@@ -176,7 +176,8 @@ class Research:
         """Start the research of a question; its report quotes a source for every claim. The same question
         with the same settings joins the run that is under way. Returns at once unless `wait_seconds` is
         given. Where your client can ask its person, it may be asked first what the question leaves open."""
-        asks = can_ask(ctx) and self._client.settings.clarify is None
+        known = ctx.session.client_capabilities
+        asks = known is not None and known.elicitation is not None and self._client.settings.clarify is None
         run = await self._client.ask(
             question,
             mode=mode if mode != "auto" else None,

@@ -210,8 +210,3 @@ class TokenRequired:
                 await answer(scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-def http_app(server: MCPServer, host: str, token: str) -> ASGIApp:
-    """The streamable HTTP transport at `/mcp`, behind a token."""
-    return TokenRequired(server.streamable_http_app(host=host), token)

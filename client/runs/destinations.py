@@ -5,7 +5,6 @@ is kept in home under the fingerprint of the settings.
 """
 
 import json
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from activities.private_files import write_whole
@@ -46,19 +45,18 @@ async def network_sources(settings: Settings) -> tuple[str, ...]:
 
     async with open_http(settings) as http:
         offered = options(settings, build_sources(settings, http))
-    names = [o.info.name for o in offered if o.enabled and is_searched_online(o.info.domains, o.info.role)]
+    infos = [option.info for option in offered if option.enabled]
+    names = [info.name for info in infos if info.role == "search" and "local" not in info.domains]
     write_whole(path, json.dumps({"fingerprint": key, "names": names}).encode())
     return tuple(names)
 
 
-def is_searched_online(domains: Sequence[str], role: str) -> bool:
-    """Whether a source receives the queries of a run over the network."""
-    return role == "search" and "local" not in domains
-
-
 async def destinations(settings: Settings, request: ResearchRequest) -> str:
     """One line: what a run on the embedded worker sends where."""
-    online = () if settings.offline else await _online(settings, request)
+    online: list[str] = []
+    if not settings.offline and request.sources != ("library",):
+        enabled = await network_sources(settings)
+        online = [name for name in enabled if not request.sources or name in request.sources]
     models = models_of(settings, request)
     address = settings.openai_base_url or OPENAI
     sent = []
@@ -73,10 +71,3 @@ async def destinations(settings: Settings, request: ResearchRequest) -> str:
     if not sent:
         return "Nothing leaves this machine."
     return f"Leaves this machine: {'; '.join(sent)}."
-
-
-async def _online(settings: Settings, request: ResearchRequest) -> tuple[str, ...]:
-    if request.sources == ("library",):
-        return ()
-    enabled = await network_sources(settings)
-    return tuple(name for name in enabled if not request.sources or name in request.sources)

@@ -4,7 +4,6 @@ A query needs a live worker; `client.listing` answers without one.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -28,7 +27,6 @@ from workflows.types import (
     IterationHistory,
     Outcome,
     Progress,
-    StoredEvents,
 )
 
 QUERY_SECONDS = 5.0
@@ -151,10 +149,6 @@ async def _stored(
     log = await query(client, run_id, "event_log", EventLogView)
     store = EvidenceStore.at(settings.evidence_url)
     parts = [part for part in log.stored if part.last > after and part.first < before]
-    events = [event for part in parts for event in await _read_part(store, part)]
+    lines = [line for part in parts for line in (await store.get_bytes(part.blob)).decode().splitlines()]
+    events = (AgentEvent.model_validate_json(line) for line in lines)
     return [event for event in events if after < event.seq < before]
-
-
-async def _read_part(store: EvidenceStore, part: StoredEvents) -> list[AgentEvent]:
-    lines = (await store.get_bytes(part.blob)).decode().splitlines()
-    return [AgentEvent.model_validate(json.loads(line)) for line in lines]

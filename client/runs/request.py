@@ -252,19 +252,17 @@ async def checked(
 ) -> ResearchRequest:
     """The request as the embedded worker can run it; `named`: its sources were given by flags. Raises
     BadInput when it cannot."""
-    check_mode(settings, request)
+    chosen = (request.models or settings.model_choices()).values()
+    paid = [one for one in chosen if one.backend == "openai"]
+    if reason := refusal(request.mode, Available(sources=True, model=bool(paid))):  # the run checks sources
+        raise BadInput(reason)
     check_hooks(settings)
     check_model(settings, request)
-    await check_model_names(settings, request)
+    if names := [one.model for one in paid if one.base_url is None]:
+        from client.model_servers import check_models
+
+        await check_models(settings, list(dict.fromkeys(names)))
     return await with_enabled_sources(settings, request, named=named, say=say)
-
-
-def check_mode(settings: Settings, request: ResearchRequest) -> None:
-    """Raises BadInput for a mode that the embedded worker cannot run; the run itself checks the sources."""
-    chosen = request.models or settings.model_choices()
-    model = any(one.backend == "openai" for one in chosen.values())
-    if reason := refusal(request.mode, Available(sources=True, model=model)):
-        raise BadInput(reason)
 
 
 def check_model(settings: Settings, request: ResearchRequest) -> None:
@@ -285,16 +283,6 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
             f"offline mode is on and the model {names[0]} is not on this machine; use --model extractive, "
             "or set OPENAI_BASE_URL to a server on this machine"
         )
-
-
-async def check_model_names(settings: Settings, request: ResearchRequest) -> None:
-    """Raises BadInput for a model of the run that its server does not have."""
-    chosen = request.models or settings.model_choices()
-    names = [one.model for one in chosen.values() if one.backend == "openai" and one.base_url is None]
-    if names:
-        from client.model_servers import check_models
-
-        await check_models(settings, list(dict.fromkeys(names)))
 
 
 async def available(settings: Settings) -> tuple[SourceOption, ...]:

@@ -14,7 +14,7 @@ from client.failures import BadInput
 from client.run import Run
 from client.runs.request import AskOptions
 from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
-from client.web.rendering import runs_html
+from client.web.rendering import rendered
 from client.web.run_view import Look, run_view
 
 GRADIO = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9)}
@@ -70,7 +70,7 @@ def build_page(access: Access) -> gr.Blocks:
 async def list_runs(access: Access, request: gr.Request) -> str:
     """The runs of a user as a table of links."""
     try:
-        return runs_html(await access.runs(user_of(request.username)))
+        return rendered("runs", rows=await access.runs(user_of(request.username)))
     except EXPECTED as error:
         return f"<p>{html.escape(line_of(error))}</p>"
 

@@ -8,11 +8,9 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from activities.contracts.evidence import Evidence
-from activities.report.format_table import FORMATS
 from activities.report.formats.blocks import Quote
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
-from client.listing import Row
 from workflows.event_types import AgentEvent, Streaming
 from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
 from workflows.types import Progress
@@ -39,7 +37,7 @@ def environment() -> Environment:
 def progress_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
     """How a run goes: phase, budget, sections side by side, what is being written."""
     titles = {section.id: section.title for section in seen.sections}
-    return _rendered(
+    return rendered(
         "progress",
         seen=seen,
         rows=progress_rows(seen),
@@ -49,40 +47,15 @@ def progress_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
     )
 
 
-def searches_html(seen: Progress) -> str:
-    """The latest searches of a run."""
-    return _rendered("searches", seen=seen)
-
-
 def events_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
     """The latest events of a run; more of them once it is over and the list stands still."""
     shown = EVENTS_SHOWN_AT_END if seen.stop_reason else EVENTS_SHOWN
     listed = [event for event in reversed(events) if event.type != "streaming"]
-    return _rendered("events", events=listed[:shown], last_seq=seen.last_seq)
+    return rendered("events", events=listed[:shown], last_seq=seen.last_seq)
 
 
-def link_html(address: str) -> str:
-    """The run in Temporal's Web UI; empty where there is none."""
-    return _rendered("link", address=address) if address else ""
-
-
-def turns_html(turns: Sequence[tuple[str, str, str]]) -> str:
-    """The earlier questions of a conversation, each with its answer and its report: run, question, answer."""
-    return _rendered("turns", turns=turns)
-
-
-def runs_html(rows: Sequence[Row]) -> str:
-    """The list of earlier runs, each a link."""
-    return _rendered("runs", rows=rows) if rows else "<p>There are no runs yet.</p>"
-
-
-def frames_html(run_id: str, at: str, charts: Sequence[str], *, aloud: bool) -> str:
-    """The report beside its evidence, the downloads, the charts and the summary read aloud."""
-    formats = [*FORMATS.values()]
-    return _rendered("report", run_id=run_id, at=at, charts=charts, aloud=aloud, formats=formats)
-
-
-def _rendered(name: str, **values: object) -> str:
+def rendered(name: str, **values: object) -> str:
+    """A template with values."""
     return environment().get_template(f"{name}.html.jinja").render(values)
 
 
@@ -113,7 +86,7 @@ def reading_html(report: Report, run_id: str) -> str:
 def evidence_html(item: Evidence, quote: str, link: str | None) -> str:
     """The stored text of a work, with a quote marked in its place."""
     parts, marked = parts_of(item.text, quote)
-    return _rendered("evidence", item=item, quote=quote, parts=parts, marked=marked, link=link)
+    return rendered("evidence", item=item, quote=quote, parts=parts, marked=marked, link=link)
 
 
 def parts_of(text: str, quote: str) -> tuple[list[tuple[str, bool]], bool]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import gradio as gr
 
 from activities.contracts.publish import Continued
-from activities.report.format_table import CHARTS
+from activities.report.format_table import CHARTS, FORMATS
 from activities.report.formats.charts import chart_of
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
@@ -14,14 +14,7 @@ from client.reports.answer import answer_of
 from client.reports.read_aloud import can_speak
 from client.run import Run, RunStatus
 from client.web.actions import Act, Actions
-from client.web.rendering import (
-    events_html,
-    frames_html,
-    link_html,
-    progress_html,
-    searches_html,
-    turns_html,
-)
+from client.web.rendering import events_html, progress_html, rendered
 from workflows.details import escaped
 from workflows.event_types import AgentEvent
 from workflows.types import Progress
@@ -199,9 +192,9 @@ class Look:
         updates: dict[str, object] = {"follow_up": gr.Group(visible=over), "timer": gr.Timer(active=not over)}
         shown = (
             progress_html(now, seen.events),
-            searches_html(now),
+            rendered("searches", seen=now),
             events_html(now, seen.events),
-            link_html(run.link or ""),
+            rendered("link", address=run.link),
         )
         before, seen.shown = seen.shown or ("",) * len(PARTS), shown
         updates |= {n: new for n, new, old in zip(PARTS, shown, before, strict=True) if new != old}
@@ -212,7 +205,9 @@ class Look:
             seen.trouble, updates["message"] = False, ""
         if now.continues is not None and not seen.turns:
             seen.turns = True
-            updates["turns"] = turns_html(await self._turns(now.continues, user_of(request.username)))
+            updates["turns"] = rendered(
+                "turns", turns=await self._turns(now.continues, user_of(request.username))
+            )
         if over and not seen.over:
             seen.over = True
             updates |= await self._report(run)
@@ -285,7 +280,14 @@ class Look:
         said = {claim.id: f"{claim.id} {claim.text}" for claim in disputable}
         none = None if said else "This report has quotes only, word for word: none of them can be disputed."
         sentence = gr.Dropdown(choices=[(text, name) for name, text in said.items()], value=None, info=none)
-        frames = frames_html(run.id, report.generated_at, charts, aloud=can_speak())
+        frames = rendered(
+            "report",
+            run_id=run.id,
+            at=report.generated_at,
+            charts=charts,
+            aloud=can_speak(),
+            formats=[*FORMATS.values()],
+        )
         return {"report": frames, "works": works, "sentence": sentence}
 
 

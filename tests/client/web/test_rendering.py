@@ -11,11 +11,10 @@ from client.web.rendering import (
     drafts_of,
     events_html,
     evidence_html,
-    frames_html,
     parts_of,
     progress_html,
     reading_html,
-    runs_html,
+    rendered,
 )
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
@@ -58,8 +57,8 @@ def test_no_text_of_a_run_becomes_markup() -> None:
     row = Row("ask-x", "running", ATTACK, "deep", ATTACK, "", datetime.now(UTC), None)
     for shown in (
         evidence_html(item, ATTACK, None),
-        runs_html([row]),
-        frames_html(ATTACK, ATTACK, [ATTACK], aloud=True),
+        rendered("runs", rows=[row]),
+        rendered("report", run_id=ATTACK, at=ATTACK, charts=[ATTACK], aloud=True, formats=[]),
     ):
         assert "<script" not in shown
         assert "<img" not in shown
