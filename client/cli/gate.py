@@ -61,7 +61,10 @@ class GateDialog:
                 if await self._edit(run, seen):
                     return
                 continue
-            await self._decide(run, seen, "approve" if answer == "a" else "reject")
+            note = await self._line(run, seen, "reason (optional): ") if answer == "r" else ""
+            if note is not None:
+                decide = run.approve if answer == "a" else run.reject
+                await decide(gate, note=note.strip())
             return
 
     async def _answer(self, run: Run, seen: "Progress") -> None:
@@ -146,9 +149,6 @@ class GateDialog:
         line = await self._line(run, seen, "keep which (numbers or names, comma-separated): ")
         if line is None:
             return True
-        return await self._keep(run, seen, line)
-
-    async def _keep(self, run: Run, seen: "Progress", line: str) -> bool:
         numbered = {str(n): candidate.name for n, candidate in enumerate(seen.candidates, start=1)}
         names = tuple(numbered.get(word.strip(), word.strip()) for word in line.split(",") if word.strip())
         try:
@@ -157,12 +157,6 @@ class GateDialog:
             say(f"Error: {error}")
             return False
         return True
-
-    async def _decide(self, run: Run, seen: "Progress", action: Literal["approve", "reject"]) -> None:
-        note = await self._line(run, seen, "reason (optional): ") if action == "reject" else ""
-        if note is not None:
-            decide = run.approve if action == "approve" else run.reject
-            await decide(seen.waiting_for, note=note.strip())
 
 
 async def read_line() -> str:
