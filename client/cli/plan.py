@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from pydantic import ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from activities.contracts.evidence import ReportPlan, ReportPlanSection
+from activities.contracts.evidence import ReportPlan
 from activities.plural import plural
 from activities.private_files import file_name, write_whole
 from client.cli.common import json_option, load_settings, on_run, print_json, print_text, say
@@ -137,13 +137,6 @@ def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
 def read_plan(text: str) -> "ReportPlan":
     """A plan written in JSON or TOML. Raises BadInput with the place that is wrong."""
 
-    class WrittenSection(ReportPlanSection):
-        model_config = ConfigDict(extra="forbid")
-
-    class Written(ReportPlan):
-        model_config = ConfigDict(extra="forbid")
-        report_outline: tuple[WrittenSection, ...] = ()
-
     try:
         data: Any = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except ValueError as error:
@@ -151,12 +144,11 @@ def read_plan(text: str) -> "ReportPlan":
     if isinstance(data, dict) and isinstance(data.get("plan"), dict):
         data = data["plan"]  # what `plan show --json` prints
     try:
-        written = Written.model_validate(data)
+        return ReportPlan.model_validate(data, extra="forbid")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the plan"
         raise BadInput(f"the plan cannot be used: {where}: {first['msg']}") from error
-    return ReportPlan.model_validate(written.model_dump())
 
 
 def as_toml(plan: "ReportPlan") -> str:

@@ -11,11 +11,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from activities.contracts.evidence import Evidence, Identifiers, SearchStatus
 from activities.credentials import redacted
 from activities.report.formats.words import dispute_line
-from activities.report.revised import differences
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED
 from client.failures import as_failure
+from client.reports.replies import SentenceChange, changes
 from client.runs.revising import Answered
 from client.runs.run_state import RunId, RunState
 
@@ -315,19 +315,15 @@ class Told(BaseModel):
         )
 
 
-class SentenceChange(BaseModel):
-    id: str
-    before: str = Field(description="Empty for a new sentence")
-    after: str = Field(description="Empty for one that is gone")
-
-
 class ChangedReport(BaseModel):
     """What has become of a report that was changed or disputed."""
 
     run: RunId
     version: int
     made: bool = Field(description="Whether a version was made; else nothing changed, and `notes` say why")
-    changes: list[SentenceChange]
+    changes: list[SentenceChange] = Field(
+        description="`before` is empty for a new sentence, `after` for one gone"
+    )
     disputes: list[str]
     notes: list[str]
 
@@ -339,10 +335,7 @@ class ChangedReport(BaseModel):
             run=outcome.run_id,
             version=outcome.version,
             made=outcome.made,
-            changes=[
-                SentenceChange(id=one.id, before=one.before, after=one.after)
-                for one in differences(answered.before, answered.report)
-            ],
+            changes=changes(answered.before, answered.report),
             disputes=[dispute_line(one) for one in answered.report.disputes],
             notes=[*outcome.notes],
         )
