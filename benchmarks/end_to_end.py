@@ -35,7 +35,7 @@ from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from activities.settings import Settings
 from benchmarks.pages import Web
-from client.connect import connect
+from client.api import Determinator
 from client.embedded.home import Places, ServerNote, read_note
 from client.listing import RESEARCH
 from client.runs.request import AskOptions, build_request
@@ -245,7 +245,7 @@ async def ask_all(path: Searched, questions: Sequence[str]) -> tuple[float, floa
     """Start runs from one process and wait for them; when that began and when the last one had ended."""
     settings = Settings()
     began = time.monotonic()
-    connection = await connect(settings, for_run=True)
+    connection = await Determinator(settings).connect(for_run=True)
     limit = asyncio.Semaphore(STARTERS)
 
     async def begin(question: str) -> None:

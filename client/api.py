@@ -28,11 +28,10 @@ from activities.contracts.errors import DeterminatorError
 from activities.plural import plural
 from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
-from client.connect import connect
-from client.connection import Connection, Say, configured, quiet
-from client.embedded.server import keep_alive
+from client.connection import Connection, Say, configured, open_client, quiet
+from client.embedded.server import keep_alive, serve, start_embedded
 from client.failures import BadInput, Failure
-from client.listing import Filter, Row, list_runs
+from client.listing import Filter, Row, description, find_run, list_runs, status_of
 
 # what a method needs is imported by it: a command calls one of them
 if TYPE_CHECKING:
@@ -229,14 +228,28 @@ class Determinator:
         return await revise(self, name, "decide", note, by=by, sentence=sentence, upheld=upheld)
 
     async def connect(self, *, worker: bool = True, for_run: bool = False) -> Connection:
-        """A connection to the server; see `client.connect.connect`. Raises NoConnection."""
-        return await connect(self.settings, self.address, worker=worker, for_run=for_run, say=self.say)
+        """A connection to the configured server, else to the embedded one, which is started when it is not
+        running. With `worker`, an embedded server gets a background worker with these settings; with
+        `for_run`, that worker is kept as it is until the connection is released. Raises NoConnection and
+        BadConnectionSettings."""
+        config = configured(self.address, self.settings)
+        if config is None:
+            return await start_embedded(self.settings, worker=worker, for_run=for_run, say=self.say)
+        address, queue = config["target_host"], self.settings.task_queue
+        return Connection(await open_client(config), embedded=False, address=address, task_queue=queue)
 
     async def run(self, name: str = "last", *, worker: bool = True) -> "Run":
-        """The run with an id, an unambiguous part of one, or `last`. Raises NoSuchRun, NoConnection."""
+        """The run with an id, an unambiguous part of one, or `last`. With `worker`, an embedded server gets a
+        worker for the queue of the run. Raises NoSuchRun, NoConnection, BadConnectionSettings."""
         from client.run import Run
 
-        return await Run.find(self.settings, self.address, name, say=self.say, worker=worker)
+        connection = await self.connect(worker=False)
+        run_id = await find_run(connection.client, name)
+        if worker and connection.embedded and (found := await description(connection.client, run_id)):
+            running = status_of(found) == "running"
+            queue = found.task_queue
+            connection = await serve(self.settings, connection, queue, running=running, say=self.say)
+        return Run(self.settings, connection, run_id, say=self.say)
 
     async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
         """Runs, the newest first. Raises NoConnection."""
@@ -248,7 +261,7 @@ class Determinator:
         evidence store. Raises NoReport, NoSuchRun, NoConnection, StoreError."""
         from client.reports.finished import find_finished
 
-        return await find_finished(self.settings, self.address, name, self.say, whole=whole)
+        return await find_finished(self, name, whole=whole)
 
     async def refresh(self, name: str = "last", *, search: bool = False) -> "RefreshOutcome":
         """Ask the authorities again about what a finished report cites and, with `search`, its sources for
@@ -264,7 +277,7 @@ class Determinator:
         from client.reports.verify import verify_report
 
         data = await asyncio.to_thread(evidence.read_bytes) if evidence else None
-        return await verify_report(self.settings, self.address, target, evidence, data, self.say)
+        return await verify_report(self, target, evidence, data)
 
     async def search(
         self,
@@ -330,9 +343,7 @@ class Determinator:
         from client.runs.refreshing import known_items
 
         finished = await self.finished(name, whole=False)
-        request = await request_of_follow_up(
-            self.settings, self.address, finished.report, question, options, self.say
-        )
+        request = await request_of_follow_up(self, finished.report, question, options)
         if not finished.items:
             raise BadInput(f"{finished.run_id} has no evidence that another run could build on")
         cited = {reference.evidence_id for reference in finished.report.references}

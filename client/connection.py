@@ -2,7 +2,7 @@
 
 Configured means `--address`, or an address in Temporal's own standard variables (`TEMPORAL_ADDRESS`,
 `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS...`) or profile file, read by `temporalio.envconfig`,
-or one in the settings (`[temporal] address`); then no server and no worker is started. `client.connect`
+or one in the settings (`[temporal] address`); then no server and no worker is started. `Determinator.connect`
 chooses between the configured server and the embedded one.
 """
 

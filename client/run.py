@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -16,7 +16,6 @@ from activities.evidence_store import EvidenceStore
 from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
-from client.connect import connect_to_run
 from client.connection import Connection, Say
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
@@ -92,15 +91,6 @@ class Run:
         self.earlier = earlier
         """Id of the latest earlier run of the same question and settings."""
         self._say = say
-
-    @classmethod
-    async def find(
-        cls, settings: Settings, address: str | None, name: str, *, say: Say, worker: bool = True
-    ) -> Self:
-        """The run with an id, an unambiguous part of one, or `last`. With `worker`, an embedded server gets a
-        worker for it."""
-        connection, run_id = await connect_to_run(settings, address, name, worker=worker, say=say)
-        return cls(settings, connection, run_id, say=say)
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"

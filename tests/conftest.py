@@ -192,6 +192,6 @@ def library(tmp_path: Path) -> str:
 async def embedded_client(home: Path) -> Client:
     """A client of an embedded server in a home of its own, without a worker."""
     from activities.settings import Settings
-    from client.connect import connect
+    from client.api import Determinator
 
-    return (await connect(Settings(), worker=False)).client
+    return (await Determinator(Settings()).connect(worker=False)).client

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from temporalio.client import WorkflowFailureError
 
@@ -16,14 +16,16 @@ from activities.report.archive import Archive, Version, newest, standings
 from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.connect import connect_to_run
-from client.connection import Connection, Say
+from client.connection import Connection
 from client.failures import NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
 from client.reports.load import NoReport, load_report, stored_report
 from client.runs.query import evidence_index, iterations, outcome, query, read_events
 from workflows.event_types import AgentEvent
 from workflows.types import PlanView
+
+if TYPE_CHECKING:
+    from client.api import Determinator
 
 PATIENCE_SECONDS = 20.0
 """How long to wait for a worker that is starting."""
@@ -60,16 +62,15 @@ class Finished:
         return [{**line, "standing": current.get(line["evidence_id"], line["standing"])} for line in lines]
 
 
-async def find_finished(
-    settings: Settings, address: str | None, name: str, say: Say, *, whole: bool = True
-) -> Finished:
+async def find_finished(client: "Determinator", name: str, *, whole: bool = True) -> Finished:
     """The finished run that a name stands for. `whole` asks for events and plan as well.
 
     Without a server, or when the server no longer knows the run, the store is searched for it. Raises
     NoReport when the run has not ended or left none, NoSuchRun, NoConnection and StoreError.
     """
+    settings = client.settings
     try:
-        connection, run_id = await connect_to_run(settings, address, name, say=say)
+        run = await client.run(name)
     except SeveralRuns:
         raise
     except (NoConnection, NoSuchRun) as error:
@@ -77,10 +78,10 @@ async def find_finished(
         report = await report_in_store(archive, name, error)
         gone = isinstance(error, NoConnection)
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
-        say(f"{why}; what follows is what the evidence store has")
+        client.say(f"{why}; what follows is what the evidence store has")
         missing = f"Its events, its plan and the history of its iterations are missing: {why}."
         return await _complete(archive, _published(report, (missing,)), None)
-    answers, refs = await _ask(settings, connection, run_id, whole=whole)
+    answers, refs = await _ask(settings, run.connection, run.id, whole=whole)
     return await _complete(Archive(settings.evidence_url), answers, refs)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -21,10 +21,12 @@ from activities.report.check_bundle import SUMS, check_sums
 from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.connection import Say
 from client.failures import BadInput
 from client.reports.bundle import CHECK, EVIDENCE, REPORT, check_script, compare
 from client.reports.finished import find_finished
+
+if TYPE_CHECKING:
+    from client.api import Determinator
 
 MAX_BYTES = 512 * 1024 * 1024
 """Of everything that is read of one report, unpacked: more is no report."""
@@ -240,7 +242,7 @@ class Verification:
 
 
 async def verify_report(
-    settings: Settings, address: str | None, target: str, path: Path | None, given: bytes | None, say: Say
+    client: "Determinator", target: str, path: Path | None, given: bytes | None
 ) -> Verification:
     """Check a run's report, a JSON file of one, or what `export` made. A file is checked against `given`, the
     JSON lines of the file `path`, else against `evidence.jsonl` beside it, else against this machine's store.
@@ -248,12 +250,12 @@ async def verify_report(
     if is_file_name(target):
         parcel = await asyncio.to_thread(open_parcel, Path(target))
     else:
-        run = await find_finished(settings, address, target, say, whole=False)
+        run = await find_finished(client, target, whole=False)
         wrong = tuple(f"the stored text of {name} is damaged" for name in run.damaged)
         parcel = Parcel(run.report, [dict(line) for line in run.lines()], wrong)
     lines = read_lines(given, str(path)) if given is not None else parcel.lines
     if lines is None:
-        lines = await _stored_lines(settings, parcel.report)
+        lines = await _stored_lines(client.settings, parcel.report)
     return Verification(examine(parcel.report, lines), parcel, len(lines))
 
 

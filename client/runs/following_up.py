@@ -19,22 +19,18 @@ from client.runs.history import request_of
 if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
-    from client.connection import Say
+    from client.api import Determinator
     from client.runs.request import AskOptions
     from workflows.types import ResearchRequest
 
 MODEL_OPTIONS = ("model", "fallback", "effort")
 
 
-async def earlier_request(
-    settings: "Settings", address: str | None, run_id: str, say: "Say"
-) -> "ResearchRequest | None":
+async def earlier_request(client: "Determinator", run_id: str) -> "ResearchRequest | None":
     """What a finished run was asked; None where no server knows it, or its input cannot be decrypted."""
-    from client.connect import connect_to_run
-
     try:
-        connection, found = await connect_to_run(settings, address, run_id, say=say)
-        return await readable_request(connection.client, found)
+        run = await client.run(run_id)
+        return await readable_request(run.connection.client, run.id)
     except (NoConnection, NoSuchRun):
         return None
 
@@ -114,18 +110,14 @@ def over(options: Mapping[str, Any], earlier: "AskOptions") -> "AskOptions":
 
 
 async def request_of_follow_up(
-    settings: "Settings",
-    address: str | None,
-    report: "Report",
-    question: str,
-    options: Mapping[str, Any],
-    say: "Say",
+    client: "Determinator", report: "Report", question: str, options: Mapping[str, Any]
 ) -> "ResearchRequest":
     """The request of a question that follows up the run of a report. Raises BadInput, NotPermitted,
     RPCError."""
     from client.runs.request import build_request
 
-    earlier = await earlier_request(settings, address, report.run_id, say)
+    settings = client.settings
+    earlier = await earlier_request(client, report.run_id)
     if earlier is None:
         return build_request(settings, question, over(options, options_of_report(settings, report, options)))
     taken = options_of_request(settings, report.run_id, earlier)

@@ -15,7 +15,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 def send(home: Path, rate: float, requests: int, seconds: float, sent: Path, leased: bool = False) -> None:
-    """A process that sends requests, each answered after so many seconds, `leased` as a worker that holds a gate."""
+    """A process that sends requests, each answered after so many seconds; `leased`: it holds a gate."""
     import asyncio
 
     async def run() -> None:

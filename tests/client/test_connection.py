@@ -13,7 +13,7 @@ from temporalio.service import GrpcCompression
 
 from activities.private_files import write_whole
 from activities.settings import Settings, user_config_path
-from client.connect import connect
+from client.api import Determinator
 from client.connection import compression, configured, open_client, plain_address
 from client.embedded.binary import NoServerBinary, check_binary, find_temporal, free_port
 from client.failures import BadConnectionSettings, NoConnection
@@ -110,7 +110,7 @@ async def test_the_address_of_the_configuration_file_is_used(
     home: Path, dev_server: str, temporal_client: Client
 ) -> None:
     configure(f'[temporal]\naddress = "{dev_server}"\n')
-    connection = await connect(Settings())
+    connection = await Determinator(Settings()).connect()
     assert (connection.embedded, connection.address) == (False, dev_server)
     assert not (home / "state").exists()
 
@@ -134,7 +134,7 @@ async def test_a_silent_address_is_reported_within_the_time_given() -> None:
 async def test_a_configured_server_is_used_and_nothing_is_started(
     home: Path, dev_server: str, temporal_client: Client
 ) -> None:
-    connection = await connect(Settings(), dev_server)
+    connection = await Determinator(Settings(), address=dev_server).connect()
     assert not connection.embedded
     assert not (home / "state").exists()
     assert connection.link("ask-x") is None

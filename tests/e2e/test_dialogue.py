@@ -78,7 +78,7 @@ async def on_the_page(run_id: str, text: str) -> str:
 
     async with Determinator() as client:
         actions = Actions(Access(client, shared=False))
-        return await actions.tell(run_id, text, gr.Request(username=None))
+        return await actions.on(actions.tell)(gr.Request(username=None), run_id, text)
 
 
 async def disputed_on_the_page(run_id: str, sentence: str) -> list[str]:
@@ -94,9 +94,9 @@ async def disputed_on_the_page(run_id: str, sentence: str) -> list[str]:
         offered: Any = await look.report(run_id, user)
         assert sentence in [name for _, name in offered[-1].choices]
         said = [
-            await actions.dispute(run_id, sentence, "table 2 says otherwise", user),
-            await actions.keep(run_id, sentence, "it does not", user),
-            await actions.uphold(run_id, sentence, "", user),
+            await actions.on(actions.dispute)(user, run_id, sentence, "table 2 says otherwise"),
+            await actions.on(actions.decide(upheld=False))(user, run_id, sentence, "it does not"),
+            await actions.on(actions.decide(upheld=True))(user, run_id, sentence, ""),
         ]
         assert (await look.report(run_id, user))[0] != offered[0]  # the frame loads the later version
         return said

@@ -20,7 +20,7 @@ from activities.private_files import WeakKey
 from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.library import LibrarySource
-from client.connect import connect
+from client.api import Determinator
 from client.runs.start import run_id_of, signed, signing_key, start
 from tests.activities.test_search import one
 from worker.resources import LateModel
@@ -169,7 +169,7 @@ def test_a_signature_does_not_change_the_id_of_a_run(tmp_path: Path) -> None:
 async def test_a_client_of_the_server_can_read_no_folder(home: Path, private: Path) -> None:
     """The whole way: a raw start is refused with the reason, that of the command line is answered."""
     settings = Settings()
-    connection = await connect(settings)
+    connection = await Determinator(settings).connect()
     client: Client = connection.client
     request = ResearchRequest(
         question="What does the diary say of aspirin?",

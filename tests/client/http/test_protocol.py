@@ -42,8 +42,10 @@ def whole(output: Output, status: str) -> dict[str, object]:
 
 def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_without_a_gap() -> None:
     works = [
-        Reference.model_construct(number=1, evidence_id="pmid:1", title="One", url="https://example.org/1"),
-        Reference.model_construct(number=2, evidence_id="file:2", title="Two", url=None),
+        Reference.model_construct(
+            number=1, evidence_id="pmid:1", source="pubmed", title="One", url="https://example.org/1"
+        ),
+        Reference.model_construct(number=2, evidence_id="file:2", source="library", title="Two", url=None),
     ]
     words = f"# Answer\n\n{'It lowers the risk [1, 2]. ' * 200}"
     text = output_text(words, [*annotations(words, works)])
