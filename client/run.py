@@ -16,7 +16,7 @@ from activities.evidence_store import EvidenceStore
 from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
-from client.connection import Connection, Say
+from client.connection import Connection, Say, quiet
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
 from client.reports.load import latest_report
@@ -79,7 +79,7 @@ class Run:
         connection: Connection,
         run_id: str,
         *,
-        say: Say,
+        say: Say = quiet,
         attached: bool = False,
         earlier: str = "",
     ) -> None:
@@ -158,11 +158,7 @@ class Run:
         """Show it until its end, from the event after that number on, whatever happens to server and worker
         meanwhile; see `Follower` for `at_gate`."""
         refuse_older(await self.row())
-        follower = Follower(self.settings, self.connection, self.id, display, after, at_gate)
-        try:
-            return await follower.follow()
-        finally:
-            self.connection = follower.connection
+        return await Follower(self, display, after, at_gate).follow()
 
     # its results
 

@@ -97,13 +97,13 @@ async def follow_run(
 ) -> int:
     """Follow to the end, save the report and print where; return the exit code. With `event_lines`, every
     event goes to stdout as a line of JSON, and so does the outcome."""
-    from client.cli.gate import Detached, GateDialog, interactive
+    from client.cli.gate import Detached, ask_at_gate, interactive
     from client.runs.display import EventLines, open_display
 
     # `main` disabled it; what was imported stays, and need not be looked through
     gc.freeze()
     gc.enable()
-    dialog = GateDialog(run.settings) if interactive() and not as_json else None
+    dialog = ask_at_gate if interactive() and not as_json else None
     ending = asyncio.create_task(asyncio.to_thread(import_for_the_end, writes=output is not None))
     try:
         with EventLines(print_json_line) if event_lines else open_display(run.id) as display:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import (
@@ -25,8 +25,6 @@ from temporalio.exceptions import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import StoreError
-from activities.settings import Settings
-from client.connection import Connection
 from client.embedded.home import Places, WorkerNote, read_note
 from client.embedded.locks import is_held
 from client.embedded.processes import last_lines
@@ -40,6 +38,9 @@ from client.runs.rewinding import REWOUND
 from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
+
+if TYPE_CHECKING:
+    from client.run import Run
 
 POLL_SECONDS = 0.4
 """Least time between two looks at a run."""
@@ -63,7 +64,7 @@ REWIND_SECONDS = 30.0
 UNREACHABLE_STATUSES = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 
 
-AtGate = Callable[[Connection, Progress], Awaitable[None]]
+AtGate = Callable[["Run", Progress], Awaitable[None]]
 """Asks a person about the gate at which a run waits."""
 
 
@@ -78,20 +79,10 @@ class Ended:
 class Follower:
     """Follows one run. Raises NoConnection when the server stays away, NoSuchRun."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        connection: Connection,
-        run_id: str,
-        display: Display,
-        after: int = 0,
-        at_gate: AtGate | None = None,
-    ) -> None:
+    def __init__(self, run: "Run", display: Display, after: int = 0, at_gate: AtGate | None = None) -> None:
         """`at_gate` is called once for each gate at which the run waits; without it, a message says how to
-        answer."""
-        self._settings = settings
-        self._connection = connection
-        self._run_id = run_id
+        answer. The connection of the run is another one after a restart of the server."""
+        self._run = run
         self._display = display
         self._after = after
         self._at_gate = at_gate
@@ -109,11 +100,6 @@ class Follower:
         """Run id of the execution whose events were shown last."""
         self._rewinds = set[tuple[int, str]]()
         """Position and time of each rewind that is part of the run."""
-
-    @property
-    def connection(self) -> Connection:
-        """The connection in use: another one after a restart of the server."""
-        return self._connection
 
     async def follow(self) -> Ended:
         """Show the run until it ends."""
@@ -141,8 +127,8 @@ class Follower:
                 ending.cancel()
 
     async def _end(self) -> Ended:
-        handle: WorkflowHandle[Any, Outcome] = self._connection.client.get_workflow_handle(
-            self._run_id, result_type=Outcome
+        handle: WorkflowHandle[Any, Outcome] = self._run.connection.client.get_workflow_handle(
+            self._run.id, result_type=Outcome
         )
         try:
             return Ended(outcome=await handle.result())
@@ -156,7 +142,7 @@ class Follower:
         execution was terminated."""
         deadline = time.monotonic() + REWIND_SECONDS
         while time.monotonic() < deadline:
-            if (await describe(self._connection.client, self._run_id)).status != "terminated":
+            if (await describe(self._run.connection.client, self._run.id)).status != "terminated":
                 return True
             if not reason.startswith(REWOUND):
                 return False
@@ -171,15 +157,15 @@ class Follower:
         the same afterwards. `execution` is the one that was there a moment ago. Raises NoAnswer, NoSuchRun,
         RPCError, StoreError.
         """
-        client = self._connection.client
-        handle = client.get_workflow_handle(self._run_id)
+        client = self._run.connection.client
+        handle = client.get_workflow_handle(self._run.id)
         while True:
             execution = execution or (await handle.describe()).run_id
             if execution == self._execution:
-                events = await read_events(client, self._settings, self._run_id, self._after, until)
+                events = await read_events(client, self._run.settings, self._run.id, self._after, until)
                 rewinds, after = self._rewinds, self._after
             else:
-                events = await read_events(client, self._settings, self._run_id)
+                events = await read_events(client, self._run.settings, self._run.id)
                 rewinds = {(event.seq, event.timestamp) for event in events if event.type == "rewound"}
                 new = {seq for seq, _ in rewinds - self._rewinds} if self._execution else set()
                 after = min((self._after, *(seq - 1 for seq in new)))
@@ -193,7 +179,7 @@ class Follower:
     async def _has_moved(self) -> bool:
         """Whether the run may answer otherwise than at the last look. Its state follows from its history;
         describing it costs the server little and the worker nothing."""
-        described = await description(self._connection.client, self._run_id)
+        described = await description(self._run.connection.client, self._run.id)
         position = (described.run_id or "", described.history_length) if described else None
         now = time.monotonic()
         if position == self._position and now - self._queried_at < REFRESH_SECONDS:
@@ -227,11 +213,11 @@ class Follower:
                 await self._keep_alive()
 
     async def _show(self) -> None:
-        client = self._connection.client
+        client = self._run.connection.client
         if not await self._has_moved():
             return
         try:
-            seen = await progress(client, self._run_id)
+            seen = await progress(client, self._run.id)
             if seen.last_seq != self._after:
                 self._show_events(
                     await self._new_events(seen.last_seq, self._position[0] if self._position else None)
@@ -251,7 +237,7 @@ class Follower:
                 self._asking = True
                 try:
                     with self._display.suspended():
-                        await self._at_gate(self._connection, seen)
+                        await self._at_gate(self._run, seen)
                 finally:
                     self._asking = False
         self._gate = seen.waiting_for
@@ -281,7 +267,7 @@ class Follower:
 
     async def _is_same(self) -> bool:
         """Whether the execution is the one whose events were shown last."""
-        handle = self._connection.client.get_workflow_handle(self._run_id)
+        handle = self._run.connection.client.get_workflow_handle(self._run.id)
         return (await handle.describe()).run_id == self._execution
 
     def _show_events(self, events: list[AgentEvent]) -> None:
@@ -291,10 +277,10 @@ class Follower:
 
     async def _keep_alive(self) -> None:
         """Start the embedded processes again when their supervisor has ended."""
-        if not self._connection.embedded or time.monotonic() - self._looked_at < ALIVE_SECONDS:
+        if not self._run.connection.embedded or time.monotonic() - self._looked_at < ALIVE_SECONDS:
             return
         self._looked_at = time.monotonic()
-        places = Places(self._settings.home)
+        places = Places(self._run.settings.home)
         try:
             places.check_space()
         except OSError as error:
@@ -302,8 +288,8 @@ class Follower:
         if not is_held(places.lock):
             await self._restart()
             return
-        note = places.note_of(self._connection.task_queue, self._settings.task_queue)
-        if self._connection.served and (worker := read_note(note, WorkerNote)):
+        note = places.note_of(self._run.connection.task_queue, self._run.settings.task_queue)
+        if self._run.connection.served and (worker := read_note(note, WorkerNote)):
             if worker.failure:
                 raise keeps_ending("worker", places.worker_log)
             if worker.ended:
@@ -312,16 +298,16 @@ class Follower:
     async def _restart(self) -> None:
         self._restarts += 1
         if self._restarts > MAX_RESTARTS:
-            raise keeps_ending("server", Places(self._settings.home).server_log)
-        note, queue = self._display.note, self._connection.task_queue
+            raise keeps_ending("server", Places(self._run.settings.home).server_log)
+        note, queue = self._display.note, self._run.connection.task_queue
         note("the background processes have ended; starting them again, nothing is lost")
-        connection = await start_embedded(self._settings, worker=False, say=note)
-        self._connection = await serve(self._settings, connection, queue, running=True, say=note)
+        connection = await start_embedded(self._run.settings, worker=False, say=note)
+        self._run.connection = await serve(self._run.settings, connection, queue, running=True, say=note)
 
     async def _reconnect(self, away_since: float, error: RPCError) -> None:
         if time.monotonic() - away_since > PATIENCE_SECONDS:
             raise NoConnection(
-                f"the server at {self._connection.address} is gone: {error.message}"
+                f"the server at {self._run.connection.address} is gone: {error.message}"
             ) from error
         await asyncio.sleep(1)
 

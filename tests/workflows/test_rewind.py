@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
+import client.run
 from activities.contracts.step import Role
 from activities.settings import Settings
 from client.connection import Connection
@@ -197,7 +198,9 @@ async def test_who_follows_a_run_follows_it_back(live: Stage, tmp_path: Path, mo
     recorder = Recorder()
     connection = Connection(live.client, embedded=False, address="")
     settings = Settings(home=tmp_path, store_url=str(tmp_path / "evidence"))
-    following = asyncio.create_task(Follower(settings, connection, run.handle.id, recorder).follow())
+    following = asyncio.create_task(
+        Follower(client.run.Run(settings, connection, run.handle.id), recorder).follow()
+    )
     loop = live.child(run, "s1") if mode == "deep" else run
     await loop.until(lambda p: p.phase == "judging")
     await until(lambda: asyncio.sleep(0, recorder.seen), lambda seen: len(seen) > 3)

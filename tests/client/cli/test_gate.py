@@ -6,8 +6,9 @@ import pytest
 
 from activities.settings import Settings
 from client.cli import gate
-from client.cli.gate import GateDialog
+from client.cli.gate import ask_at_gate
 from client.connection import Connection
+from client.run import Run
 from tests.workflows.conftest import Stage
 from tests.workflows.conftest import stage as stage  # the fixture
 from tests.workflows.test_people import at_the_candidates
@@ -30,7 +31,7 @@ async def test_candidates_are_chosen_at_the_prompt_by_number_or_name(
     run = await at_the_candidates(stage)
     left = types(monkeypatch, "?", "e", "penicillin", "e", "3, Aspirin")
     connection = Connection(stage.client, embedded=False, address="")
-    await GateDialog(Settings())(connection, await run.progress())
+    await ask_at_gate(Run(Settings(), connection, run.handle.id), await run.progress())
     assert not list(left)
     shown = capsys.readouterr().err
     assert "  1  metformin" in shown

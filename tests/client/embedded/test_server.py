@@ -26,6 +26,7 @@ from client.embedded.namespace import ATTRIBUTES, RETENTION, register_attributes
 from client.embedded.processes import MAX_DEATHS, end_orphans
 from client.embedded.server import start_embedded, stop_embedded
 from client.failures import NoConnection
+from client.run import Run
 from client.runs.display import Display
 from client.runs.follow import Follower
 from tests.client.harness import determinator, living, processes_of, wait_until
@@ -255,7 +256,7 @@ async def test_a_full_disk_is_named_in_one_line(home: Path, monkeypatch: pytest.
         await start_embedded(Settings(), worker=False)
     found = check_home(Settings())
     assert (found.state, "free some space" in found.message) == ("fail", True)
-    follower = Follower(Settings(), connection, "ask-a", cast(Display, None))
+    follower = Follower(Run(Settings(), connection, "ask-a"), cast(Display, None))
     with pytest.raises(NoConnection, match="no space left"):
         await follower._keep_alive()
 

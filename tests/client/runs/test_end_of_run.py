@@ -6,6 +6,7 @@ from typing import Self, cast
 import pytest
 from temporalio.client import Client
 
+import client.run
 from activities.settings import Settings
 from client.connection import Connection
 from client.failures import NoAnswer
@@ -47,7 +48,7 @@ class Run:
 
     def follower(self, at_gate: follow.AtGate | None = None) -> Follower:
         connection = Connection(cast("Client", self), embedded=False, address="127.0.0.1:1")
-        return Follower(Settings(), connection, "ask-1", PlainLines(), at_gate=at_gate)
+        return Follower(client.run.Run(Settings(), connection, "ask-1"), PlainLines(), at_gate=at_gate)
 
 
 async def always(_: Follower) -> bool:

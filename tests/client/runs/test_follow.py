@@ -10,6 +10,7 @@ from temporalio.client import Client
 
 from activities.settings import Settings
 from client.connection import Connection
+from client.run import Run
 from client.runs import follow
 from client.runs.display import PlainLines
 from tests.client.runs.test_calls import progress
@@ -74,6 +75,6 @@ async def test_a_run_is_queried_when_something_has_happened(
     monkeypatch.setattr(follow, "POLL_SECONDS", 0.0)
     monkeypatch.setattr(follow, "REFRESH_SECONDS", 3600.0)
     connection = Connection(cast(Client, server), embedded=False, address="")
-    ended = await follow.Follower(Settings(home=tmp_path), connection, "r", PlainLines()).follow()
+    ended = await follow.Follower(Run(Settings(home=tmp_path), connection, "r"), PlainLines()).follow()
     assert ended.outcome is not None
     assert (server.looks, server.queries) == (LOOKS, queries)
