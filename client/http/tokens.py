@@ -7,20 +7,17 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-import structlog
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from activities.contracts.evidence import Frozen
 from activities.private_files import write_whole
 from client.access import RUNS_AN_HOUR
 from client.failures import BadInput
-from client.web.users import version_of
-
-log = structlog.get_logger()
+from client.web.users import ReadAgain
 
 Scope = Literal["ask", "read", "decide"]
 """`ask` starts and cancels runs, `read` reads them, `decide` answers gates and tells a run what to do."""
@@ -48,42 +45,29 @@ _FILE = TypeAdapter(dict[str, Token])
 
 
 class TokenFile:
-    """The tokens of a JSON file, name -> `Token`, read again when it changes; or one without a file."""
+    """The tokens of a JSON file, name -> `Token`, or one without a file."""
 
-    def __init__(self, tokens: Mapping[str, Token], path: Path | None = None) -> None:
-        self._tokens = dict(tokens)
-        self._path = path
-        self._version = version_of(path)
+    def __init__(self, tokens: Callable[[], Mapping[str, Token]], *, shared: bool) -> None:
+        """`shared`: users are told apart."""
+        self._tokens = tokens
+        self.shared = shared
 
     @classmethod
     def read(cls, path: Path) -> "TokenFile":
         """Raises BadInput."""
-        return cls(_tokens_in(path), path)
+        return cls(ReadAgain(path, _tokens_in), shared=True)
 
     @classmethod
     def of_owner(cls, text: str) -> "TokenFile":
         """One token of the user of this process, who may do everything."""
-        return cls({"owner": Token(sha256=_digest(text), user="")})
-
-    @property
-    def shared(self) -> bool:
-        """Whether users are told apart."""
-        return self._path is not None
+        own = {"owner": Token(sha256=_digest(text), user="")}
+        return cls(lambda: own, shared=False)
 
     def token(self, text: str) -> Token | None:
         """What this text allows; None for what is no token."""
-        version = version_of(self._path)
-        if self._path is not None and version != self._version:
-            try:
-                self._tokens = _tokens_in(self._path)
-            except BadInput as error:
-                log.warning("tokens_unreadable", reason=str(error))
-                self._tokens = {}
-            self._version = version
         digest = _digest(text)
-        return next(
-            (token for token in self._tokens.values() if hmac.compare_digest(token.sha256, digest)), None
-        )
+        tokens = self._tokens().values()
+        return next((token for token in tokens if hmac.compare_digest(token.sha256, digest)), None)
 
 
 def add_token(path: Path, name: str, scopes: tuple[Scope, ...], max_cost: float | None) -> str:

@@ -7,7 +7,6 @@ every change goes through Gradio's own queue or a form of this site.
 
 import hmac
 from collections.abc import Awaitable, Callable
-from html import escape
 from typing import Any
 
 import httpx2
@@ -17,21 +16,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from joserfc.errors import JoseError
 
 from client.access import LOCAL_USER, SIGN_INS_A_MINUTE, RateLimit
+from client.web.rendering import rendered
 from client.web.sessions import Sessions
 from client.web.users import Provider, UserList
 
 UNAVAILABLE = "the provider cannot be reached; try again"
 Next = Callable[[Request], Awaitable[Response]]
-
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Determinator: sign in</title><link rel="stylesheet" href="/web.css"><main class="sign-in">
-<h1>Determinator</h1>{problem}{password}{provider}</main></html>"""
-NAME_FORM = """<form method="post" action="/sign-in"><label for="name">Name</label>
-<input id="name" name="name" autocomplete="username" required><label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
-<button>Sign in</button></form>"""
-PROVIDER_LINK = """<p><a class="button" href="/sign-in/provider">Sign in with {issuer}</a></p>"""
 
 
 class SignIn:
@@ -69,14 +59,13 @@ class SignIn:
     async def _form(self, problem: str = "", status: int = 200) -> HTMLResponse:
         if not self.is_needed:
             problem = problem or "open the address that `determinator web` printed: it holds the token"
-        return HTMLResponse(
-            PAGE.format(
-                problem=f'<p role="alert">{escape(problem)}</p>' if problem else "",
-                password=NAME_FORM if self._users else "",
-                provider=PROVIDER_LINK.format(issuer=escape(self._provider.issuer)) if self._provider else "",
-            ),
-            status_code=status,
+        page = rendered(
+            "sign_in",
+            problem=problem,
+            passwords=self._users is not None,
+            issuer=self._provider.issuer if self._provider else "",
         )
+        return HTMLResponse(page, status_code=status)
 
     async def _with_password(
         self, request: Request, name: str = Form(max_length=200), password: str = Form(max_length=1000)

@@ -10,10 +10,11 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import structlog
 
@@ -21,6 +22,7 @@ from activities.private_files import write_whole
 from client.failures import BadInput
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 SCRYPT_N = 2**14
 SCRYPT_R = 8
@@ -61,21 +63,39 @@ def verifies(password: str, hashed: str) -> bool:
     return kind == "scrypt" and hmac.compare_digest(actual, expected)
 
 
-class UserList:
-    """Users of a JSON file: name -> hash of the password. A file that is changed is read again."""
+class ReadAgain(Generic[T]):
+    """The entries of a file by name, read again when the file changes; none while it cannot be used."""
 
-    def __init__(
-        self, users: Mapping[str, str], path: Path | None = None, version: tuple[int, ...] = ()
-    ) -> None:
-        self._users = dict(users)
+    def __init__(self, path: Path, read: Callable[[Path], Mapping[str, T]]) -> None:
+        """Raises BadInput."""
         self._path = path
-        self._version = version
+        self._read = read
+        self._version = version_of(path)  # before it is read: a change in between is seen
+        self._entries = read(path)
+
+    def __call__(self) -> Mapping[str, T]:
+        """The entries as the file has them now."""
+        version = version_of(self._path)
+        if version != self._version:
+            try:
+                self._entries = self._read(self._path)
+            except BadInput as error:
+                log.warning("unreadable", reason=str(error))
+                self._entries = {}
+            self._version = version
+        return self._entries
+
+
+class UserList:
+    """Users: name -> hash of the password."""
+
+    def __init__(self, users: Callable[[], Mapping[str, str]]) -> None:
+        self._users = users
 
     @classmethod
     def read(cls, path: Path) -> "UserList":
-        """Raises UserListError."""
-        version = version_of(path)  # before it is read: a change in between is seen
-        return cls(_users_in(path), path, version)
+        """The users of a JSON file. Raises UserListError."""
+        return cls(ReadAgain(path, _users_in))
 
     def accepts(self, name: str, password: str) -> str | None:
         """The hash that was checked, where this is a user and the password; else None."""
@@ -83,26 +103,17 @@ class UserList:
         return hashed if verifies(password, hashed or _nobody()) else None
 
     def hash_of(self, name: str) -> str | None:
-        """The hash of a user's password, as the file has it now; None for who is no user. Nobody is one while
-        the file cannot be used."""
-        version = version_of(self._path)
-        if version != self._version:
-            try:
-                self._users = _users_in(self._path) if self._path else self._users
-            except UserListError as error:
-                log.warning("users_unreadable", reason=str(error))
-                self._users = {}
-            self._version = version
-        return self._users.get(name)
+        """The hash of a user's password, as the list has it now; None for who is no user."""
+        return self._users().get(name)
 
 
-def version_of(path: Path | None) -> tuple[int, ...]:
+def version_of(path: Path) -> tuple[int, ...]:
     """What changes when a file does; nothing for one that is not there."""
     try:
-        found = path.stat() if path else None
+        found = path.stat()
     except OSError:
-        found = None
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if found else ()
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _users_in(path: Path) -> dict[str, str]:

@@ -45,7 +45,7 @@ def page(sign_in: SignIn) -> TestClient:
 
 
 def listed() -> SignIn:
-    return SignIn(UserList({"ada": hash_of(PASSWORD)}))
+    return SignIn(UserList({"ada": hash_of(PASSWORD)}.copy))
 
 
 def test_a_password_is_stored_as_a_salted_hash_only(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_the_token_opens_a_page_without_sign_in_and_leaves_the_address() -> None
 
 
 def test_the_token_opens_no_page_that_has_users() -> None:
-    sign_in = SignIn(UserList({"ada": hash_of(PASSWORD)}), token=TOKEN)
+    sign_in = SignIn(UserList({"ada": hash_of(PASSWORD)}.copy), token=TOKEN)
     client = page(sign_in)
     client.get(f"/?token={TOKEN}")
     assert client.get("/").headers["location"] == "/sign-in"
