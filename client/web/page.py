@@ -2,7 +2,7 @@
 
 import html
 import os
-from functools import partial
+from collections.abc import Awaitable, Callable
 
 import gradio as gr
 from gradio.components import Component
@@ -55,7 +55,7 @@ def build_page(access: Access) -> gr.Blocks:
             [run_id, further.question],
             [run_id, further.message, further.question, view["timer"]],
         ).then(None, [run_id], None, js=INTO_ADDRESS)
-        earlier.select(partial(list_runs, access), None, [listed])
+        earlier.select(runs_of(access), None, [listed])
         look = Look(access)
 
         def opened(request: gr.Request) -> tuple[str, object]:
@@ -67,12 +67,16 @@ def build_page(access: Access) -> gr.Blocks:
     return page
 
 
-async def list_runs(access: Access, request: gr.Request) -> str:
+def runs_of(access: Access) -> Callable[[gr.Request], Awaitable[str]]:
     """The runs of a user as a table of links."""
-    try:
-        return rendered("runs", rows=await access.runs(user_of(request.username)))
-    except EXPECTED as error:
-        return f"<p>{html.escape(line_of(error))}</p>"
+
+    async def listed(request: gr.Request) -> str:
+        try:
+            return rendered("runs", rows=await access.runs(user_of(request.username)))
+        except EXPECTED as error:
+            return f"<p>{html.escape(line_of(error))}</p>"
+
+    return listed
 
 
 class Asking:
