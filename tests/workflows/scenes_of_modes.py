@@ -1,7 +1,6 @@
 """Scenes whose histories are recorded: the other modes."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from unittest.mock import patch
 
 from activities import own_step_activity
@@ -10,21 +9,12 @@ from activities.contracts.plan import TeamLedger
 from activities.extractive import manage
 from activities.own_step_activity import CodeStep, OwnStepInput, OwnStepOutput
 from tests.workflows.conftest import Run, Stage, a_request
+from tests.workflows.graph.graphs import a_graph
 from tests.workflows.recording import first_run, keep
 from tests.workflows.script import PROFILE, takes
 from tests.workflows.test_replay import RUN_ID
 from workflows.graph import library
-from workflows.graph.definition import (
-    AgentNode,
-    CodeNode,
-    DecisionNode,
-    Edge,
-    GraphDefinition,
-    Node,
-    ParallelNode,
-    RoleNode,
-    StateNode,
-)
+from workflows.graph.definition import AgentNode, CodeNode, Node, RoleNode
 
 
 async def simple(stage: Stage) -> None:
@@ -67,42 +57,15 @@ async def hierarchical(stage: Stage) -> None:
     await keep("hierarchical-sub-team", stage.child(run, "s1"))
 
 
-def branching() -> GraphDefinition:
-    """Searches for what the judge recommends, and forms hypotheses beside the judgement."""
-    return GraphDefinition(
-        name="branching",
-        entry="begin",
-        nodes={
-            "begin": StateNode(action="begin_iteration"),
-            "wanted": StateNode(action="search_recommended"),
-            "select": AgentNode(step="select_tools"),
-            "search": ParallelNode(run="execute_tools"),
-            "think": ParallelNode(),
-            "judge": AgentNode(step="judge"),
-            "hypothesize": AgentNode(step="hypothesize"),
-            "again": DecisionNode(budget="iterations"),
-            "write": AgentNode(step="writer"),
-        },
-        edges=(
-            Edge(source="begin", target="wanted"),
-            Edge(source="wanted", target="select"),
-            Edge(source="select", target="search"),
-            Edge(source="search", target="think"),
-            Edge(source="think", target="judge", type="parallel"),
-            Edge(source="think", target="hypothesize", type="parallel"),
-            Edge(source="think", target="again"),
-            Edge(source="again", target="write", type="conditional", when=("sufficient",)),
-            Edge(source="again", target="begin"),
-        ),
-    )
-
-
 async def graph(stage: Stage) -> None:
-    """A graph of one's own with branches and a reviewer's words."""
+    """A graph that searches for what the judge recommends and forms hypotheses beside the judgement; a
+    reviewer speaks."""
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})
     stage.script.before["judge"] = lambda step: takes(30) if step.iteration == 1 else None
     stage.script.sufficient_at = 5
-    definition, limits = branching(), {"max_iterations": 10, "max_tokens": None}
+    line, branches = "begin recommended select search think again", "judge hypothesize"
+    definition = a_graph(line, branches, until="sufficient")
+    limits = {"max_iterations": 10, "max_tokens": None}
     run = await stage.start(a_request("graph", graph=definition, history_events=60, limits=limits), RUN_ID)
     await run.until(lambda p: p.phase in {"judging", "hypothesising"})
     await run.handle.signal("steer", {"text": "older people"})
@@ -116,17 +79,12 @@ async def graph_own(stage: Stage) -> None:
     async def count(_step: OwnStepInput, works: Sequence[Evidence]) -> OwnStepOutput:
         return OwnStepOutput(said=f"{len(works)} works", facts=("a fact",))
 
-    nodes: dict[str, Node] = {
-        "wanted": StateNode(action="search_question"),
-        "select": AgentNode(step="select_tools"),
-        "search": ParallelNode(run="execute_tools"),
-        "judge": AgentNode(step="judge"),
+    own: dict[str, Node] = {
         "count": CodeNode(step="count"),
         "doubt": RoleNode(role="critic"),
         "write": AgentNode(step="writer", prompt="Write for a regulator."),
     }
-    edges = tuple(Edge(source=one, target=other) for one, other in pairwise(nodes))
-    definition = GraphDefinition(name="own", entry="wanted", nodes=nodes, edges=edges)
+    definition = a_graph("wanted select search judge count doubt", own=own)
     stage.script.unpaywall = True
     with (
         patch.object(own_step_activity, "code_steps", lambda: {"count": CodeStep("count", count)}),

@@ -14,8 +14,8 @@ from activities.contracts.judge import Cell, JudgeBatch, JudgeInput, Table, Tabl
 from activities.contracts.plan import TeamLedger
 from activities.contracts.write import Extracted, ExtractInput
 from tests.workflows.conftest import Run, Stage, a_request
+from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import MODEL
-from workflows.graph.definition import AgentNode, DecisionNode, Edge, GraphDefinition, ParallelNode, StateNode
 
 QUOTE = "In trial {n} the odds ratio of {outcome} with the drug was {estimate} (95% CI {low} to {high})."
 Numbers = tuple[str, str, str]
@@ -174,30 +174,7 @@ async def test_without_a_model_only_the_users_effects_are_pooled(stage: Stage) -
 
 async def test_a_graph_analyses_where_its_node_says_so_and_only_new_works_again(stage: Stage) -> None:
     trials(stage, same)
-    graph = GraphDefinition(
-        name="statistics",
-        entry="round",
-        nodes={
-            "round": StateNode(action="begin_iteration"),
-            "ask": StateNode(action="search_question"),
-            "select": AgentNode(step="select_tools"),
-            "search": ParallelNode(run="execute_tools"),
-            "judge": AgentNode(step="judge"),
-            "pool": AgentNode(step="analyse"),
-            "again": DecisionNode(budget="iterations"),
-            "end": AgentNode(step="writer"),
-        },
-        edges=(
-            Edge(source="round", target="ask"),
-            Edge(source="ask", target="select"),
-            Edge(source="select", target="search"),
-            Edge(source="search", target="judge"),
-            Edge(source="judge", target="pool"),
-            Edge(source="pool", target="again"),
-            Edge(source="again", target="end", when=("sufficient",)),
-            Edge(source="again", target="round"),
-        ),
-    )
+    graph = a_graph("begin wanted select search judge analyse again", until="sufficient")
     run = await stage.start(a_request("graph", graph=graph, expected="lower"))
     await run.outcome()
     types = [event.type for event in await run.events()]

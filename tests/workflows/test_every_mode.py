@@ -1,6 +1,7 @@
 """What every mode promises: each stop reason leaves one report that says why, people's decisions count, and
 no budget is exceeded. The modes with stories of their own add theirs in files of their own."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -17,8 +18,6 @@ MODES = ("iterative", "simple", "team", "hierarchical", "graph")
 every_mode = pytest.mark.parametrize("mode", MODES)
 LAST_TURN = {"team": "reporter", "graph": "write"}
 """The member or node that writes the report, where turns are events."""
-ENOUGH = {"max_tokens": None}
-"""Limits under which tokens are not what ends a run."""
 
 
 async def ended(stage: Stage, mode: str, stop: StopReason, **request: Any) -> Outcome:
@@ -49,29 +48,85 @@ def within_limits(budget: Any) -> None:
         assert budget.used.cost_microusd <= limits.max_cost_microusd
 
 
-@every_mode
-async def test_sufficient_evidence(stage: Stage, mode: str) -> None:
-    outcome = await ended(stage, mode, "sufficient_evidence")
-    assert outcome.verified_claims > 0
+WRITERS: tuple[Role, ...] = ("writer", "verifier", "editor")
 
 
-@every_mode
-async def test_max_iterations(stage: Stage, mode: str) -> None:
+def recommends_more(stage: Stage) -> None:
+    """A judge whose recommendations never run out."""
+
+    def answer(step: JudgeInput) -> JudgeBatch:
+        at = stage.script.sufficient_at
+        enough = at is not None and step.iteration >= at
+        gaps = () if enough else (f"gap {step.iteration}",)
+        more = (f"more {step.iteration} {step.question}",)
+        return stage.fakes.judged(step, enough=enough, gaps=gaps, recommended_searches=more)
+
+    stage.script.answers["judge"] = answer
+
+
+def never(stage: Stage) -> None:
     stage.script.sufficient_at = None
     recommends_more(stage)
-    limits = {"max_iterations": 3, **ENOUGH}
-    outcome = await ended(stage, mode, "max_iterations_reached", limits=limits)
-    assert outcome.verified_claims > 0
+
+
+def each_judgement_takes(stage: Stage) -> None:
+    never(stage)
+    stage.script.before["judge"] = lambda _: takes(100)
+
+
+def nothing_is_found(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    stage.script.search = lambda _: ()
+
+
+def every_source_is_down(stage: Stage) -> None:
+    def fails(_: SearchTask) -> tuple[()]:
+        raise outage()
+
+    stage.script.search = fails
+
+
+def the_judge_is_down(stage: Stage) -> None:
+    def fails(_: object) -> None:
+        raise down()
+
+    stage.script.before["judge"] = fails
+
+
+WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] = {
+    "sufficient_evidence": (recommends_more, {}, True),
+    "max_iterations_reached": (never, {"max_iterations": 3}, True),
+    "token_budget_exceeded": (never, {"max_tokens": 45_000}, True),
+    "cost_budget_exceeded": (never, {"max_cost_microusd": 70_000}, True),
+    "timeout": (each_judgement_takes, {"max_seconds": 600}, True),
+    "no_new_evidence": (nothing_is_found, {}, False),
+    "judge_unavailable": (the_judge_is_down, {}, True),
+    "all_sources_failed": (every_source_is_down, {}, False),
+}
+"""What happens, within which limits, and whether the report answers."""
 
 
 @every_mode
-async def test_token_budget(stage: Stage, mode: str) -> None:
-    stage.script.sufficient_at = None
-    recommends_more(stage)
-    limits = {"max_iterations": 50, "max_tokens": 45_000}
-    outcome = await ended(stage, mode, "token_budget_exceeded", limits=limits)
-    assert outcome.verified_claims > 0
-    assert any(call.paid for role in WRITERS for call in stage.fakes.of(role))
+@pytest.mark.parametrize("stop", WAYS)
+async def test_each_way_to_end_leaves_one_report_that_says_why(
+    stage: Stage, mode: str, stop: StopReason
+) -> None:
+    happens, limits, answers = WAYS[stop]
+    happens(stage)
+    named = "searched_out" if stop == "no_new_evidence" and mode in ("iterative", "graph") else stop
+    within = {"max_iterations": 50, "max_tokens": None, **limits}
+    outcome = await ended(stage, mode, named, limits=within)
+    assert outcome.answered is answers
+    writing = any(call.paid for role in WRITERS for call in stage.fakes.of(role))
+    if stop == "token_budget_exceeded":
+        assert writing
+    if stop in ("no_new_evidence", "judge_unavailable", "all_sources_failed"):
+        assert stage.fakes.of("judge") == []
+        assert not writing, "no model was paid to make something up"
+    if stop == "judge_unavailable":
+        assert stage.fakes.attempts.count("judge") >= 3
+    if stop == "all_sources_failed":
+        assert {row.status for row in stage.fakes.published[-1].searches} == {"unavailable"}
 
 
 @every_mode
@@ -79,60 +134,9 @@ async def test_token_budget(stage: Stage, mode: str) -> None:
 async def test_a_budget_that_is_spent_early_still_leaves_a_report(
     stage: Stage, mode: str, tokens: int
 ) -> None:
-    stage.script.sufficient_at = None
-    recommends_more(stage)
+    never(stage)
     limits = {"max_iterations": 50, "max_tokens": tokens}
     await ended(stage, mode, "token_budget_exceeded", limits=limits)
-
-
-@every_mode
-async def test_cost_budget(stage: Stage, mode: str) -> None:
-    stage.script.sufficient_at = None
-    recommends_more(stage)
-    limits = {"max_iterations": 50, "max_cost_microusd": 70_000, **ENOUGH}
-    await ended(stage, mode, "cost_budget_exceeded", limits=limits)
-
-
-@every_mode
-async def test_timeout(stage: Stage, mode: str) -> None:
-    stage.script.sufficient_at = None
-    recommends_more(stage)
-    stage.script.before["judge"] = lambda _: takes(100)
-    await ended(stage, mode, "timeout", limits={"max_iterations": 50, "max_seconds": 600, **ENOUGH})
-
-
-@every_mode
-async def test_no_new_evidence(stage: Stage, mode: str) -> None:
-    stage.script.sufficient_at = None
-    stage.script.search = lambda _: ()
-    stop: StopReason = "searched_out" if mode in ("iterative", "graph") else "no_new_evidence"
-    outcome = await ended(stage, mode, stop, limits={"max_iterations": 50, **ENOUGH})
-    assert not outcome.answered
-    assert stage.fakes.of("judge") == []
-
-
-@every_mode
-async def test_judge_unavailable(stage: Stage, mode: str) -> None:
-    def fails(_: object) -> None:
-        raise down()
-
-    stage.script.before["judge"] = fails
-    outcome = await ended(stage, mode, "judge_unavailable")
-    # nothing was made up, and no model was paid to write
-    assert stage.fakes.of("judge") == []
-    assert stage.fakes.attempts.count("judge") >= 3
-    assert not any(call.paid for role in WRITERS for call in stage.fakes.of(role))
-    assert outcome.answered
-
-
-@every_mode
-async def test_all_sources_failed(stage: Stage, mode: str) -> None:
-    def fails(_: SearchTask) -> tuple[()]:
-        raise outage()
-
-    stage.script.search = fails
-    await ended(stage, mode, "all_sources_failed")
-    assert {row.status for row in stage.fakes.published[-1].searches} == {"unavailable"}
 
 
 @every_mode
@@ -225,7 +229,7 @@ async def test_a_long_run_continues_as_new_and_loses_nothing(stage: Stage, mode:
     stage.script.sufficient_at = 5
     recommends_more(stage)
     outcome, report, run = await stage.play(
-        a_request(mode, history_events=50, limits={"max_iterations": 50, **ENOUGH})
+        a_request(mode, history_events=50, limits={"max_iterations": 50, "max_tokens": None})
     )
     assert outcome.stop_reason == "sufficient_evidence"
     assert len(stage.fakes.of("query_parser")) == 1
@@ -233,22 +237,6 @@ async def test_a_long_run_continues_as_new_and_loses_nothing(stage: Stage, mode:
     assert [e.seq for e in events] == list(range(events[0].seq, events[0].seq + len(events)))
     assert report.methodology.iterations >= 1
     assert (await run.budget()).used.tokens == sum(call.usage.tokens for call in stage.fakes.calls)
-
-
-WRITERS: tuple[Role, ...] = ("writer", "verifier", "editor")
-
-
-def recommends_more(stage: Stage) -> None:
-    """A judge whose recommendations never run out."""
-
-    def answer(step: JudgeInput) -> JudgeBatch:
-        at = stage.script.sufficient_at
-        enough = at is not None and step.iteration >= at
-        gaps = () if enough else (f"gap {step.iteration}",)
-        more = (f"more {step.iteration} {step.question}",)
-        return stage.fakes.judged(step, enough=enough, gaps=gaps, recommended_searches=more)
-
-    stage.script.answers["judge"] = answer
 
 
 async def at_its_first_judge(stage: Stage, mode: str, sufficient_at: int | None = 1) -> Any:

@@ -52,7 +52,7 @@ async def test_what_a_tool_finds_becomes_evidence_and_nothing_found_is_no_outage
     assert first.authors == ("Ada Lovelace", "Alan Turing")
     assert second.evidence_id.startswith("doc:")
     assert found.set_aside == 1, "a note without a text cannot be quoted"
-    assert (await asked(notes(), "nothing")).status == "empty"
+    assert (await asked(notes("empty"))).status == "empty"
     assert len((await asked(notes(limit="count"), limit=1)).records) == 1
 
 
@@ -93,7 +93,7 @@ async def test_a_hostile_server_costs_the_worker_neither_time_nor_memory(way: st
 async def test_a_tool_that_cannot_be_called_as_configured_is_refused_by_name() -> None:
     for wrong in ({"arguments": {"count": "many"}}, {"tool": "find"}):
         with pytest.raises(Refused, match=r"\[mcp.notes\]"):
-            await asked(notes(**wrong))
+            await asked(notes("odd", **wrong))
     with pytest.raises(Refused, match="no-such-server"):
         await asked(notes(command=["/usr/bin/no-such-server"]))
 
@@ -105,17 +105,7 @@ def test_what_a_tool_says_of_itself_is_not_told_to_the_step_that_selects_sources
 async def test_a_program_gets_only_the_variables_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-ours")
     monkeypatch.setenv("NOTES_FOLDER", "named")
-    script = (
-        "import os\nfrom mcp.server.mcpserver import MCPServer\ns = MCPServer(name='e')\n"
-        "@s.tool()\ndef env(query: str) -> dict[str, list[str]]:\n"
-        "    return {'all': [f'{k}={v} ' * 3 for k, v in os.environ.items()]}\ns.run('stdio')"
-    )
-    source = McpToolSource(
-        "env",
-        McpSource(
-            command=[sys.executable, "-c", script], variables=["NOTES_FOLDER"], tool="env", items="/all"
-        ),
-    )
+    source = notes("environment", variables=["NOTES_FOLDER"], map={"text": ""})
     seen = "\n".join(record.text for record in (await asked(source, limit=200)).records)
     assert "NOTES_FOLDER=named" in seen
     assert "sk-secret-of-ours" not in seen

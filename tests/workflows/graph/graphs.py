@@ -1,6 +1,7 @@
-"""Strategies for valid graphs, and ways to spoil one."""
+"""Graphs from names, strategies for valid graphs, and ways to spoil one."""
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -18,6 +19,39 @@ from workflows.graph.definition import (
     StateNode,
 )
 from workflows.graph.validation import Code
+
+NODES: Mapping[str, Node] = {
+    "begin": StateNode(action="begin_iteration"),
+    "wanted": StateNode(action="search_question"),
+    "recommended": StateNode(action="search_recommended"),
+    "select": AgentNode(step="select_tools"),
+    "search": ParallelNode(run="execute_tools"),
+    "think": ParallelNode(),
+    "judge": AgentNode(step="judge"),
+    "hypothesize": AgentNode(step="hypothesize"),
+    "analyse": AgentNode(step="analyse"),
+    "again": DecisionNode(budget="iterations"),
+    "write": AgentNode(step="writer"),
+}
+"""What the graphs of tests are made of, by name."""
+
+
+def a_graph(
+    line: str, branches: str = "", until: Condition | None = None, own: Mapping[str, Node] | None = None
+) -> GraphDefinition:
+    """A line of named nodes to the writer. `think`, where it is there, has these branches; `until` makes
+    rounds of the line, which end at its last node, a decision, where the condition holds."""
+    nodes = {name: {**NODES, **(own or {})}[name] for name in (*line.split(), *branches.split(), "write")}
+    names = line.split()
+    edges = [Edge(source=one, target=other) for one, other in pairwise(names)]
+    edges += [Edge(source="think", target=name, type="parallel") for name in branches.split()]
+    if until is None:
+        edges.append(Edge(source=names[-1], target="write"))
+    else:
+        edges.append(Edge(source=names[-1], target="write", type="conditional", when=(until,)))
+        edges.append(Edge(source=names[-1], target=names[0]))
+    return GraphDefinition(name="made", entry=names[0], nodes=nodes, edges=tuple(edges))
+
 
 STEPS: tuple[AgentStep, ...] = ("observe", "evaluate_gaps", "select_tools", "judge", "hypothesize", "analyse")
 ACTIONS: tuple[Action, ...] = ("begin_iteration", "search_question", "search_recommended")

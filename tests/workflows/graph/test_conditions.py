@@ -5,52 +5,12 @@ from typing import Any
 import pytest
 
 from tests.workflows.conftest import Stage, a_request
+from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import takes
 from workflows.graph.conditions import UNLIMITED, Facts, holds
-from workflows.graph.definition import (
-    AgentNode,
-    Comparison,
-    DecisionNode,
-    Edge,
-    Field_,
-    GraphDefinition,
-    GraphView,
-    ParallelNode,
-    StateNode,
-)
+from workflows.graph.definition import Comparison, Field_, GraphView
 
 LEFT: tuple[Field_, ...] = ("tokens_left", "cost_left_usd", "seconds_left")
-
-
-def stops_at(field: Field_, op: Any, value: float) -> GraphDefinition:
-    """Rounds of searches until a condition holds."""
-    return GraphDefinition(
-        name="until",
-        entry="begin",
-        nodes={
-            "begin": StateNode(action="begin_iteration"),
-            "wanted": StateNode(action="search_question"),
-            "select": AgentNode(step="select_tools"),
-            "search": ParallelNode(run="execute_tools"),
-            "judge": AgentNode(step="judge"),
-            "again": DecisionNode(budget="iterations"),
-            "write": AgentNode(step="writer"),
-        },
-        edges=(
-            Edge(source="begin", target="wanted"),
-            Edge(source="wanted", target="select"),
-            Edge(source="select", target="search"),
-            Edge(source="search", target="judge"),
-            Edge(source="judge", target="again"),
-            Edge(
-                source="again",
-                target="write",
-                type="conditional",
-                when=(Comparison(field=field, op=op, value=value),),
-            ),
-            Edge(source="again", target="begin"),
-        ),
-    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +38,8 @@ async def test_a_decision_follows_what_is_used_and_left(
     }
     rounds = []
     for value in (met, unmet):
-        graph = stops_at(field, op, value)
+        until = Comparison(field=field, op=op, value=value)
+        graph = a_graph("begin wanted select search judge again", until=until)
         _, _, run = await stage.play(a_request("graph", graph=graph, limits=limits))
         rounds.append((await run.ask("graph", GraphView)).visits["judge"])
     assert rounds == [1, 2]

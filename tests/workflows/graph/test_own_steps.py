@@ -1,7 +1,6 @@
 """Nodes of one's own: roles and steps of installed packages, prompts and tools of a node."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,17 +9,8 @@ from activities import own_step_activity
 from activities.contracts.evidence import Evidence
 from activities.own_step_activity import CodeStep, OwnStepInput, OwnStepOutput
 from tests.workflows.conftest import Stage, a_request, limitations
-from workflows.graph.definition import (
-    AgentNode,
-    CodeNode,
-    Edge,
-    GraphDefinition,
-    GraphView,
-    Node,
-    ParallelNode,
-    RoleNode,
-    StateNode,
-)
+from tests.workflows.graph.graphs import a_graph
+from workflows.graph.definition import AgentNode, CodeNode, GraphDefinition, GraphView, Node, RoleNode
 from workflows.graph.library import load, not_installed, read_definition
 from workflows.graph.validation import GraphError, problems, unknown_parts
 
@@ -29,17 +19,12 @@ FACT = "One of the works is a trial."
 
 def a_line(**between: Node) -> GraphDefinition:
     """Search for the question, then the given nodes in their order, then the report."""
-    nodes: dict[str, Node] = {
-        "wanted": StateNode(action="search_question"),
+    own: dict[str, Node] = {
         "select": AgentNode(step="select_tools", tools=("alpha",)),
-        "search": ParallelNode(run="execute_tools"),
         "judge": AgentNode(step="judge", prompt="Judge as a regulator would."),
-        **between,
-        "end": AgentNode(step="writer", prompt="Write for a regulator."),
+        "write": AgentNode(step="writer", prompt="Write for a regulator."),
     }
-    names = list(nodes)
-    edges = tuple(Edge(source=a, target=b) for a, b in pairwise(names))
-    return GraphDefinition(name="line", entry="wanted", nodes=nodes, edges=edges)
+    return a_graph(" ".join(("wanted select search judge", *between)), own=own | between)
 
 
 @pytest.fixture

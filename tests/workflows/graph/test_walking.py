@@ -16,12 +16,12 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.conftest import Stage, a_request, a_stage, until
 from tests.workflows.deep import all_judging
-from tests.workflows.graph.graphs import SPOILED, valid_graphs
+from tests.workflows.graph.graphs import SPOILED, a_graph, valid_graphs
 from tests.workflows.script import down, outage, takes
 from tests.workflows.test_every_mode import within_limits
 from tests.workflows.test_random_runs import Weather, holds, play
 from workflows.graph.conditions import Facts
-from workflows.graph.definition import AgentNode, Edge, GraphDefinition, GraphView, ParallelNode, StateNode
+from workflows.graph.definition import GraphDefinition, GraphView
 from workflows.graph.library import builtin
 
 Script = Callable[[Stage], None]
@@ -125,29 +125,8 @@ def test_any_graph_that_is_not_valid_is_refused_before_a_call(
     asyncio.run(one())
 
 
-def a_line(*steps: str) -> GraphDefinition:
-    """The question is searched for once, and the report is written."""
-    return GraphDefinition(
-        name="line",
-        entry="wanted",
-        nodes={
-            "wanted": StateNode(action="search_question"),
-            "select": AgentNode(step="select_tools"),
-            "search": ParallelNode(run="execute_tools"),
-            "think": ParallelNode(),
-            "judge": AgentNode(step="judge"),
-            "hypothesize": AgentNode(step="hypothesize"),
-            "end": AgentNode(step="writer"),
-        },
-        edges=(
-            Edge(source="wanted", target="select"),
-            Edge(source="select", target="search"),
-            Edge(source="search", target="think"),
-            Edge(source="think", target="judge", type="parallel"),
-            Edge(source="think", target="hypothesize", type="parallel"),
-            Edge(source="think", target="end"),
-        ),
-    )
+LINE = a_graph("wanted select search think", branches="judge hypothesize")
+"""The question is searched for once, and the report is written."""
 
 
 async def view(run: Any) -> GraphView:
@@ -158,31 +137,31 @@ async def view(run: Any) -> GraphView:
 async def test_branches_run_at_the_same_time_and_the_query_names_the_nodes(stage: Stage) -> None:
     stage.script.before["judge"] = lambda _: takes(600)
     stage.script.before["hypothesis_generator"] = lambda _: takes(600)
-    run = await stage.start(a_request("graph", graph=a_line()))
+    run = await stage.start(a_request("graph", graph=LINE))
 
     at_once = {"think", "judge", "hypothesize"}
     found: GraphView = await until(lambda: view(run), lambda now: set(now.running) == at_once)
-    assert (found.name, found.at) == ("line", "think")
+    assert (found.name, found.at) == (LINE.name, "think")
     assert found.visited == ("wanted", "select", "search")
     outcome = await run.outcome()
     assert outcome.stop_reason == "sufficient_evidence"
     ended = await view(run)
     assert ended.running == ()
-    assert ended.at == "end"
-    assert set(ended.results) == set(a_line().nodes)
+    assert ended.at == "write"
+    assert set(ended.results) == set(LINE.nodes)
     turns = [str(event.data["member"]) for event in await run.events() if event.type == "turn"]
-    assert sorted(turns) == sorted(a_line().nodes)
+    assert sorted(turns) == sorted(LINE.nodes)
 
 
 async def test_a_graph_cannot_claim_that_its_evidence_is_sufficient(stage: Stage) -> None:
     stage.script.sufficient_at = None
-    outcome, _, _ = await stage.play(a_request("graph", graph=a_line()))
+    outcome, _, _ = await stage.play(a_request("graph", graph=LINE))
     assert outcome.stop_reason == "max_iterations_reached"
     assert outcome.verified_claims > 0
 
 
 async def test_a_branch_without_budget_lets_the_other_end_and_leaves_a_report(stage: Stage) -> None:
-    run = await stage.start(a_request("graph", graph=a_line(), limits={"max_tokens": 6_000}))
+    run = await stage.start(a_request("graph", graph=LINE, limits={"max_tokens": 6_000}))
     outcome = await run.outcome()
     assert outcome.stop_reason == "token_budget_exceeded"
     assert (await run.budget()).reserved_tokens == 0
@@ -199,10 +178,10 @@ async def test_the_loops_of_a_graph_spend_no_more_than_the_run_has(stage: Stage)
 
 
 async def test_the_query_says_what_conditions_look_at(stage: Stage) -> None:
-    _, _, run = await stage.play(a_request("graph", graph=a_line()))
+    _, _, run = await stage.play(a_request("graph", graph=LINE))
     seen = await view(run)
-    assert seen.nodes == tuple(a_line().nodes)
-    assert seen.visits == dict.fromkeys(a_line().nodes, 1)
+    assert seen.nodes == tuple(LINE.nodes)
+    assert seen.visits == dict.fromkeys(LINE.nodes, 1)
     assert set(seen.state) == set(Facts.model_fields)
     assert (seen.state["sufficient"], seen.state["iteration"], seen.state["last"]) == (True, 1, "judge")
     assert seen.state["tokens_used"] == (await run.budget()).used.tokens > 0
