@@ -96,8 +96,8 @@ def the_judge_is_down(stage: Stage) -> None:
 WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] = {
     "sufficient_evidence": (recommends_more, {}, True),
     "max_iterations_reached": (never, {"max_iterations": 3}, True),
-    "token_budget_exceeded": (never, {"max_tokens": 45_000}, True),
-    "cost_budget_exceeded": (never, {"max_cost_microusd": 70_000}, True),
+    "token_budget_exceeded": (never, {"max_tokens": 30_000}, True),
+    "cost_budget_exceeded": (never, {"max_cost_microusd": 45_000}, True),
     "timeout": (each_judgement_takes, {"max_seconds": 600}, True),
     "no_new_evidence": (nothing_is_found, {}, False),
     "judge_unavailable": (the_judge_is_down, {}, True),
@@ -130,13 +130,9 @@ async def test_each_way_to_end_leaves_one_report_that_says_why(
 
 
 @every_mode
-@pytest.mark.parametrize("tokens", [0, 20_000])
-async def test_a_budget_that_is_spent_early_still_leaves_a_report(
-    stage: Stage, mode: str, tokens: int
-) -> None:
+async def test_a_run_that_may_spend_nothing_still_leaves_a_report(stage: Stage, mode: str) -> None:
     never(stage)
-    limits = {"max_iterations": 50, "max_tokens": tokens}
-    await ended(stage, mode, "token_budget_exceeded", limits=limits)
+    await ended(stage, mode, "token_budget_exceeded", limits={"max_iterations": 50, "max_tokens": 0})
 
 
 @every_mode
