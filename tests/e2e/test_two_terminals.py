@@ -112,14 +112,6 @@ def test_two_terminals_with_different_settings_in_turns_restart_nothing(home: Pa
     assert processes_of(home)["worker"] == both
 
 
-def test_settings_that_a_request_carries_need_no_worker_of_their_own(home: Path) -> None:
-    assert determinator("up").code == 0
-    before = processes_of(home)["worker"]
-    other = determinator("up", env={"DETERMINATOR_MAX_TOKENS": "1000", "DETERMINATOR_MODE": "deep"})
-    assert (other.code, other.err) == (0, "")
-    assert processes_of(home)["worker"] == before
-
-
 def test_an_installed_plugin_is_part_of_the_settings(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -34,19 +35,6 @@ from tests.client.harness import determinator, living, processes_of, wait_until
 ROOT = Path(__file__).parents[3]
 
 
-async def test_the_server_is_started_once_and_keeps_finished_runs_for_90_days(home: Path) -> None:
-    first = await start_embedded(Settings(), worker=False)
-    second = await start_embedded(Settings(), worker=False)
-    assert first.address == second.address
-    assert first.address.startswith("127.0.0.1:")
-    assert len(processes_of(home)["server"]) == 1
-    answer = await first.client.workflow_service.describe_namespace(
-        DescribeNamespaceRequest(namespace="default")
-    )
-    assert answer.config.workflow_execution_retention_ttl.seconds == RETENTION.total_seconds()
-    assert await register_attributes(first.client)  # again does no harm
-
-
 async def test_the_database_of_an_earlier_version_gets_the_attributes_that_are_new(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,25 +52,29 @@ async def test_the_database_of_an_earlier_version_gets_the_attributes_that_are_n
 
 
 async def test_a_killed_server_comes_back_unattended_with_its_runs_and_on_its_ports(home: Path) -> None:
+    """It is started once, keeps finished runs for 90 days, and leaves a port alone that another one uses."""
     first = await start_embedded(Settings(), worker=False)
-    await first.client.start_workflow("Nobody", id="kept", task_queue="nobody")
+    assert (await start_embedded(Settings(), worker=False)).address == first.address
+    assert first.address.startswith("127.0.0.1:")
     (before,) = processes_of(home)["server"]
+    answer = await first.client.workflow_service.describe_namespace(
+        DescribeNamespaceRequest(namespace="default")
+    )
+    assert answer.config.workflow_execution_retention_ttl.seconds == RETENTION.total_seconds()
+    assert await register_attributes(first.client)  # again does no harm
+    await first.client.start_workflow("Nobody", id="kept", task_queue="nobody")
     os.kill(before, signal.SIGKILL)
     # the same client reaches the next server: it waits for it
     assert (await first.client.get_workflow_handle("kept").describe()).workflow_type == "Nobody"
     assert before not in processes_of(home)["server"]
     second = await start_embedded(Settings(), worker=False)
     assert (second.address, second.ui_url) == (first.address, first.ui_url)
-
-
-async def test_a_port_that_is_in_use_meanwhile_is_left_alone(home: Path) -> None:
-    first = await start_embedded(Settings(), worker=False)
     stop_embedded(home)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", int(first.address.rpartition(":")[2])))
         taken.listen()
-        second = await start_embedded(Settings(), worker=False)
-    assert second.address != first.address
+        third = await start_embedded(Settings(), worker=False)
+    assert third.address != first.address
 
 
 async def test_a_server_that_hangs_is_reported_with_the_remedy(
@@ -99,21 +91,23 @@ async def test_a_server_that_hangs_is_reported_with_the_remedy(
         os.kill(server, signal.SIGCONT)
 
 
-@pytest.mark.parametrize(
-    "victims", [["server"], ["worker"], ["server", "worker"], ["supervisor"]], ids="+".join
-)
-def test_what_was_killed_is_brought_back(home: Path, victims: list[str]) -> None:
+def test_what_was_killed_is_brought_back(home: Path) -> None:
     assert determinator("up").code == 0
-    before = {**living(home), "supervisor": [holder(Places(home).lock) or 0]}
-    for victim in victims:
-        os.kill(before[victim][0], signal.SIGKILL)
-    if victims == ["supervisor"]:  # all of them end with it, and the next command starts all of them
-        wait_until(lambda: not any(processes_of(home).values()) and not is_held(Places(home).lock))
-        assert determinator("up").code == 0
-        victims = ["server", "worker"]
-    wait_until(lambda: all(processes_of(home)[victim] not in ([], before[victim]) for victim in victims))
-    after = living(home)
-    assert (len(after["server"]), len(after["worker"])) == (1, 1)
+    for victims in (["server"], ["worker"], ["server", "worker"], ["supervisor"]):
+        before = {**living(home), "supervisor": [holder(Places(home).lock) or 0]}
+        for victim in victims:
+            os.kill(before[victim][0], signal.SIGKILL)
+        if victims == ["supervisor"]:  # all of them end with it, and the next command starts all of them
+            wait_until(lambda: not any(processes_of(home).values()) and not is_held(Places(home).lock))
+            assert determinator("up").code == 0
+            victims = ["server", "worker"]
+        wait_until(partial(are_others, home, {victim: before[victim] for victim in victims}))
+        after = living(home)
+        assert (len(after["server"]), len(after["worker"])) == (1, 1), victims
+
+
+def are_others(home: Path, before: dict[str, list[int]]) -> bool:
+    return all(processes_of(home)[kind] not in ([], pids) for kind, pids in before.items())
 
 
 def test_a_worker_that_cannot_live_is_given_up_and_named(home: Path) -> None:
@@ -202,6 +196,8 @@ def test_what_commands_do_to_the_processes_of_a_home(home: Path, monkeypatch: py
     for name in ("server.json", "worker.json"):
         (home / "state" / name).write_text("{not a note")
         assert determinator("up", env=keys).code == 0
+    carried = {"DETERMINATOR_MAX_TOKENS": "1000", "DETERMINATOR_MODE": "deep"}  # by each request
+    assert determinator("up", env=keys | carried).err == ""
     assert living(home) == before
     other = determinator("up")
     assert other.code == 0
