@@ -17,23 +17,12 @@ from client.reports.bundle import check_script
 from client.reports.verify import BadParcel, open_parcel
 from client.terminal import harmless
 from tests.client.harness import determinator
-
-REPORT = {
-    "run_id": "ask-x",
-    "question": "Does it?",
-    "mode": "iterative",
-    "profile": "general",
-    "title": "T",
-    "executive_summary": "S",
-    "sections": [],
-    "stop_reason": "cancelled",
-    "generated_at": "2026-01-01T00:00:00Z",
-}
+from tests.client.shelf import BARE_REPORT
 
 
 def bundle(path: Path, files: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        made = {"report.json": json.dumps(REPORT).encode(), "evidence.jsonl": b"", **files}
+        made = {"report.json": json.dumps(BARE_REPORT).encode(), "evidence.jsonl": b"", **files}
         for name, data in made.items():
             archive.writestr(f"ask-x/{name}", data)
     return path
@@ -99,7 +88,7 @@ def test_no_format_acts_on_a_terminal(form: str, monkeypatch: pytest.MonkeyPatch
 
     cited = {"number": 1, "evidence_id": NASTY, "source": "library", "title": NASTY, "url": NASTY}
     texts = {"title": NASTY, "question": NASTY, "executive_summary": NASTY, "references": [cited]}
-    report = Report.model_validate({**REPORT, **texts})
+    report = Report.model_validate({**BARE_REPORT, **texts})
     screen = Terminal()
     monkeypatch.setattr("sys.stdout", screen)
     results.write_data(as_bytes(report, form), binary=False)

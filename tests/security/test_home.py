@@ -18,6 +18,7 @@ from client.embedded.network import has_own_network
 from client.embedded.server import start_embedded
 from client.reports import load
 from tests.client.harness import living, wait_until
+from tests.client.shelf import BARE_REPORT
 
 
 def modes(home: Path) -> dict[str, int]:
@@ -50,23 +51,10 @@ def test_what_does_not_belong_to_a_home_keeps_its_mode(home: Path) -> None:
 
 @pytest.mark.parametrize("run_id", ["../../X", "/etc/X", "..", ".hidden", "a\\..\\b", "x" * 400, ""])
 def test_a_run_id_writes_nothing_outside_home(home: Path, run_id: str) -> None:
-    report = Report.model_validate_json(json.dumps(REPORT | {"run_id": run_id}))
+    report = Report.model_validate_json(json.dumps(BARE_REPORT | {"run_id": run_id}))
     kept = load.save_report(Settings(), report)
     assert kept.resolve().parent == (home / "reports").resolve()
     assert os.sep not in file_name(run_id)
-
-
-REPORT = {
-    "run_id": "x",
-    "question": "Does it?",
-    "mode": "iterative",
-    "profile": "general",
-    "title": "T",
-    "executive_summary": "S",
-    "sections": [],
-    "stop_reason": "cancelled",
-    "generated_at": "2026-01-01T00:00:00Z",
-}
 
 
 async def test_web_pages_reach_neither_the_http_api_nor_the_web_ui(home: Path) -> None:

@@ -27,11 +27,14 @@ from client.embedded.supervisor import MAX_TAKEN
 from tests.client.harness import determinator, living, processes_of, wait_until
 from tests.security.test_home import listening
 
-STRANGER = """
+BECOME = """
 import json, os, socket, sys
 import encodings.idna  # later it cannot be read any more
 if os.geteuid() == 0:  # else this process is the stranger's already
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
+"""
+"""The begin of a program of another user, where this user may become one."""
+STRANGER = f"""{BECOME}
 answers = []
 for address, port in json.loads(sys.argv[1]):
     for hello in (b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]),
@@ -44,12 +47,42 @@ for address, port in json.loads(sys.argv[1]):
             answers.append(0)
 print(json.dumps(answers))
 """
-"""Connects to addresses as another user, where this user may become one; prints the bytes that came back."""
+"""Connects to addresses; prints the bytes that came back."""
+TAKER = f"""{BECOME}
+taken = []
+for address, port in json.loads(sys.argv[1]):
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        held.bind((address, port))
+        held.listen()
+        taken.append(port)
+    except OSError:
+        pass
+print(json.dumps(taken))
+"""
+"""Prints the ports on which it can listen."""
+NEIGHBOUR = f"""{BECOME}
+held = socket.socket()
+held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+held.bind(("127.0.0.1", int(sys.argv[1])))
+held.listen()
+print("listens", flush=True)
+while True:
+    link, _ = held.accept()
+    link.settimeout(2)
+    try:
+        print("received", len(link.recv(100)), flush=True)
+    except OSError:
+        print("received", 0, flush=True)
+"""
+"""Listens on a port and prints what it receives."""
 
 
-def answers(addresses: list[Address]) -> list[int]:
+def printed(program: str, addresses: list[Address]) -> list[int]:
+    """What a program of another user prints of these addresses."""
     done = subprocess.run(
-        [sys.executable, "-c", STRANGER, json.dumps(addresses)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, json.dumps(addresses)], capture_output=True, text=True, check=True
     )
     found: list[int] = json.loads(done.stdout)
     return found
@@ -86,7 +119,7 @@ async def test_only_the_owner_reaches_the_server(home: Path) -> None:
     async with httpx.AsyncClient(trust_env=False) as browser:
         assert (await browser.get(f"{note.ui_url}/api/v1/settings")).is_success
     if os.geteuid() == 0:
-        assert answers(published) == [0, 0, 0, 0]
+        assert printed(STRANGER, published) == [0, 0, 0, 0]
     # the owner is let in all the same
     assert await connection.client.service_client.check_health()
 
@@ -106,8 +139,8 @@ def test_another_user_reaches_nothing_while_the_server_is_restarted(home: Path) 
 
     def intrude() -> None:
         while not ended.is_set():
-            got.extend(answers(published))
-            taken.extend(ports_that_a_stranger_can_take(published))
+            got.extend(printed(STRANGER, published))
+            taken.extend(printed(TAKER, published))
 
     intruder = threading.Thread(target=intrude)
     intruder.start()
@@ -121,52 +154,6 @@ def test_another_user_reaches_nothing_while_the_server_is_restarted(home: Path) 
     assert got
     assert set(got) == {0}
     assert taken == []
-
-
-def ports_that_a_stranger_can_take(addresses: list[Address]) -> list[int]:
-    """The ports on which another user can listen."""
-    done = subprocess.run(
-        [sys.executable, "-c", TAKER, json.dumps(addresses)], capture_output=True, text=True, check=True
-    )
-    found: list[int] = json.loads(done.stdout)
-    return found
-
-
-TAKER = """
-import json, os, socket, sys
-if os.geteuid() == 0:
-    os.setgroups([]), os.setgid(65534), os.setuid(65534)
-taken = []
-for address, port in json.loads(sys.argv[1]):
-    held = socket.socket()
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        held.bind((address, port))
-        held.listen()
-        taken.append(port)
-    except OSError:
-        pass
-print(json.dumps(taken))
-"""
-
-NEIGHBOUR = """
-import os, socket, sys
-if os.geteuid() == 0:
-    os.setgroups([]), os.setgid(65534), os.setuid(65534)
-held = socket.socket()
-held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-held.bind(("127.0.0.1", int(sys.argv[1])))
-held.listen()
-print("listens", flush=True)
-while True:
-    link, _ = held.accept()
-    link.settimeout(2)
-    try:
-        print("received", len(link.recv(100)), flush=True)
-    except OSError:
-        print("received", 0, flush=True)
-"""
-"""Another user's process that listens on a port and prints what it receives."""
 
 
 @pytest.mark.invariant

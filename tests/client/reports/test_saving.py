@@ -8,20 +8,9 @@ from activities.evidence_store import EvidenceStore
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.reports.load import NoReport, stored_report, write_report
+from tests.client.shelf import BARE_REPORT
 
-REPORT = Report.model_validate(
-    {
-        "run_id": "x",
-        "question": "Does it?",
-        "mode": "iterative",
-        "profile": "general",
-        "title": "T",
-        "executive_summary": "S",
-        "sections": [],
-        "stop_reason": "cancelled",
-        "generated_at": "2026-01-01T00:00:00Z",
-    }
-)
+REPORT = Report.model_validate(BARE_REPORT)
 
 
 def test_a_file_that_is_there_is_kept_under_the_next_free_number(tmp_path: Path) -> None:
