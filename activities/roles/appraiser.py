@@ -235,7 +235,8 @@ def _numbers(given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str
         estimate = low = high = None
     people = one_number(given.n) if given.n and numbers_in(given.n) <= held else None
     n = int(people) if people is not None and people >= 1 else None
-    sizes = _sizes(stated, n)
+    # a turned risk ratio needs events; else an interval that the work computed is nearer than halves are
+    sizes = _sizes(stated, n) if estimate is None or given.opposite else {}
     stated |= sizes
     arms = _made(Arms, stated, ARMS)
     measure = measure_of(given.measure) or ("RR" if arms else None)

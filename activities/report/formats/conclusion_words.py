@@ -59,6 +59,18 @@ def in_words(code: Certainty | ConclusionDirection) -> str:
     return code.replace("_", " ")
 
 
+def _excludes_what_matters(one: Conclusion) -> bool:
+    """Whether works that found no difference say that there is little or none: their interval holds none that
+    matters. What was not shown may still be there (Altman and Bland 1995, doi:10.1136/bmj.311.7003.485)."""
+    return not {"wide_interval", "no_numbers"}.intersection(one.reasons)
+
+
+def verdict(one: Conclusion) -> str:
+    """The direction in two or three words."""
+    shown = " shown" if one.direction == "no_difference" and not _excludes_what_matters(one) else ""
+    return f"{in_words(one.direction)}{shown}"
+
+
 def statement(one: Conclusion) -> str:
     outcome, group = clean(one.outcome), clean(one.group)
     versus = f" compared with {against}" if (against := clean(one.comparator)) else ""
@@ -66,6 +78,10 @@ def statement(one: Conclusion) -> str:
     with_group += UNSURE if one.certainty == "very_low" and one.direction not in OPEN else ""
     if one.direction in ("higher", "lower"):
         return _sentence(f"{outcome} {SURELY[one.certainty]} {one.direction}{with_group}.")
+    if one.direction == "no_difference" and not _excludes_what_matters(one):
+        return _sentence(
+            f"no difference in {outcome} was shown{with_group}; one that matters is not excluded."
+        )
     if one.direction == "no_difference":
         there = SURELY[one.certainty].replace("is", "there is", 1).replace("may be", "there may be")
         return _sentence(f"{there} little or no difference in {outcome}{with_group}.")
@@ -151,7 +167,7 @@ def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Each conclusion with its certainty, the pooled figure and the works it rests on."""
     for one in report.conclusions:
-        yield Heading(_sentence(f"{clean(one.outcome)}: {in_words(one.direction)}"))
+        yield Heading(_sentence(f"{clean(one.outcome)}: {verdict(one)}"))
         yield Text((Run(statement(one), "bold"), *_cited(one, quotes)))
         texts = (figures(one), absolute(one), certainty(one))
         yield Bullets(tuple((Run(text),) for text in texts if text))

@@ -76,6 +76,15 @@ def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> N
     assert "Of 1,000 people, 265 have it without, 147" in words_of(report_of(), "md")
 
 
+def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excluded() -> None:
+    made = {"direction": "no_difference", "certainty": "low"}
+    words = words_of(changed(report_of(), **made, reasons=("wide_interval",)), "md")
+    assert "No difference in mortality was shown with the drug; one that matters is not excluded." in words
+    assert "little or no difference" not in words
+    words = words_of(changed(report_of(), **made, reasons=("few_events",)), "md")
+    assert "There may be little or no difference in mortality with the drug." in words
+
+
 def test_the_events_behind_an_effect_are_printed() -> None:
     assert "60 of 400 and 120 of 400" in words_of(report_of(), "md")
 

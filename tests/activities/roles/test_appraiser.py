@@ -143,3 +143,10 @@ def test_numbers_of_the_other_group_are_refused() -> None:
     found = appraised({**FOURTH, **SHARES, "percent": 12.5, "control_percent": 5, "direction": "higher"})
     assert found.effects == ()
     assert [one.reason.code for one in found.refused] == ["groups_exchanged"]
+
+
+def test_a_stated_interval_counts_before_groups_that_are_taken_as_halves() -> None:
+    numbers = {"measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.86"}
+    (effect,) = appraised({**FIRST, **numbers, "events": 8, "control_events": 21, "n": 400}).effects
+    assert effect.effect is not None
+    assert (effect.effect.arms, effect.effect.low, effect.total_of_both) == (None, 0.17, False)
