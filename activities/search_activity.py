@@ -31,6 +31,7 @@ from activities.sources.base import Lister, Listing, Source, exchanges_of, unrea
 from activities.sources.choice import best_first
 from activities.sources.http.clock import source_clock
 from activities.sources.http.freshness import forgotten_when_malformed, no_older_than
+from activities.sources.library.source import WHOLE
 from activities.sources.progress import Reading, reporting
 from activities.sources.retraction_marks import read_marks
 
@@ -200,7 +201,7 @@ class SearchActivities:
         options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
             self._permit(task)
-            options["library"] = task.library
+            options |= {"library": task.library, WHOLE: "yes"}
         return query.replace(filters=query.filters.replace(options=options))
 
     def _try_again(self, tasks: Sequence[SearchTask], ended: Sequence[object]) -> None:

@@ -5,7 +5,8 @@ searches: the first works of every search, the others by reciprocal rank over al
 which one of them holds best is not lost for being far from another. Of more than a few, what is less than
 half as near as the nearest is left out, and after a round that brought works which answer what is further
 than the weakest of them. The kind of study decides only between equals; a near-duplicate of a work that
-stands before it is left out.
+stands before it is left out. A folder of own documents that one call can read is shown whole: a letter may
+decide a question of which it has no word.
 """
 
 from collections import defaultdict
@@ -15,9 +16,11 @@ import numpy as np
 
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.judge import MAX_QUERIES, Ordered, OrderInput
+from activities.roles.allowances import WORKS_A_BATCH
 from activities.roles.assessment import STRENGTH
 from activities.text.embeddings import embedder
 from activities.text.ranking import Nearness, Scores, nearness
+from activities.text.sentences import OF_THE_USER
 from activities.text.tokens import terms
 
 RANK_CONSTANT = 60
@@ -50,7 +53,8 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     relevance = dict(zip(names, np.max([near.relevance for near in measured], axis=0).tolist(), strict=True))
     found = [ref for ref in step.evidence if ref.evidence_id in held]
     weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
-    least = max(NEAR, weakest) if embedder() is not None else 0.0
+    folder = not step.answered and len(found) <= WORKS_A_BATCH and all(map(_is_of_the_user, found))
+    least = max(NEAR, weakest) if embedder() is not None and not folder else 0.0
     refs = [ref for ref in found if relevance[ref.evidence_id] >= least]
     ranked = sorted(
         refs,
@@ -59,13 +63,19 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     places = {ref.evidence_id: place for place, ref in enumerate(ranked)}
     first = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])
     wanted = list(dict.fromkeys([*first, *(ref.evidence_id for ref in ranked)]))
-    beside = _beside_the_nearest(measured)
+    own = [near for text, near in zip(texts, measured, strict=True) if text != step.run_question]
+    beside = _beside_the_nearest(own or measured)
     near_enough = {name for name, share in zip(names, beside.tolist(), strict=True) if share >= HALF}
-    near_enough |= {names[at] for at in np.argsort(-beside, kind="stable")[:SHOWN_ANYHOW].tolist()}
+    anyhow = WORKS_A_BATCH if folder else SHOWN_ANYHOW
+    near_enough |= {names[at] for at in np.argsort(-beside, kind="stable")[:anyhow].tolist()}
     unlike = without_duplicates([name for name in wanted if name in near_enough], held)
     chosen = set(unlike[: step.most])
     ids = tuple(ref.evidence_id for ref in ranked if ref.evidence_id in chosen)
     return Ordered(ids=ids, far=len(found) - len(refs))
+
+
+def _is_of_the_user(ref: EvidenceRef) -> bool:
+    return ref.evidence_type in OF_THE_USER
 
 
 def _beside_the_nearest(measured: Sequence[Nearness]) -> Scores:

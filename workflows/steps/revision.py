@@ -160,7 +160,7 @@ class Revision:
             OrderInput(
                 run_id=step.run_id,
                 question=step.question,
-                run_question=of_report,
+                queries=(of_report,),
                 profile=step.profile,
                 evidence=tuple(known),
                 most=MAX_WRITER_ITEMS,

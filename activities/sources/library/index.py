@@ -81,9 +81,15 @@ class LibraryIndex:
         return tuple(self.store.documents(self.numbers))
 
     def search(
-        self, query: str, limit: int, passes: Callable[[Evidence], bool] = lambda _: True
+        self,
+        query: str,
+        limit: int,
+        passes: Callable[[Evidence], bool] = lambda _: True,
+        *,
+        whole: bool = False,
     ) -> tuple[list[Found], int]:
-        """The best documents that pass, and how many match at all. Raises sqlite3.Error, Changed."""
+        """The best documents that pass, and how many match at all. `whole`: all documents of a folder of no
+        more than `limit`, where one matches. Raises sqlite3.Error, Changed."""
         scores = np.zeros(len(self.numbers))
         hits = self._by_words(words(query), scores)
         others = np.zeros(len(self.numbers))
@@ -98,6 +104,8 @@ class LibraryIndex:
             nearest = np.argsort(-likeness, kind="stable")[:CHOSEN]
             order = list(dict.fromkeys([*order, *(int(n) for n in nearest if likeness[n] >= MIN_LIKENESS)]))
             hits = max(hits, int(((scores > 0) | (likeness >= MIN_LIKENESS)).sum()))
+        if whole and order and len(self.numbers) <= limit:
+            order = list(dict.fromkeys([*order, *range(len(self.numbers))]))
         documents = self.store.documents([self.numbers[n] for n in order])
         chosen = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]
         if self.encoding is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from activities.blas import one_blas_thread
-from activities.contracts.evidence import Provenance, Query, SourceInfo
+from activities.contracts.evidence import Evidence, Provenance, Query, SourceInfo
 from activities.documents.readers import Stop, readers
 from activities.settings import Settings
 from activities.sources import names
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 """The bundled sample library; its licence and source are in the README.md above it."""
+
+
+WHOLE = "whole"
+"""Option of a run's searches: a folder of a few documents is read whole, since the letter that decides may
+have no word of the question."""
 
 
 def cache_of(settings: Settings) -> Path:
@@ -101,11 +106,15 @@ class LibrarySource:
     def _found(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
     ) -> "tuple[LibraryIndex, list[Found], int]":
-        damaged = False
+        damaged, whole = False, WHOLE in query.filters.options
+
+        def fits(document: Evidence) -> bool:
+            return passes(document, query.filters)
+
         while True:
             index = libraries.open(folder, stop, report)
             try:
-                return index, *index.search(query.text, query.limit, lambda one: passes(one, query.filters))
+                return index, *index.search(query.text, query.limit, fits, whole=whole)
             except Changed:  # another process has read a changed file since the folder was listed
                 continue
             except sqlite3.DatabaseError:  # another process has removed the file that is open here

@@ -211,3 +211,16 @@ def test_a_copy_of_a_work_is_shown_once() -> None:
     found = order(step, [d.model_copy(update={"title": "Same"}) for d in copies] + AROUND).ids
     assert sum(name.startswith("c") for name in found) == 1
     assert len(found) == 4
+
+
+def test_a_folder_that_one_call_can_read_is_shown_whole() -> None:
+    """The letter that decides has no word of the question."""
+    minutes = evidence("own1", "The members met to talk about the lease of the workshop and its end.")
+    letter = evidence("own2", "Dear Ms Verma, three months will do for us. Yours, R. Harrow")
+    step = OrderInput(
+        run_id="r",
+        question="When can the lease of the workshop end?",
+        profile=PROFILE,
+        evidence=(ref("own1", "document"), ref("own2", "document")),
+    )
+    assert set(order(step, [minutes, letter]).ids) == {"own1", "own2"}

@@ -17,6 +17,7 @@ from activities.sources.library import LibrarySource, encoding, index, store
 from activities.sources.library.files import FileStamp, documents_of
 from activities.sources.library.index import KEPT_DAYS, Libraries
 from activities.sources.library.reading import SetAside
+from activities.sources.library.source import WHOLE
 from activities.sources.library.store import Changed
 from activities.sources.progress import reporting
 
@@ -249,3 +250,14 @@ def test_an_index_that_nobody_uses_is_removed_and_one_in_use_is_not(tmp_path: Pa
         os.utime(place, (old, old))
     Libraries(cache).open(folder)  # marks it as used
     assert set(cache.iterdir()) == kept
+
+
+async def test_of_a_small_folder_a_run_is_given_all_where_one_matches(tmp_path: Path, folder: Path) -> None:
+    """The letter that decides may have no word of the question."""
+    library = source(tmp_path, folder)
+    options = Filters(options={WHOLE: "yes"})
+    every = await anext(library.exchanges(Query(text="colchicine", limit=10, filters=options)))
+    some = await anext(library.exchanges(Query(text="colchicine", limit=10)))
+    assert {r.evidence_id for r in some.records} < {r.evidence_id for r in every.records}
+    fewer = await anext(library.exchanges(Query(text="colchicine", limit=2, filters=options)))
+    assert fewer.records == some.records
