@@ -79,7 +79,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _RANGE_TO_PERCENT = re.compile(
-    r"(?<!\d)(\d+(?:\.\d+)?)(\s?(?:-|to|and|or|vs\.?|versus|,)\s?)(?=-?\d+(?:\.\d+)?\s?(?:%|per\s?cent))"
+    r"(?<!\d)(\d+(?:\.\d+)?)(\s?(?:-|to|and|or|vs\.?|versus|against|,)\s?)(?=-?\d+(?:\.\d+)?\s?(?:%|per\s?cent))"
 )
 _PEOPLE = re.compile(r"\s(?:patients?|participants?|adults?|children|women|men|subjects?|people|cases?)\b")
 
@@ -119,9 +119,9 @@ class Number:
 
     def resembles(self, quoted: "Number") -> bool:
         """Whether this is a quoted number whose point may set off thousands (`5.400 patients`), an entry of
-        an account without its sign, one of which a table leaves out the percent sign (46.2), or one with more
-        digits."""
-        if self.is_count and quoted.is_count and self.value == -quoted.value > 0:
+        an account without its sign and its zeros (-640.00), one of which a table leaves out the percent sign
+        (46.2), or one with more digits."""
+        if self.is_count and not quoted.percent and self.value == -quoted.value > 0:
             return True
         grouped = _POINT_OF_THOUSANDS.fullmatch(quoted.shown) is not None
         if self.is_count and grouped and self.value == quoted.value * THOUSAND:

@@ -147,8 +147,14 @@ def _shown(clause: Clause, stems: Iterable[str]) -> str:
     return next((token.shown for token in clause.tokens if token.stem in wanted), "")
 
 
+def _is_month(word: str, clause: Clause) -> bool:
+    """Whether `May` is the month: with a capital, and not the first word of its clause."""
+    return word == "May" and clause.tokens[0].shown != word
+
+
 def _of_hedges(whole: frozenset[str], near: Clause) -> Iterator[Statement]:
-    if (word := _shown(near, _HEDGES)) and not whole & _HEDGES:
+    word = _shown(near, _HEDGES)
+    if word and not whole & _HEDGES and not _is_month(word, near):
         yield _warning("hedge_lost", word=word)
 
 

@@ -89,6 +89,10 @@ def test_a_number_that_a_quote_does_not_have_is_found_however_it_is_written(
     assert bool(missing_number(normalise(claim), [normalise(quote)], (), 1)) is missing
 
 
+def test_percentages_may_be_set_against_each_other_in_another_order() -> None:
+    assert missing_number("24 against 6 per cent.", ["It was 6 versus 24 per cent."], (), 1) == ""
+
+
 @pytest.mark.parametrize(
     ("claim", "quote", "left"),
     [
@@ -96,6 +100,8 @@ def test_a_number_that_a_quote_does_not_have_is_found_however_it_is_written(
         ("3 groups.", "Groups I and II.", True),
         ("A registry of 5,400 operations.", "Data from 5.400 operations were considered.", True),
         ("A deposit of 5,000 euros was paid.", "2024-06-30,insulation deposit,-5000,56200", True),
+        ("The tenant paid 640 pounds.", "2024-10-05,Roof repair paid by tenant,-640.00", True),
+        ("The score changed by 0.14 points.", "The mean difference was -0.14 points.", False),
         ("It was 21%.", "It was 20%.", False),
         ("It was 30 degrees.", "It was 23.8 degrees.", False),
     ],

@@ -113,6 +113,14 @@ def test_a_figure_that_follows_from_quoted_numbers_is_computed(
     assert computed_from(text, quotes) == computed
 
 
+def test_the_month_of_may_is_no_word_of_care() -> None:
+    quote = "Between May 1993 and June 1995 aspirin lowered the rate of strokes in 580 adults."
+    assert "hedge_lost" not in codes(
+        "Aspirin lowered the rate of strokes in 580 adults at the clinic.", quote
+    )
+    assert "hedge_lost" in codes("Aspirin lowered it.", "Aspirin may lower the rate of strokes.")
+
+
 def test_a_computed_figure_in_the_words_of_its_quotes_is_not_asked_about() -> None:
     assert codes("Together 580 adults took the dose.", DOSES.replace("on", "took")) == set()
 
