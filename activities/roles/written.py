@@ -22,7 +22,7 @@ from activities.roles.validation import (
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS
 
-MAX_LABELS = 8
+MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
 WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
 """What a writer calls its sentences; the first one where it says nothing."""
