@@ -19,7 +19,9 @@ UNREADABLE = "records_unreadable"
 
 
 RESERVATIONS = 2
-SHOWN_APART = frozenset({SAMPLE_ONLY, UNREADABLE, "unanswered", "stopped_early", "searches_failed"})
+SHOWN_APART = frozenset(
+    {SAMPLE_ONLY, UNREADABLE, "unanswered", "stopped_early", "searches_failed", "price_unknown"}
+)
 """Codes of statements that the terminal shows in a line of their own."""
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from activities.contracts.errors import StoreError
 from activities.contracts.publish import Estimate
+from activities.contracts.stop_reasons import StopReason
 from activities.models.prices import price_of
 from activities.report.archive import Archive
 from activities.report.stored import report_name
@@ -15,6 +16,8 @@ from workflows.types import ResearchRequest
 if TYPE_CHECKING:
     from activities.contracts.evidence import ModelChoice
 
+CUT_SHORT: frozenset[StopReason] = frozenset({"cancelled", "rejected_by_reviewer", "finished_by_reviewer"})
+"""Ends of runs that do not say what a run takes."""
 MAX_RUNS = 12
 """Earlier runs of the home that are looked at, the latest ones."""
 
@@ -40,7 +43,7 @@ async def _choices(settings: Settings, request: ResearchRequest) -> "dict[str, M
 
 
 async def taken(settings: Settings) -> list[Estimate]:
-    """What the latest runs of the home took, as far as they were estimated."""
+    """What the latest runs of the home took that were estimated and came to their own end."""
     import json
 
     runs: list[Estimate] = []
@@ -49,6 +52,8 @@ async def taken(settings: Settings) -> list[Estimate]:
         for name in (await archive.names())[:MAX_RUNS]:
             data = json.loads(await archive.store.get_named(report_name(name, "json")) or b"{}")
             method: dict[str, Any] = data.get("methodology") or {}
+            if data.get("stop_reason") in CUT_SHORT:
+                continue
             if method.get("estimate") and method.get("model_calls"):
                 cost = method.get("cost_usd")
                 runs.append(
