@@ -148,7 +148,7 @@ def strength(item: Evidence, judged: JudgedWork | None) -> Grade:
     A work under concern or retracted is weak."""
     if item.standing in ("concern", "retracted"):
         return "weak"
-    kind = design_type(item, judged) if item.evidence_type == "article" else item.evidence_type
+    kind = item.evidence_type if item.evidence_type == "web_page" else design_type(item, judged)
     people = participants(item) or (judged.participants if judged else None)
     lower = int(kind in TRIALS and people is not None and people < SMALL_TRIAL)
     lower += judged is not None and judged.answers < MIN_ANSWERS

@@ -126,8 +126,8 @@ def balance(report: Report) -> str:
     total = counted(answering, report.words.one, report.words.many)
     verb = "answers" if answering == 1 else "answer"
     counts = [f"{total} {verb}: {', '.join(said)}{again}."] if said else []
-    if compared and not report.conclusions:
-        counts.append(f"{compared} of {answering} {'compares' if compared == 1 else 'compare'} options.")
+    if 0 < compared < answering and not report.conclusions:
+        counts.append(f"{compared} of {answering} {'has' if compared == 1 else 'have'} a comparison group.")
     return " ".join(counts)
 
 
