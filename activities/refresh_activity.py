@@ -6,7 +6,6 @@ NCBI's queue (`workflows.refresh`). Nothing that a run published is ever overwri
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from temporalio import activity
 
@@ -19,14 +18,11 @@ from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
 from activities.publish_activity import StandingChecker, pubmed_name
 from activities.report.archive import Archive, Change, NewWork, newest
-from activities.report.schema import Reference, Report
+from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.registry import options, why_closed
 from activities.sources.standing_lookup import StandingVerdict
-
-if TYPE_CHECKING:
-    from activities.report.refreshed import Refreshed
 
 MAX_SEARCHES = 60
 """Searches of a report that are repeated: the first ones."""
@@ -177,13 +173,27 @@ class RefreshActivities:
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)
         before, _ = await newest(archive, first)
-        cited = references_of(before)
-        given = await self._standing.check_many(cited, pubmed=found.pubmed)
+        given = await self._standing.check_many(references_of(before), pubmed=found.pubmed)
         verdicts = {name: verdict for name, verdict in given.items() if verdict.asked}
-        from activities.report.refreshed import keep  # with what builds reports; see `worker.daemon`
+        from activities.report.versions import refresh  # with what builds reports; see `worker.daemon`
 
-        kept = await keep(archive, first, verdicts, at=found.at, new=found.new, searches=found.searches)
-        return _outcome(request.run_id, before, verdicts, kept, found.searches)
+        added = await refresh(archive, first, verdicts, at=found.at, new=found.new, searches=found.searches)
+        version = added.version
+        return RefreshOutcome(
+            run_id=request.run_id,
+            since=before.generated_at,
+            references=len(before.references),
+            asked=tuple(sorted(verdicts)),
+            authorities=tuple(sorted({name for verdict in verdicts.values() for name in verdict.asked})),
+            unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
+            failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
+            changes=version.changes if version else (),
+            claims_lost=version.claims_lost if version else (),
+            new=version.new if version else (),
+            searches=found.searches,
+            version=added.latest,
+            made=version is not None,
+        )
 
 
 def repeated(
@@ -208,31 +218,6 @@ def repeated(
     )
 
 
-def _outcome(
-    run_id: str,
-    before: Report,
-    verdicts: Mapping[str, StandingVerdict],
-    kept: "Refreshed",
-    searches: Sequence[SearchRecord] = (),
-) -> RefreshOutcome:
-    """What a refresh of the version `before` came to."""
-    return RefreshOutcome(
-        run_id=run_id,
-        since=before.generated_at,
-        references=len(before.references),
-        asked=tuple(sorted(verdicts)),
-        authorities=tuple(sorted({name for verdict in verdicts.values() for name in verdict.asked})),
-        unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
-        failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
-        changes=kept.changes,
-        claims_lost=kept.version.claims_lost if kept.version else (),
-        new=kept.new,
-        searches=tuple(searches),
-        version=kept.latest,
-        made=kept.version is not None,
-    )
-
-
 def unanswered(verdict: StandingVerdict) -> bool:
     """Whether no authority that was asked about a work answered."""
     return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
@@ -240,19 +225,11 @@ def unanswered(verdict: StandingVerdict) -> bool:
 
 def references_of(report: Report) -> list[EvidenceRef]:
     """A report's references as the standing is asked for, with the standing they have in it."""
-    return [_as_ref(reference) for reference in report.references]
-
-
-def _as_ref(reference: Reference) -> EvidenceRef:
-    return EvidenceRef(
-        evidence_id=reference.evidence_id,
-        blob="",
-        source=reference.source,
-        title=reference.title,
-        year=reference.year,
-        identifiers=reference.identifiers,
-        standing=reference.standing,
-    )
+    names = ("evidence_id", "source", "title", "year", "identifiers", "standing")
+    return [
+        EvidenceRef.model_validate({"blob": "", **{name: getattr(one, name) for name in names}})
+        for one in report.references
+    ]
 
 
 def _as_known(work: NewWork) -> EvidenceRef:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import Field
 from temporalio import activity
 
-from activities.contracts.errors import DeterminatorError, StoreError
+from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import EvidenceRef, Frozen, ReportPlanSection, Statement, Usage
 from activities.contracts.identifiers import normal_doi, normal_nct
 from activities.contracts.profile import Profile
@@ -40,8 +40,6 @@ from activities.sources.base import Source
 from activities.sources.registry import options
 from activities.verification.warnings import disputed
 
-MAX_ATTEMPTS = 20
-"""Concurrent changes of one report that can each become a version."""
 MAX_REFS_BYTES = 110 * 1024
 MAX_NEW_WORKS = 3
 """Works that one instruction can name to be read."""
@@ -116,6 +114,8 @@ class RevisionActivities:
         asked = _instruction(request)
         first = await first_of(archive, request.run_id)
         report, versions = await newest(archive, first)
+        from activities.report.versions import published_from  # see `worker.daemon`
+
         kept = await published_from(archive, report)
         standing = standings(report, versions)
         refs = list(await listed(archive.store, request.known_blob)) or list(kept.evidence)
@@ -163,72 +163,61 @@ class RevisionActivities:
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)
         # with what builds reports; see `worker.daemon`
-        from activities.report.refreshed import published_again
+        from activities.report import versions as made_again
         from activities.report.revised import differences
 
-        for _ in range(MAX_ATTEMPTS):
-            report, versions = await newest(archive, first)
-            kept = await published_from(archive, report)
-            known = standings(report, versions)
-            since = RefreshOutcome(
-                run_id=request.run_id,
-                since=report.generated_at,
-                calls=found.usage.calls,
-                tokens=found.usage.tokens,
-                notes=found.notes,
-                version=len(versions) + 1,
-            )
-            if asked.kind == "tell":
-                told = await published_again(archive, _answer(kept, found), known, {}, at=found.at)
-                blob = await archive.store.put_bytes(told.model_dump_json(indent=2).encode(), "json")
-                return since.replace(blob=blob)
-            if asked.kind == "change" and not found.revised.touches:
-                return since
-            done = next((v for v in versions if (v.made_at, v.asked) == (found.at, asked)), None)
-            if done is not None:  # an attempt before this one wrote it, and died before it could say so
-                made = {"version": done.number, "made": True, "claims_lost": done.claims_lost}
-                return since.model_copy(update={**made, "claims_changed": done.claims_changed})
-            step = _next(kept, found)
-            number = len(versions) + 2
-            later = await published_again(archive, step, known, {}, at=found.at)
-            opening = Statement.of(
-                "revised_version", version=number, at=found.at, by=asked.by, kind=asked.kind, text=asked.text
-            )
-            from activities.report.formats.statements import sentences
+        report, versions = await newest(archive, first)
+        outcome = RefreshOutcome(
+            run_id=request.run_id,
+            since=report.generated_at,
+            calls=found.usage.calls,
+            tokens=found.usage.tokens,
+            notes=found.notes,
+            version=len(versions) + 1,
+        )
+        if asked.kind == "tell":
+            step = _answer(await made_again.published_from(archive, report), found)
+            told = await made_again.published_again(archive, step, standings(report, versions), at=found.at)
+            blob = await archive.store.put_bytes(told.model_dump_json(indent=2).encode(), "json")
+            return outcome.replace(blob=blob)
+        if asked.kind == "change" and not found.revised.touches:
+            return outcome
+        done = next((v for v in versions if (v.made_at, v.asked) == (found.at, asked)), None)
 
-            statements = (opening, *later.statements)
+        async def make(report: Report, _versions: object) -> made_again.Next:
+            step = _next(await made_again.published_from(archive, report), found)
+
+            def describe(later: Report, version: Version) -> tuple[Statement, Version]:
+                differ = differences(report, later)
+                opening = Statement.of(
+                    "revised_version",
+                    version=version.number,
+                    at=found.at,
+                    by=asked.by,
+                    kind=asked.kind,
+                    text=asked.text,
+                )
+                return opening, version.replace(
+                    claims_lost=tuple(one.id for one in differ if not one.after),
+                    claims_changed=tuple(one.id for one in differ if one.after),
+                    asked=asked,
+                    calls=found.usage.calls,
+                )
+
             blob = await archive.store.put_bytes(step.model_dump_json().encode(), "json")
-            update = {"statements": statements, "limitations": sentences(statements), "made_from": blob}
-            later = later.model_copy(update=update)
-            differ = differences(report, later)
-            version = Version(
-                number=number,
-                made_at=found.at,
-                of=first.generated_at,
-                claims_lost=tuple(one.id for one in differ if not one.after),
-                claims_changed=tuple(one.id for one in differ if one.after),
-                asked=asked,
-                calls=found.usage.calls,
-            )
-            if await archive.add_version(first, later, version):
-                lost = {"version": number, "made": True, "claims_lost": version.claims_lost}
-                return since.model_copy(update={**lost, "claims_changed": version.claims_changed})
-        raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
+            return made_again.Next(step, blob, describe)
+
+        if done is None:  # else an attempt before this one wrote it, and died before it could say so
+            done = (await made_again.add_version(archive, first, make, at=found.at)).version
+            assert done is not None
+        return outcome.replace(
+            version=done.number, made=True, claims_lost=done.claims_lost, claims_changed=done.claims_changed
+        )
 
 
 def _instruction(request: RefreshRequest) -> Instruction:
     assert request.instruction is not None
     return request.instruction
-
-
-async def published_from(archive: Archive, report: Report) -> PublishInput:
-    """What a version of a report was published from. Raises StoreError."""
-    if not report.made_from:
-        raise StoreError(f"the report of {report.run_id} does not say what it was published from")
-    try:
-        return PublishInput.model_validate_json(await archive.store.get_bytes(report.made_from))
-    except ValueError as error:
-        raise StoreError(f"what the report of {report.run_id} was published from cannot be read") from error
 
 
 def _within(refs: Iterable[EvidenceRef]) -> tuple[EvidenceRef, ...]:

@@ -7,12 +7,13 @@ Invariants:
 - a disputed sentence is printed as before until somebody decides.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
+from pydantic import Field
+
 from activities.contracts.candidates import Candidate
-from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection, Statement
+from activities.contracts.evidence import EvidenceRef, Frozen, ReportPlanSection, Statement
 from activities.contracts.publish import Dispute, PlannedSection, PublishInput
 from activities.contracts.revise import Instruction, Revised
 from activities.contracts.write import (
@@ -217,28 +218,21 @@ def decided(step: PublishInput, asked: Instruction) -> PublishInput:
 # what is different
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A sentence that one version has and another has not, or has in other words."""
+class SentenceChange(Frozen):
+    """A sentence by which two versions of a report differ."""
 
     id: str
-    before: str
-    after: str
-    """Empty where it is gone."""
+    before: str = Field(description="Empty for a new sentence")
+    after: str = Field(description="Empty for one that is gone")
 
 
-def differences(before: Report, after: Report) -> list[Difference]:
-    """The sentences by which two versions of a report differ, in the order of the page."""
-    old, new = _texts(before), _texts(after)
+def differences(before: Report, after: Report) -> list[SentenceChange]:
+    """The sentences by which two versions differ, in the order of the page."""
+    # a sentence of the answer may stand in its section again, under its id
+    old, new = ({one.id: one.text for one in reversed([*r.sentences()])} for r in (before, after))
+    names = dict.fromkeys(claim.id for report in (before, after) for claim in report.sentences())
     return [
-        Difference(name, old.get(name, ""), new.get(name, ""))
-        for name in dict.fromkeys((*old, *new))
+        SentenceChange(id=name, before=old.get(name, ""), after=new.get(name, ""))
+        for name in names
         if old.get(name) != new.get(name)
     ]
-
-
-def _texts(report: Report) -> Mapping[str, str]:
-    found: dict[str, Claim] = {}
-    for claim in report.sentences():
-        found.setdefault(claim.id, claim)
-    return {name: claim.text for name, claim in found.items()}

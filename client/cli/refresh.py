@@ -116,7 +116,7 @@ async def save(settings: "Settings", run: "Finished", outcome: "RefreshOutcome")
 
 def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
-    from activities.report.refreshed import notice_line
+    from activities.report.versions import notice_line
 
     why = "; ".join(notice_line(notice) for notice in change.notices)
     line = f"[{change.number}] {change.title}: {change.before} -> {change.after}"

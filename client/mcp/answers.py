@@ -11,11 +11,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from activities.contracts.evidence import Evidence, Identifiers, SearchStatus
 from activities.credentials import redacted
 from activities.report.formats.words import dispute_line
+from activities.report.revised import SentenceChange, differences
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED
 from client.failures import as_failure
-from client.reports.replies import SentenceChange, changes
 from client.runs.revising import Answered
 from client.runs.run_state import RunId, RunState
 
@@ -335,7 +335,7 @@ class ChangedReport(BaseModel):
             run=outcome.run_id,
             version=outcome.version,
             made=outcome.made,
-            changes=changes(answered.before, answered.report),
+            changes=differences(answered.before, answered.report),
             disputes=[dispute_line(one) for one in answered.report.disputes],
             notes=[*outcome.notes],
         )

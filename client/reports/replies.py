@@ -3,7 +3,8 @@
 from pydantic import BaseModel
 
 from activities.contracts.publish import Dispute
-from activities.report.schema import Reference, Report
+from activities.report.revised import SentenceChange, differences
+from activities.report.schema import Reference
 from client.reports.answer import Answer, AnswerClaim, answer_of, claims_of
 from client.runs.revising import Answered
 
@@ -36,14 +37,6 @@ class Told(BaseModel):
         )
 
 
-class SentenceChange(BaseModel):
-    """A sentence by which two versions differ; empty where one has none."""
-
-    id: str
-    before: str
-    after: str
-
-
 class Changed(BaseModel):
     """What became of a report that was changed or disputed."""
 
@@ -65,16 +58,7 @@ class Changed(BaseModel):
             version=outcome.version,
             made=outcome.made,
             calls=outcome.calls,
-            differences=changes(answered.before, answered.report),
+            differences=differences(answered.before, answered.report),
             disputes=[*answered.report.disputes],
             notes=[*outcome.notes],
         )
-
-
-def changes(before: Report, after: Report) -> list[SentenceChange]:
-    """The sentences by which two versions differ."""
-    from activities.report.revised import differences
-
-    return [
-        SentenceChange(id=one.id, before=one.before, after=one.after) for one in differences(before, after)
-    ]

@@ -9,6 +9,7 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -168,62 +169,47 @@ def _foreign_script(read: Read) -> bool:
     return script is not None and script != check_script()
 
 
-class _Budget:
-    """How much of a parcel may still be read."""
+def _files(streams: Mapping[str, Callable[[], IO[bytes]]]) -> Files:
+    """The files of a bundle by name, each of which is opened once, and all of which are read only so far."""
+    left = MAX_BYTES
+    known: dict[str, bytes] = {}
 
-    def __init__(self) -> None:
-        self._left = MAX_BYTES
+    def read(name: str) -> bytes | None:
+        nonlocal left
+        if name in streams and name not in known:
+            with streams[name]() as stream:
+                known[name] = stream.read(left + 1)
+            left -= len(known[name])
+            if left < 0:
+                raise BadParcel(f"{name} is too large to be read")
+        return known.get(name)
 
-    def read(self, stream: IO[bytes], name: str) -> bytes:
-        """The rest of a stream. Raises BadParcel when the parcel is larger than is read of one."""
-        data = stream.read(self._left + 1)
-        self._left -= len(data)
-        if self._left < 0:
-            raise BadParcel(f"{name} is too large to be read")
-        return data
+    return Files(read, list(streams))
+
+
+def _open(path: Path) -> IO[bytes]:
+    return path.open("rb")
 
 
 def _from_folder(folder: Path) -> Files:
-    budget = _Budget()
-    known: dict[Path, bytes] = {}
-
-    def read(name: str) -> bytes | None:
-        path = (folder / name).resolve()
-        if not path.is_relative_to(folder.resolve()) or not path.is_file():
-            return None
-        if path not in known:
-            with path.open("rb") as stream:
-                known[path] = budget.read(stream, str(path))
-        return known[path]
-
-    present = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return Files(read, list(islice(present, MAX_NAMES + 1)))
+    """Files below a folder; what a link leads to outside of it is no file of the bundle."""
+    own = folder.resolve()
+    found = islice((path for path in folder.rglob("*") if path.is_file()), MAX_NAMES + 1)
+    inside = (path for path in found if path.resolve().is_relative_to(own))
+    return _files({path.relative_to(folder).as_posix(): partial(_open, path) for path in inside})
 
 
 def _from_zip(archive: zipfile.ZipFile) -> Files:
     """Files below the archive's one folder, or at its top."""
-    entries = {entry.filename: entry for entry in archive.infolist()}
-    top = next((name.removesuffix(REPORT) for name in entries if name.rsplit("/", 1)[-1] == REPORT), "")
-
-    budget = _Budget()
-    known: dict[str, bytes] = {}
-
-    def read(name: str) -> bytes | None:
-        entry = entries.get(top + name)
-        if entry is None:
-            return None
-        if entry.filename not in known:
-            with archive.open(entry) as stream:
-                known[entry.filename] = budget.read(stream, entry.filename)
-        return known[entry.filename]
-
-    present = (name.removeprefix(top) for name, entry in entries.items() if not entry.is_dir())
-    return Files(read, list(islice(present, MAX_NAMES + 1)))
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    top = next((name.removesuffix(REPORT) for name in names if name.rsplit("/", 1)[-1] == REPORT), "")
+    return _files({name.removeprefix(top): partial(archive.open, name) for name in names})
 
 
 def _whole(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        return _Budget().read(stream, str(path))
+    data = _files({str(path): partial(_open, path)}).read(str(path))
+    assert data is not None
+    return data
 
 
 @dataclass(frozen=True, slots=True)

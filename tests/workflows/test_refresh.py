@@ -29,8 +29,8 @@ from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities
 from activities.refresh_activity import RefreshActivities, RefreshOutcome, RefreshRequest
 from activities.report.archive import Archive, NewWork, newest
-from activities.report.refreshed import keep
 from activities.report.schema import Report
+from activities.report.versions import refresh
 from activities.revision_activity import RevisionActivities, RevisionFindings
 from activities.search_activity import SearchActivities
 from activities.settings import Settings
@@ -269,7 +269,7 @@ async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> N
         work = NewWork(evidence_id=f"doi:10.1/{number}", title=f"Work {number}", source="alpha")
         verdicts = {"pmid:1": verdict} if number % 2 else {}
         at = f"2026-03-02T00:00:{number:02d}+00:00"
-        kept = await keep(case.archive, case.first, verdicts, at=at, new=(work,))
+        kept = await refresh(case.archive, case.first, verdicts, at=at, new=(work,))
         return kept.version is not None
 
     assert all(await asyncio.gather(*(one(number) for number in range(8))))

@@ -9,10 +9,10 @@ import pytest
 
 from activities.contracts.evidence import Evidence, Standing, StandingNotice
 from activities.contracts.write import Edited
+from activities.report import versions
 from activities.report.archive import Archive
 from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
-from activities.report.refreshed import changes, keep
 from activities.report.schema import Report
 from activities.sources.standing_lookup import StandingVerdict
 from tests.activities.cases import DOCUMENTS, FULL, INCREASED, REDUCED, TRIAL, planned, quoting, ref_of
@@ -164,7 +164,7 @@ def told_again(home: Path, verdicts: dict[str, StandingVerdict]) -> Report:
         archive = Archive(str(home / "evidence"))
         first = await archive.report(RUN)
         assert first is not None
-        return (await keep(archive, first, verdicts, at="2026-06-01T00:00:00Z")).report
+        return (await versions.refresh(archive, first, verdicts, at="2026-06-01T00:00:00Z")).report
 
     return asyncio.run(again())
 
@@ -257,5 +257,5 @@ def test_only_a_reinstatement_makes_a_standing_better(
 ) -> None:
     items = {**DOCUMENTS, "pmid:1": TRIAL.model_copy(update={"standing": before})}
     report = shelve(home, FULL, items.values())
-    changed = {change.evidence_id: change.after for change in changes(report, {"pmid:1": found})}
+    changed = {change.evidence_id: change.after for change in versions.changes(report, {"pmid:1": found})}
     assert changed.get("pmid:1", before) == after

@@ -1,0 +1,224 @@
+"""Later versions of a report: what it was published from is published again, changed as a person asked, or
+with the standing that its works have by now.
+
+Invariants:
+
+- A report is never unmade: what publishing was given is kept (`Report.made_from`) and published again.
+- Versions that are made at the same moment lose nothing. Each is written under an unused number; the second
+  writer reads the version of the first and adds only what that does not contain.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from activities.contracts.errors import StoreError
+from activities.contracts.evidence import SearchRecord, Standing, StandingNotice, Statement
+from activities.contracts.publish import PublishInput
+from activities.credentials import without_credentials
+from activities.publish_activity import assembled
+from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest, standings
+from activities.report.formats.references import STANDING_SENTENCES
+from activities.report.formats.statements import sentences
+from activities.report.formats.text import clean
+from activities.report.schema import Report
+from activities.retractions.rules import worst
+from activities.sources.standing_lookup import StandingVerdict
+
+MAX_ATTEMPTS = 100
+"""Versions of one report made at the same moment; more are an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What the next version is made of."""
+
+    step: PublishInput
+    made_from: str
+    """Key of the blob of `step`."""
+    describe: Callable[[Report, Version], tuple[Statement, Version]]
+    """The notice that opens the version, and the whole record of it, from the version and the record that has
+    its number and time."""
+    verdicts: Mapping[str, StandingVerdict] | None = None
+    """What authorities say now of its works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of the report."""
+
+    before: Report
+    """The latest version until then."""
+    report: Report
+    """The new version, or the latest one."""
+    version: Version | None
+    """The record of the new version; None when nothing had changed."""
+    latest: int
+    """The number of the latest version."""
+
+
+async def add_version(
+    archive: Archive,
+    first: Report,
+    make: Callable[[Report, tuple[Version, ...]], Awaitable[Next | None]],
+    *,
+    at: str,
+) -> Added:
+    """Publish again what `make` makes of the latest version, at `at` (ISO time), and keep it as a version of
+    the report; nothing where it makes nothing. `first` is the report as the run published it. Raises
+    StoreError, also when something that the version is made from is missing."""
+    for _ in range(MAX_ATTEMPTS):
+        report, versions = await newest(archive, first)
+        made = await make(report, versions)
+        if made is None:
+            return Added(report, report, None, len(versions) + 1)
+        later = await published_again(archive, made.step, standings(report, versions), made.verdicts, at=at)
+        number = len(versions) + 2
+        opening, version = made.describe(later, Version(number=number, made_at=at, of=first.generated_at))
+        statements = (opening, *later.statements)
+        later = later.replace(
+            statements=statements, limitations=sentences(statements), made_from=made.made_from
+        )
+        if await archive.add_version(first, later, version):
+            return Added(report, later, version, number)
+    raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
+
+
+async def published_from(archive: Archive, report: Report) -> PublishInput:
+    """What a version of a report was published from. Raises StoreError."""
+    if not report.made_from:
+        raise StoreError(f"the report of {report.run_id} does not say what it was published from")
+    try:
+        return PublishInput.model_validate_json(await archive.store.get_bytes(report.made_from))
+    except ValueError as error:
+        raise StoreError(f"what the report of {report.run_id} was published from cannot be read") from error
+
+
+async def published_again(
+    archive: Archive,
+    step: PublishInput,
+    known: Mapping[str, Standing],
+    verdicts: Mapping[str, StandingVerdict] | None = None,
+    *,
+    at: str,
+) -> Report:
+    """The report of what publishing is given, at `at` (ISO time), with the standing that is `known` by now
+    and what authorities say now. Raises StoreError."""
+    refs = tuple(ref.replace(standing=known.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
+
+    async def known_now(_refs: object) -> Mapping[str, StandingVerdict]:
+        return verdicts or {}
+
+    step = step.replace(evidence=refs, generated_at=at)
+    return await assembled(archive.store, step, known_now, patient=True)
+
+
+async def refresh(
+    archive: Archive,
+    first: Report,
+    verdicts: Mapping[str, StandingVerdict],
+    *,
+    at: str,
+    new: Sequence[NewWork] = (),
+    searches: Sequence[SearchRecord] = (),
+) -> Added:
+    """Keep what no version says yet as a new one. `new` are works that the searches of the report found when
+    they were repeated, and the run had not. Raises StoreError, see `add_version`."""
+    changed: tuple[Change, ...] = ()
+
+    async def make(report: Report, versions: tuple[Version, ...]) -> Next | None:
+        nonlocal changed
+        changed = changes(report, verdicts)
+        known = {work.evidence_id for version in versions for work in version.new}
+        fresh = tuple(work for work in new if work.evidence_id not in known)
+        if not changed and not fresh:
+            return None
+
+        def describe(later: Report, version: Version) -> tuple[Statement, Version]:
+            left = {claim.id for claim in later.claims()}
+            version = version.replace(
+                changes=with_claims(changed, report, left),
+                claims_lost=tuple(claim.id for claim in report.claims() if claim.id not in left),
+                new=fresh,
+                searches=tuple(searches),
+            )
+            return _opening(report, version), version
+
+        return Next(await published_from(archive, report), report.made_from, describe, verdicts)
+
+    try:
+        return await add_version(archive, first, make, at=at)
+    except StoreError as error:
+        if not changed:
+            raise
+        raise StoreError(
+            f"a new version cannot be written from the evidence store {without_credentials(archive.url)}: "
+            f"{error}; changed: " + "; ".join(f"[{c.number}] {c.before} -> {c.after}" for c in changed)
+        ) from error
+
+
+def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:
+    """The references whose standing is no longer what the report says, in its order."""
+    found = []
+    for reference in report.references:
+        verdict = verdicts.get(reference.evidence_id)
+        after = _after(reference.standing, verdict) if verdict else reference.standing
+        if verdict and after != reference.standing:
+            found.append(
+                Change(
+                    evidence_id=reference.evidence_id,
+                    number=reference.number,
+                    title=reference.title,
+                    before=reference.standing,
+                    after=after,
+                    notices=verdict.notices,
+                )
+            )
+    return tuple(found)
+
+
+def with_claims(changed: Sequence[Change], before: Report, left: Collection[str]) -> tuple[Change, ...]:
+    """The changes with the claims that cite each work, and whether each is among those that are left."""
+    return tuple(
+        change.replace(
+            claims=tuple(
+                TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
+                for claim in before.claims()
+                if any(support.evidence_id == change.evidence_id for support in claim.support)
+            )
+        )
+        for change in changed
+    )
+
+
+def notice_line(notice: StandingNotice) -> str:
+    """A notice in words: `retraction 2026-03-01, doi:10.1/x, reported by crossref`."""
+    parts = [f"{notice.kind} {notice.date}" if notice.date else notice.kind]
+    parts += [f"{kind}:{value}" for kind, value in (("doi", notice.doi), ("pmid", notice.pmid)) if value]
+    return clean(", ".join([*parts, *([f"reported by {notice.reported_by}"] if notice.reported_by else [])]))
+
+
+def _after(before: Standing, verdict: StandingVerdict) -> Standing:
+    """An unknown standing changes nothing, and only a reinstatement improves a standing."""
+    if verdict.standing == "unknown":
+        return before
+    if any(notice.kind == "reinstatement" for notice in verdict.notices):
+        return verdict.standing
+    return worst(before, verdict.standing)
+
+
+def _opening(before: Report, version: Version) -> Statement:
+    """The notice that opens a refreshed version."""
+    works = tuple(
+        f'[{c.number}] "{clean(c.title)}" is {STANDING_SENTENCES[c.after]}'
+        + (f" ({notice_line(c.notices[-1])})" if c.notices and c.after not in ("none", "unknown") else "")
+        for c in version.changes
+    )
+    return Statement.of(
+        "new_version",
+        version=version.number,
+        at=version.made_at,
+        first_at=before.generated_at,
+        changes=works,
+        claims_lost=len(version.claims_lost),
+        new_works=tuple(clean(work.title) for work in version.new),
+    )
