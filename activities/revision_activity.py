@@ -114,9 +114,7 @@ class RevisionActivities:
         asked = _instruction(request)
         first = await first_of(archive, request.run_id)
         report, versions = await newest(archive, first)
-        from activities.report.versions import published_from  # see `worker.daemon`
-
-        kept = await published_from(archive, report)
+        kept = await archive.published_from(report)
         standing = standings(report, versions)
         refs = list(await listed(archive.store, request.known_blob)) or list(kept.evidence)
         known = _within(
@@ -176,7 +174,7 @@ class RevisionActivities:
             version=len(versions) + 1,
         )
         if asked.kind == "tell":
-            step = _answer(await made_again.published_from(archive, report), found)
+            step = _answer(await archive.published_from(report), found)
             told = await made_again.published_again(archive, step, standings(report, versions), at=found.at)
             blob = await archive.store.put_bytes(told.model_dump_json(indent=2).encode(), "json")
             return outcome.replace(blob=blob)
@@ -185,7 +183,7 @@ class RevisionActivities:
         done = next((v for v in versions if (v.made_at, v.asked) == (found.at, asked)), None)
 
         async def make(report: Report, _versions: object) -> made_again.Next:
-            step = _next(await made_again.published_from(archive, report), found)
+            step = _next(await archive.published_from(report), found)
 
             def describe(later: Report, version: Version) -> tuple[Statement, Version]:
                 differ = differences(report, later)

@@ -83,16 +83,6 @@ async def add_version(
     raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
 
 
-async def published_from(archive: Archive, report: Report) -> PublishInput:
-    """What a version of a report was published from. Raises StoreError."""
-    if not report.made_from:
-        raise StoreError(f"the report of {report.run_id} does not say what it was published from")
-    try:
-        return PublishInput.model_validate_json(await archive.store.get_bytes(report.made_from))
-    except ValueError as error:
-        raise StoreError(f"what the report of {report.run_id} was published from cannot be read") from error
-
-
 async def published_again(
     archive: Archive,
     step: PublishInput,
@@ -143,7 +133,7 @@ async def refresh(
             )
             return _opening(report, version), version
 
-        return Next(await published_from(archive, report), report.made_from, describe, verdicts)
+        return Next(await archive.published_from(report), report.made_from, describe, verdicts)
 
     try:
         return await add_version(archive, first, make, at=at)

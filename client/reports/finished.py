@@ -1,13 +1,13 @@
 """A finished run, whole: from the run itself, and from the evidence store where the run cannot be asked."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from temporalio.client import WorkflowFailureError
 
-from activities.contracts.errors import DamagedEvidence
+from activities.contracts.errors import DamagedEvidence, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.iterations import IterationRecord
 from activities.credentials import without_credentials
@@ -164,15 +164,15 @@ async def _complete(archive: Archive, answers: Finished, refs: Sequence[Evidence
     report, versions = await newest(archive, first)
     gaps = list(answers.gaps)
     items, lost, damaged = await bodies(archive.store, refs or ())
-    if damaged:
-        gaps.append(f"The stored text of {', '.join(damaged)} is damaged: it is not what was stored.")
     if lost:
         gaps.append(f"The stored text of {', '.join(lost)} could not be read.")
     there = {ref.evidence_id for ref, _ in items}
-    missing = [r for r in first.references if r.evidence_id not in there]
-    searched = await archive.cited(first, missing)
-    still = {r.evidence_id for r in missing} - set(damaged) - {ref.evidence_id for ref, _ in searched}
-    if still:
+    missing = {r.evidence_id for r in first.references} - there
+    searched, harmed = await cited_items(archive, first, missing)
+    damaged = [*damaged, *(name for name in harmed if name not in damaged)]
+    if damaged:
+        gaps.append(f"The stored text of {', '.join(damaged)} is damaged: it is not what was stored.")
+    if still := missing - set(damaged) - {ref.evidence_id for ref, _ in searched}:
         gaps.append(f"The stored text of what is cited as {', '.join(sorted(still))} is not in the store.")
     if refs is None:
         gaps.append("What was found but is not cited is missing.")
@@ -185,6 +185,29 @@ async def _complete(archive: Archive, answers: Finished, refs: Sequence[Evidence
         gaps=tuple(gaps),
         damaged=tuple(damaged),
     )
+
+
+async def cited_items(
+    archive: Archive, report: Report, wanted: Collection[str]
+) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str]]:
+    """The stored items of references as the report knows them, in its order, and the ids of those that are
+    damaged: those that it was published from, where this store has them."""
+    try:
+        kept = await archive.published_from(report)
+    except StoreError:
+        return [], []
+    refs = {ref.evidence_id: ref for ref in kept.evidence}
+    cited = [one for one in report.references if one.evidence_id in wanted and one.evidence_id in refs]
+    sections: dict[str, dict[str, None]] = {one.evidence_id: {} for one in cited}
+    for section in report.sections:
+        for support in (support for claim in section.claims for support in claim.support):
+            sections.setdefault(support.evidence_id, {})[section.id] = None
+    known = [
+        refs[one.evidence_id].replace(standing=one.standing, sections=tuple(sections[one.evidence_id]))
+        for one in cited
+    ]
+    items, _, damaged = await bodies(archive.store, known)
+    return items, damaged
 
 
 async def bodies(

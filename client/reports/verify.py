@@ -24,7 +24,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.failures import BadInput
 from client.reports.bundle import CHECK, EVIDENCE, REPORT, check_script, compare
-from client.reports.finished import find_finished
+from client.reports.finished import cited_items, find_finished
 
 if TYPE_CHECKING:
     from client.api import Determinator
@@ -247,15 +247,14 @@ async def verify_report(
 
 async def _stored_lines(settings: Settings, report: Report) -> list[Mapping[str, object]]:
     """The quoted items from this machine's store. Raises BadInput when it has none of them."""
-    works = report.references
-    archive = Archive(settings.evidence_url)
-    found = await archive.cited(report, works)
-    if works and len(found) < len(works) and archive.damaged:
+    wanted = {reference.evidence_id for reference in report.references}
+    found, damaged = await cited_items(Archive(settings.evidence_url), report, wanted)
+    if damaged:
         raise BadInput(
-            f"{len(archive.damaged)} stored texts are damaged, among which may be those behind this report: "
-            "give its texts with --evidence FILE.jsonl"
+            f"the stored text of {', '.join(damaged)} is damaged: give the texts behind this report with "
+            "--evidence FILE.jsonl"
         )
-    if works and not found:
+    if wanted and not found:
         raise BadInput(
             "the texts behind this report are not on this machine; give them with --evidence FILE.jsonl "
             "(`determinator evidence RUN --format jsonl` prints them)"
