@@ -10,7 +10,7 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -85,15 +85,10 @@ class PublishActivities:
 
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
-        notes: list[Statement] = []
-
-        async def look_up(known: Sequence[EvidenceRef]) -> "Mapping[str, StandingVerdict]":
-            verdicts, failed = await self._look_up(known, step)
-            notes.extend(failed)
-            return verdicts
-
         kept = await self._store.put_bytes(step.model_dump_json().encode(), "json")
-        report = await assembled(self._store, step, look_up, notes, patient=patient)
+        documents, lost = await read_documents(self._store, step, patient=patient)
+        verdicts, silent = await self._look_up(documents, step)
+        report = await assembled(self._store, step, documents, verdicts, [*lost, *silent], patient=patient)
         report = report.replace(made_from=kept)
         whole = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
@@ -124,9 +119,10 @@ class PublishActivities:
         )
 
     async def _look_up(
-        self, known: Sequence[EvidenceRef], step: PublishInput
+        self, documents: Mapping[str, Evidence], step: PublishInput
     ) -> "tuple[Mapping[str, StandingVerdict], list[Statement]]":
         """The standing of works now, and what to state of those about which nobody answered."""
+        known = _refs(step, documents)
         if self._standing is None or not known:
             return {}, []
         try:
@@ -139,32 +135,27 @@ class PublishActivities:
         return verdicts, [silent] if unasked else []
 
 
-LookUp = Callable[[Sequence[EvidenceRef]], Awaitable["Mapping[str, StandingVerdict]"]]
-
-
 async def assembled(
     store: EvidenceStore,
     step: PublishInput,
-    look_up: LookUp,
-    notes: Sequence[Statement] = (),
+    documents: Mapping[str, Evidence],
+    verdicts: "Mapping[str, StandingVerdict]",
+    notes: Sequence[Statement],
     *,
     patient: bool = False,
 ) -> Report:
-    """The report of what publishing was given, with the standing that `look_up` says its works have now:
-    made when a run ends, and again for every later version. `notes` are read once that was called; `patient`:
-    raise StoreError when a cited item cannot be read rather than go on without it."""
+    """The report of what publishing was given, of the works that `read_documents` read, with the standing
+    that authorities say they have now: made when a run ends, and again for every later version. `patient`:
+    raise StoreError when what was looked up cannot be read rather than go on without it."""
     from activities.report.assemble import build_report  # see `worker.daemon`
 
-    refs = read_refs(step)
-    documents, lost = await _load(store, refs, patient=patient)
-    known = [ref for ref in refs if ref.evidence_id in documents]
-    documents = _with_standing(known, documents, await look_up(known))
-    if refs and not documents:
+    if not documents and read_refs(step):
         # nothing of what the judge called sufficient can be shown any more
         step = step.replace(stop_reason="all_sources_failed")
     findings, missing = await _findings(store, step, patient=patient)
+    current = _with_standing(_refs(step, documents), documents, verdicts)
     # In a thread: a long report must not block the heartbeats.
-    report = await asyncio.to_thread(build_report, step, documents, [*lost, *notes, *missing], findings)
+    report = await asyncio.to_thread(build_report, step, current, [*notes, *missing], findings)
     return report.replace(analysis=await _analysis(store, step.analysis))
 
 
@@ -179,10 +170,12 @@ async def _analysis(store: EvidenceStore, blob: str) -> Analysis | None:
         return None
 
 
-async def _load(
-    store: EvidenceStore, refs: Sequence[EvidenceRef], *, patient: bool
+async def read_documents(
+    store: EvidenceStore, step: PublishInput, *, patient: bool
 ) -> tuple[dict[str, Evidence], list[Statement]]:
-    """The bodies of the cited items, and what to state of those that cannot be read."""
+    """The bodies of the works that the checks need, and what to state of those that cannot be read; with
+    `patient` that raises StoreError."""
+    refs = read_refs(step)
     documents: dict[str, Evidence] = {}
     lost: list[str] = []
     for ref, answer in zip(refs, await store.read_all(refs), strict=True):
@@ -193,9 +186,7 @@ async def _load(
         else:
             log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
             lost.append(ref.evidence_id)
-    if not lost:
-        return documents, []
-    return documents, [Statement.of("item_unreadable", evidence_ids=tuple(lost))]
+    return documents, [Statement.of("item_unreadable", evidence_ids=tuple(lost))] if lost else []
 
 
 async def _findings(
@@ -275,7 +266,7 @@ def cited_refs(step: PublishInput) -> list[EvidenceRef]:
     return _refs(step, cited_ids(step))
 
 
-def _refs(step: PublishInput, ids: set[str]) -> list[EvidenceRef]:
+def _refs(step: PublishInput, ids: Collection[str]) -> list[EvidenceRef]:
     return list({ref.evidence_id: ref for ref in step.evidence if ref.evidence_id in ids}.values())
 
 

@@ -112,15 +112,13 @@ def _with_checked_fields(
 def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[str, ...]:
     """The names of the fields of a published candidate that neither an item it cites says nor a record that
     was looked up for its page."""
-    _, removed, _ = _with_checked_fields(candidate, items)
+    said, removed, _ = _with_checked_fields(candidate, items)
     entries = [e for field in candidate.fields for e in field.entries if not e.evidence_id]
     known = {e.text for e in entries} | {e.code for e in entries}
     known |= {", ".join(filter(None, (e.values.get("phase", ""), e.code))) for e in entries}
 
-    def unknown(name: str) -> bool:
-        if name != "current_indications":
-            return getattr(candidate, name) not in known
-        said, _, _ = _with_checked_fields(candidate, items)
-        return not set(candidate.current_indications) <= known | set(said.current_indications)
+    def values(name: str) -> set[str]:
+        value = getattr(candidate, name)
+        return {value} if isinstance(value, str) else set(value) - set(said.current_indications)
 
-    return tuple(name for name in removed if unknown(name))
+    return tuple(name for name in removed if not values(name) <= known)

@@ -15,7 +15,7 @@ from activities.contracts.errors import StoreError
 from activities.contracts.evidence import SearchRecord, Standing, StandingNotice, Statement
 from activities.contracts.publish import PublishInput
 from activities.credentials import without_credentials
-from activities.publish_activity import assembled
+from activities.publish_activity import assembled, read_documents
 from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest, standings
 from activities.report.formats.references import STANDING_SENTENCES
 from activities.report.formats.statements import sentences
@@ -94,12 +94,9 @@ async def published_again(
     """The report of what publishing is given, at `at` (ISO time), with the standing that is `known` by now
     and what authorities say now. Raises StoreError."""
     refs = tuple(ref.replace(standing=known.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
-
-    async def known_now(_refs: object) -> Mapping[str, StandingVerdict]:
-        return verdicts or {}
-
     step = step.replace(evidence=refs, generated_at=at)
-    return await assembled(archive.store, step, known_now, patient=True)
+    documents, _ = await read_documents(archive.store, step, patient=True)
+    return await assembled(archive.store, step, documents, verdicts or {}, (), patient=True)
 
 
 async def refresh(

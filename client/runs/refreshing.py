@@ -6,7 +6,7 @@ it is up again; a refresh that still runs at the next time is not started twice.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -49,6 +49,8 @@ PREFIX = "refresh-"
 MIN_INTERVAL_SECONDS = 60.0
 """The shortest time between two refreshes of a schedule."""
 TIMES_SHOWN = 3
+ASKED_WRONGLY = ("NoSuchSentence", "NoModel")
+"""Types of failures that another message or another model mends."""
 
 
 class NoSuchSchedule(BadInput):
@@ -289,21 +291,34 @@ async def the_request(
 
 
 async def on_the_server(client: "Determinator", run: "Finished") -> RefreshOutcome:
-    """Refresh as a workflow and wait for it. Raises Failure when it fails; it goes on when the wait ends."""
+    """Refresh as a workflow and wait for it; it goes on when the wait ends."""
+    return await send(client, lambda connection: the_request(client, connection, run, search=True))
+
+
+async def send(
+    client: "Determinator", prepare: "Callable[[Connection], Awaitable[RefreshRequest]]"
+) -> RefreshOutcome:
+    """Have the server do what is asked of a finished report, and wait for it. Raises BadInput for what
+    another message mends, Failure for what failed."""
     from temporalio.client import WorkflowFailureError
+    from temporalio.exceptions import ActivityError, ApplicationError
 
     from client.runs.follow import why
     from client.runs.start import signing_key
 
     connection = await client.connect(for_run=True)
     try:
-        request = await the_request(client, connection, run, search=True)
-        key = signing_key(client.settings)
+        request = await prepare(connection)
+        key = signing_key(client.settings) if request.library else b""
         handle = await start_refresh(connection.client, request, connection.task_queue, key)
     finally:
         connection.release()
-    client.say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
+    if request.instruction is None:
+        client.say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
     try:
         return await handle.result()
     except WorkflowFailureError as error:
-        raise Failure(f"{run.run_id} could not be refreshed: {why(error)}") from error
+        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
+        if isinstance(cause, ApplicationError) and cause.type in ASKED_WRONGLY:
+            raise BadInput(cause.message) from error
+        raise Failure(f"{request.run_id}: {why(error)}") from error

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Literal
 
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
 from activities.report.schema import Report
-from client.failures import BadInput, Failure
+from client.failures import BadInput
 
 if TYPE_CHECKING:
     from activities.refresh_activity import RefreshOutcome
     from client.api import Determinator
+    from client.connection import Connection
 
 Kind = Literal["tell", "change", "dispute", "decide"]
-ASKED_WRONGLY = ("NoSuchSentence", "NoModel")
-"""Types of failures that another message or another model mends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,6 @@ async def revise(
     NoSuchRun, NoConnection, Failure for what failed, StoreError."""
     from contextlib import suppress
 
-    from temporalio.client import WorkflowFailureError
-    from temporalio.exceptions import ActivityError, ApplicationError
     from temporalio.service import RPCError
 
     from activities.evidence_store import EvidenceStore
@@ -52,9 +49,8 @@ async def revise(
     from activities.report.archive import Archive
     from activities.settings import choice
     from client.run import named
-    from client.runs.follow import why
     from client.runs.history import request_of
-    from client.runs.refreshing import known_items, start_refresh
+    from client.runs.refreshing import known_items, send
 
     text = " ".join(text.split())
     if not text and kind != "decide":
@@ -64,14 +60,14 @@ async def revise(
     settings = client.settings
     found = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)
-    connection = await client.connect(for_run=True)
-    try:
+
+    async def prepare(connection: "Connection") -> RefreshRequest:
         asked = None
         with suppress(RPCError):
             asked = await request_of(connection.client, found.run_id)
         models = {"default": choice(model)} if model else (asked.models if asked else {})
         profiles = profile_names(settings.profiles_dir or settings.home / "profiles")
-        request = RefreshRequest(
+        return RefreshRequest(
             run_id=found.run_id,
             search=False,
             known_blob=await known_items(store, [ref for ref, _ in found.items]),
@@ -86,16 +82,8 @@ async def revise(
                 fallbacks=asked.fallbacks if asked else (),
             ),
         )
-        handle = await start_refresh(connection.client, request, connection.task_queue)
-    finally:
-        connection.release()
-    try:
-        outcome = await handle.result()
-    except WorkflowFailureError as error:
-        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
-        if isinstance(cause, ApplicationError) and cause.type in ASKED_WRONGLY:
-            raise BadInput(cause.message) from error
-        raise Failure(f"{found.run_id}: {why(error)}") from error
+
+    outcome = await send(client, prepare)
     archive = Archive(settings.evidence_url)
     report = found.report
     if outcome.blob:

@@ -403,10 +403,8 @@ WORDING: Mapping[str, Wording] = {
     "confidence_contradictions": "{claims:#claim} contradict each other.",
     "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
     "confidence_of_judgements": _of_judgements,
-    "confidence_works": lambda s: (
-        "1 work helps with the question."
-        if s.number("works") == 1
-        else f"{s.text('works')} works help with the question, {s.text('independent')} of them independent."
+    "confidence_works": (
+        "{works:#work} {works:helps|help} with the question, {independent} of them independent."
     ),
     "confidence_disagreement": "The works point in different directions.",
     "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
