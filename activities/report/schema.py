@@ -328,11 +328,6 @@ class Report(Frozen):
         for row in self.table.rows:
             yield from (cell.support for cell in row.cells.values() if cell.support is not None)
 
-    def quoted_works(self) -> frozenset[str]:
-        """Ids of the works that anything is quoted from: the references, and works that were judged."""
-        judged = (support.evidence_id for work in self.judgements for support in work.support)
-        return frozenset({*judged, *(reference.evidence_id for reference in self.references)})
-
 
 class Published(Compact):
     """What the publishing activity returns to the workflow."""

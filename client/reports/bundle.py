@@ -264,13 +264,14 @@ def _readme(
 ) -> str:
     examination = examine(report, [dict(line) for line in lines])
     quotes = sum(len(bearer.quotes) for bearer in examination.bearers)
+    works = {quote.evidence_id for bearer in examination.bearers for quote in bearer.quotes}
     state = (
         "everything held"
         if examination.holds
         else f"{len(examination.faults())} things did not hold; the check names them"
     )
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
-    counts = f"{plural(quotes, 'quote')} from {plural(len(report.quoted_works()), 'work')}"
+    counts = f"{plural(quotes, 'quote')} from {plural(len(works), 'work')}"
     blocks = [
         _head(report),
         f"{HOLDS} Run `{run.run_id}`, {escape_markdown(report.generated_at)}.",
