@@ -32,10 +32,8 @@ WAV = "wav"
 """The summary read aloud: no format of `FORMATS`, since a bundle does not speak."""
 COLUMNS = (("source", 15), ("year", 4), ("type", 18), ("standing", 9))
 """Columns of the evidence table between id and title, with their width."""
-NEEDED_BESIDE = 82
+NEEDED_BESIDE = 105
 """Columns of a terminal beside the id for the evidence to be a table."""
-NEEDED_FOR_REASONS = 105
-"""The same for a table with the reasons why works are not cited."""
 
 
 @click.command()
@@ -293,16 +291,14 @@ def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) ->
         return
     table = plain_table()
     reasons = [UNUSED[reason] for reason in use.unused.values()] if use else []
-    first = max([5, *map(len, reasons)]) if console.width >= longest + NEEDED_FOR_REASONS else 5
-    table.add_column("cited" if first == 5 else "cited, or why not", no_wrap=True, min_width=first)
-    table.add_column("id", no_wrap=True, min_width=longest)
-    for name, width in COLUMNS:
+    first = max([17, *map(len, reasons)])
+    for name, width in (("cited, or why not", first), ("id", longest), *COLUMNS):
         table.add_column(name, no_wrap=True, min_width=width)
     room = console.width - longest - sum(width + 2 for _, width in COLUMNS) - first - 4
     table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
     for ref in items:
         number = use.cited.get(ref.evidence_id) if use else None
-        reason = use.unused.get(ref.evidence_id) if use and first > 5 else None
+        reason = use.unused.get(ref.evidence_id) if use else None
         table.add_row(
             Text(f"[{number}]") if number else Text(UNUSED[reason] if reason else "", style="dim"),
             Text(plain(ref.evidence_id)),
