@@ -69,25 +69,36 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
     NoReport when the run has not ended or left none, NoSuchRun, NoConnection and StoreError.
     """
     settings = client.settings
+    archive = Archive(settings.evidence_url)
     try:
         run = await client.run(name)
     except SeveralRuns:
         raise
     except (NoConnection, NoSuchRun) as error:
-        archive = Archive(settings.evidence_url)
         report = await report_in_store(archive, name, error)
         gone = isinstance(error, NoConnection)
         why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
         client.say(f"{why}; what follows is what the evidence store has")
         missing = f"Its events, its plan and the history of its iterations are missing: {why}."
-        return await _complete(archive, _published(report, (missing,)), None)
-    answers, refs = await _ask(settings, run.connection, run.id, whole=whole)
-    return await _complete(Archive(settings.evidence_url), answers, refs)
+        return await _complete(archive, report, None, [missing])
+    report = await _published(settings, run.connection, run.id)
+    server, gaps = run.connection.client, list[str]()
 
+    async def ask(what: str, body: Callable[[], Awaitable[T]]) -> T | None:
+        try:
+            return await retry_until_answered(body, run.connection)
+        except NoAnswer as error:
+            gaps.append(f"The run could not be asked for its {what}: {error}.")
+            return None
 
-def _published(report: Report, gaps: Sequence[str]) -> Finished:
-    """A report as the run published it, without what it rests on."""
-    return Finished(report.run_id, report, report, versions=(), items=(), found=None, gaps=tuple(gaps))
+    refs = await ask("evidence", lambda: evidence_index(server, run.id))
+    if refs is None or not whole:
+        return await _complete(archive, report, refs, gaps)
+    plan = await ask("plan", lambda: query(server, run.id, "plan", PlanView))
+    events = await ask("events", lambda: read_events(server, settings, run.id))
+    records = await ask("iterations", lambda: iterations(server, run.id))
+    done = await _complete(archive, report, refs, gaps)
+    return replace(done, events=tuple(events or ()), plan=plan, iterations=records or ())
 
 
 async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:
@@ -104,46 +115,22 @@ async def report_in_store(archive: Archive, name: str, error: Exception) -> Repo
     return report
 
 
-async def _ask(
-    settings: Settings, connection: Connection, run_id: str, *, whole: bool
-) -> tuple[Finished, tuple[EvidenceRef, ...] | None]:
-    """The whole report with what the run says about itself, and references to what it has found; None when
-    it does not say."""
+async def _published(settings: Settings, connection: Connection, run_id: str) -> Report:
+    """The whole report as a run that has ended published it. Raises NoReport."""
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way; follow it with `determinator watch {run_id}`")
     try:
         ended = await outcome(connection.client, run_id)
     except WorkflowFailureError:
-        report: Report | None = (await load_report(settings, connection, run_id))[0]
-    else:
-        report = await stored_report(settings, ended.report_blob) if ended else None
+        return (await load_report(settings, connection, run_id))[0]
+    report = await stored_report(settings, ended.report_blob) if ended else None
     if report is None:
         raise NoReport(
             f"the whole report of {run_id} is not in the evidence store "
             f"{without_credentials(settings.evidence_url)}; point "
             "DETERMINATOR_STORE_URL at the store the workers use"
         )
-    gaps: list[str] = []
-
-    client = connection.client
-
-    async def ask(what: str, body: Callable[[], Awaitable[T]]) -> T | None:
-        try:
-            return await retry_until_answered(body, connection)
-        except NoAnswer as error:
-            gaps.append(f"The run could not be asked for its {what}: {error}.")
-            return None
-
-    refs = await ask("evidence", lambda: evidence_index(client, run_id))
-    if refs is None or not whole:
-        return _published(report, gaps), refs
-    plan = await ask("plan", lambda: query(client, run_id, "plan", PlanView))
-    events = await ask("events", lambda: read_events(client, settings, run_id))
-    records = await ask("iterations", lambda: iterations(client, run_id))
-    answers = replace(
-        _published(report, gaps), events=tuple(events or ()), plan=plan, iterations=records or ()
-    )
-    return answers, refs
+    return report
 
 
 async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
@@ -158,26 +145,28 @@ async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Con
         await asyncio.sleep(0.2)
 
 
-async def _complete(archive: Archive, answers: Finished, refs: Sequence[EvidenceRef] | None) -> Finished:
-    """Add the bodies of what was found, those of cited items above all, and the later versions."""
-    first = answers.first
+async def _complete(
+    archive: Archive, first: Report, refs: Sequence[EvidenceRef] | None, gaps: Sequence[str]
+) -> Finished:
+    """A run with the bodies of what was found, those of cited items above all, and the later versions.
+    `refs`: None where the run does not say what it has found."""
     report, versions = await newest(archive, first)
-    gaps = list(answers.gaps)
     items, lost, damaged = await bodies(archive.store, refs or ())
-    if lost:
-        gaps.append(f"The stored text of {', '.join(lost)} could not be read.")
-    there = {ref.evidence_id for ref, _ in items}
-    missing = {r.evidence_id for r in first.references} - there
+    missing = {r.evidence_id for r in first.references} - {ref.evidence_id for ref, _ in items}
     searched, harmed = await cited_items(archive, first, missing)
-    damaged = [*damaged, *(name for name in harmed if name not in damaged)]
-    if damaged:
-        gaps.append(f"The stored text of {', '.join(damaged)} is damaged: it is not what was stored.")
-    if still := missing - set(damaged) - {ref.evidence_id for ref, _ in searched}:
-        gaps.append(f"The stored text of what is cited as {', '.join(sorted(still))} is not in the store.")
+    damaged = list(dict.fromkeys((*damaged, *harmed)))
+    still = missing - set(damaged) - {ref.evidence_id for ref, _ in searched}
+    lacking = (
+        (damaged, "The stored text of {} is damaged: it is not what was stored."),
+        (lost, "The stored text of {} could not be read."),
+        (sorted(still), "The stored text of what is cited as {} is not in the store."),
+    )
+    gaps = [*gaps, *(text.format(", ".join(names)) for names, text in lacking if names)]
     if refs is None:
         gaps.append("What was found but is not cited is missing.")
-    return replace(
-        answers,
+    return Finished(
+        run_id=first.run_id,
+        first=first,
         report=report,
         versions=versions,
         items=(*searched, *items),
