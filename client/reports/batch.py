@@ -198,14 +198,13 @@ class Batch:
     async def _is_known(self, run_id: str) -> bool:
         """Whether this home has a run that was noted: the folder may have been made with another one."""
         from client.failures import NoSuchRun
-        from client.reports.load import NoReport
 
         try:
             await self._client.run(run_id)
         except NoSuchRun:  # the server has forgotten it; the evidence store has not
             try:
                 await self._client.finished(run_id, whole=False)
-            except (NoReport, NoSuchRun):
+            except NoSuchRun:
                 self._say(f"{run_id} is not in this home; its question is asked anew")
                 return False
         return True
@@ -222,14 +221,13 @@ class Batch:
         """Wait for the end of a run, and save its report."""
         from activities.report.formats import render
         from client.failures import NoSuchRun
-        from client.reports.load import NoReport
 
         try:
             try:
                 report: Report = await (await self._client.run(run_id)).report()
             except NoSuchRun:  # the server has forgotten it; the evidence store has not
                 report = (await self._client.finished(run_id, whole=False)).report
-        except (NoReport, NoSuchRun) as error:
+        except NoSuchRun as error:  # or one without a report
             return Result(question.line, question.text, run_id, "failed", reason=str(error))
         form = self._client.settings.output_format
         data = await asyncio.to_thread(render, report, form)

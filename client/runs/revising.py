@@ -46,7 +46,7 @@ async def revise(
     from activities.evidence_store import EvidenceStore
     from activities.profiles.loader import profile_names
     from activities.refresh_activity import RefreshRequest
-    from activities.report.archive import Archive
+    from activities.report.archive import Archive, newest
     from activities.settings import choice
     from client.run import named
     from client.runs.history import request_of
@@ -84,11 +84,9 @@ async def revise(
         )
 
     outcome = await send(client, prepare)
-    archive = Archive(settings.evidence_url)
     report = found.report
     if outcome.blob:
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))
     elif outcome.made:
-        version = next(v for v in await archive.versions(found.first) if v.number == outcome.version)
-        report = await archive.version(version)
+        report, _ = await newest(Archive(settings.evidence_url), found.first)
     return Answered(outcome, found.report, report)
