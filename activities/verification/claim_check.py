@@ -36,8 +36,6 @@ _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
 _ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
 _SPELLED = re.compile(SPELLED, re.IGNORECASE)
-_THRESHOLD = r"(?:\s+an?(?:\s+\S+)?\s+(?:threshold|cut-?off|level|value)s?\s+of)?"
-"""Between a comparison and its number: `below a PSA threshold of 4 ng/mL`."""
 _LESS = r"(?:less|lower|fewer|smaller|shorter)"
 _MORE = r"(?:more|greater|higher|larger|longer)"
 _AT_MOST = (
@@ -45,7 +43,7 @@ _AT_MOST = (
 )
 _AT_LEAST = rf"\bat least|\b(?:no|not) {_LESS} than|\bas (?:low|little|few) as|\bmin(?:imum|\.)?(?: of)?"
 _BEFORE = tuple(
-    (sign, re.compile(rf"(?:{words}){_THRESHOLD}\s*$", re.IGNORECASE))
+    (sign, re.compile(rf"(?:{words})\s*$", re.IGNORECASE))
     for sign, words in (
         ("<=", rf"{_AT_MOST}|\u2264|<="),
         (">=", rf"{_AT_LEAST}|\u2265|>="),
@@ -81,7 +79,6 @@ _TOKEN = re.compile(
 _RANGE_TO_PERCENT = re.compile(
     r"(?<!\d)(\d+(?:\.\d+)?)(\s?(?:-|to|and|or|vs\.?|versus|against|,)\s?)(?=-?\d+(?:\.\d+)?\s?(?:%|per\s?cent))"
 )
-_PEOPLE = re.compile(r"\s(?:patients?|participants?|adults?|children|women|men|subjects?|people|cases?)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +226,7 @@ def missing_number(
     for number in numbers(claim):
         if any(number.says(other, falling=falling) for other in quoted):
             continue
-        if number.value in years and not number.percent and not _counts_people(claim, number):
+        if number.value in years and not number.percent:
             continue
         if number.value == items and items in spelled:
             continue
@@ -243,11 +240,6 @@ def missing_number(
             continue
         return number.shown
     return ""
-
-
-def _counts_people(claim: str, number: Number) -> bool:
-    at = claim.find(number.shown)
-    return at >= 0 and bool(_PEOPLE.match(claim[at + len(number.shown) :]))
 
 
 def _words(stems: str) -> re.Pattern[str]:

@@ -11,7 +11,6 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)*%?|[^\W\d_]+(?:'[^\W_]+)*")
 _CLAUSE = re.compile(
     r"[;:]\s|(?<=[.!?])\s+(?![a-z])|,?\s\b(?i:but|however|whereas|although|though|while|yet)\b"
 )
-_ACRONYM = re.compile(r"[A-Z]{2,6}s?")
 
 
 @dataclass(frozen=True)
@@ -72,14 +71,3 @@ def nearest(clause: Clause, others: Sequence[Clause], least: int) -> Clause | No
     best = max(others, key=lambda other: len(clause.content & other.content), default=None)
     shared = len(clause.content & best.content) if best else 0
     return best if best and shared >= max(1, min(least, len(clause.content))) else None
-
-
-def spelled(acronym: str, words: Sequence[Token]) -> frozenset[str]:
-    """Comparison forms of words in a row whose initials an acronym has; empty where there are none."""
-    letters = acronym.removesuffix("s").casefold()
-    if not _ACRONYM.fullmatch(acronym):
-        return frozenset()
-    row = [word for word in words if not word.light and not word.number]
-    initials = "".join(word.stem[0] for word in row)
-    place = initials.find(letters)
-    return frozenset(word.stem for word in row[place : place + len(letters)]) if place >= 0 else frozenset()

@@ -15,19 +15,17 @@ from activities.text.normal_form import normalise
 from activities.text.tokens import stem
 from activities.verification.claim_check import missing_number, numbers
 from activities.verification.computed import computed_from
-from activities.verification.reading import Clause, Token, clauses, nearest, spelled, tokens
+from activities.verification.reading import Clause, clauses, nearest, tokens
 from activities.verification.wording import unfamiliar_name
 
 WARNINGS: Mapping[str, str] = {
     "number_not_quoted": "{number} is not in the quotes: does the work say it of this?",
     "computed_words": "{number} follows from the quotes, but `{word}` is not in them: is it of that?",
     "number_bound": "{number} has another bound (at least, up to, more than) than in the quotes",
-    "number_moved": "{number} stands beside other words in its quote: is it of this thing, group and period?",
     "name_not_in_works": "{name} is not in the works that it cites",
     "disputed": "a reader disputes it: {reason}",
     "hedge_lost": "its quote says `{word}`; is the sentence as careful?",
     "cause": "`{word}` says that one thing changes another; do the quotes, or do they say that both occur?",
-    "significance": "the quotes and the sentence differ in what was significant",
     "denial": "one of sentence and quote denies where the other does not",
     "opposite": "it says `{word}` where its quote says `{other}`",
     "degree": "`{word}` is not in the quotes: do they say as much?",
@@ -61,7 +59,6 @@ _EFFECTS = _stems("""
 reduce lower raise increase decrease improve worsen halve double triple cut boost shorten prolong
 eliminate  cure heal avert diminish enhance
 """)
-_SIGNIFICANT = _stems("significant significantly significance insignificant nonsignificant p")
 _ABSOLUTE = _stems("""
 all every always never none nobody everyone only solely entirely completely fully proven definitely certainly
 guaranteed undoubtedly
@@ -84,8 +81,6 @@ residents population cohort  survivors carriers users smokers elderly
 """)
 _QUALIFYING = _stems("with without who whose aged undergoing treated receiving after before from older in")
 _PARTS = re.compile(r", and |, (?:which|where|who|so that)\b")
-AROUND = 5
-"""Words on each side of a number that say what it is of."""
 MODIFIERS_BEFORE, MODIFIERS_AFTER = 3, 5
 """Words before and behind a group that say which one it is."""
 MIN_SHARED = 2
@@ -113,7 +108,6 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
         warnings += [
             *_of_hedges(whole, near),
             *_of_cause(clause, near, every),
-            *_of_significance(plain, near, every),
             *_of_denial(plain, near, said),
             *_of_opposites(clause, near, whole, every),
             *_of_comparison(clause, near),
@@ -165,14 +159,6 @@ def _of_cause(clause: Clause, near: Clause, every: frozenset[str]) -> Iterator[S
         word = _shown(clause, (_CAUSES | _EFFECTS) - near.stems)
     if word:
         yield _warning("cause", word=word)
-
-
-def _of_significance(text: str, near: Clause, every: frozenset[str]) -> Iterator[Statement]:
-    """The sentence says that a difference was significant, or is silent that it was not."""
-    insignificant = "signific" in near.text.casefold() and NEGATIONS.search(near.text) is not None
-    added = "signific" in text.casefold() and not every & _SIGNIFICANT
-    if added or (insignificant and not NEGATIONS.search(text)):
-        yield _warning("significance")
 
 
 def _of_denial(text: str, near: Clause, quotes: Sequence[str]) -> Iterator[Statement]:
@@ -290,7 +276,8 @@ def _mixed(own: Sequence[Clause], quotes: Sequence[str], works: Sequence[str]) -
 def _of_numbers(
     text: str, quotes: Sequence[str], own: Sequence[Clause], theirs: Sequence[Clause]
 ) -> Iterator[Statement]:
-    """Numbers that no quote has, that have another bound, or that stand beside words of another number."""
+    """A number that no quote has, or that follows from the quotes and stands beside words that they lack; one
+    that has another bound."""
     if missing := missing_number(text, quotes, (), 0):
         known = {token.stem for clause in theirs for token in clause.tokens} | _ARITHMETIC
         beyond = [
@@ -305,37 +292,4 @@ def _of_numbers(
         same = [other for other in stated if other.value == one.value]
         if same and all(other.comparator != one.comparator for other in same):
             yield _warning("number_bound", number=one.shown)
-            break
-    beside = [one for clause in theirs for one in _beside(clause, own)]
-    for clause in own:
-        for number, before, behind in _beside(clause, theirs):
-            there = [(len(before & b), len(behind & a)) for other, b, a in beside if other == number]
-            elsewhere = [(len(before & b), len(behind & a)) for other, b, a in beside if other != number]
-            if there and any(_nearer(one, there) for one in elsewhere):
-                yield _warning("number_moved", number=number)
-                return
-
-
-def _nearer(one: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
-    """Whether the words around another number are shared more."""
-    return max(one) > 1 and all(sum(one) > sum(other) for other in others)
-
-
-def _beside(clause: Clause, others: Sequence[Clause]) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
-    """Each number of a clause with the words before and behind it, as far as the next number; abbreviations
-    stand for the words that the other text has for them."""
-    row = clause.tokens
-    for place, token in enumerate(row):
-        if not token.number:
-            continue
-        first = next((n + 1 for n in range(place - 1, -1, -1) if row[n].number), 0)
-        last = next((n for n in range(place + 1, len(row)) if row[n].number), len(row))
-        before = row[max(first, place - AROUND) : place]
-        behind = row[place + 1 : min(last, place + 1 + AROUND)]
-        yield token.stem, _words(before, others), _words(behind, others)
-
-
-def _words(row: Sequence[Token], others: Sequence[Clause]) -> frozenset[str]:
-    content = [one for one in row if not one.light]
-    long = (stems for one in content for other in others if (stems := spelled(one.shown, other.tokens)))
-    return frozenset(one.stem for one in content).union(*long)
+            return

@@ -59,16 +59,11 @@ def test_numbers_in_words_are_read_as_texts_write_them(words: str, value: list[i
     assert [number.value for number in numbers(words)] == value
 
 
-PSA = "Percent free PSA below a PSA threshold of 4 ng/mL could spare biopsies."
-
-
 @pytest.mark.parametrize(
     ("claim", "quote", "missing"),
     [
         ("The study had 46 patients.", "Forty-six consecutive patients.", False),
         ("The study had 6 patients.", "Forty-six consecutive patients.", True),
-        ("Percent free PSA below 4 ng/mL could spare biopsies.", PSA, False),
-        ("Percent free PSA above 4 ng/mL could spare biopsies.", PSA, True),
         ("Births from 34 weeks on were studied.", "Cases carrying \u226534 weeks were allocated.", False),
         ("Women of 34 weeks or more were studied.", "Cases carrying >=34 weeks were allocated.", False),
         ("At least 34 weeks had passed.", "Cases from 34 weeks onwards were allocated.", False),

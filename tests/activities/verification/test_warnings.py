@@ -11,8 +11,6 @@ CHANGES = (
     ("hedge_lost", "The drug lowers blood pressure.", "The drug may lower blood pressure."),
     ("cause", "Coffee causes insomnia in nurses.", "Coffee was associated with insomnia in nurses."),
     ("cause", "Walking prevents falls.", "Walking was associated with fewer falls."),
-    ("significance", "Infections were fewer.", "Infections were not significantly fewer with gloves."),
-    ("significance", "Pain fell significantly.", "Pain fell in both arms."),
     ("denial", "Gloves change the rate of infection.", "Gloves do not change the rate of infection."),
     ("denial", "Gloves do not change the rate of infection.", "Gloves change the rate of infection."),
     ("opposite", "Damage by storms is included.", "Damage by storms is excluded."),
@@ -23,7 +21,6 @@ CHANGES = (
     ("comparison", "Nurses slept longer than doctors.", "Doctors slept longer than nurses."),
     ("group_lost", "The drug lowers mortality.", "The drug lowers mortality in pregnant women with asthma."),
     ("group_other", "Sleep improved in diabetic children.", "Sleep improved in adults with asthma."),
-    ("number_moved", "Rates fell by 19% in adults on the low dose.", DOSES),
     ("number_not_quoted", "Rates fell by 17% in adults.", DOSES),
     ("number_bound", "More than 300 adults took the low dose.", DOSES),
     ("computed_words", "Together 580 adults died.", DOSES),
@@ -81,9 +78,6 @@ def test_works_that_are_joined_or_lack_a_name_are_asked_about() -> None:
     work = ("A survey in Denmark\nSleep improved.",)
     assert codes("Sleep improved in Poland.", "Sleep improved.", works=work) == {"name_not_in_works"}
     assert codes("Sleep improved in Denmark.", "Sleep improved.", works=work) == set()
-    quote = "Delivery was earlier in ACD (34.0 weeks) than in ruptured membranes (37.2 weeks)."
-    text = "Advanced cervical dilatation delivered at 37.2 weeks, ruptured membranes at 34.0."
-    assert "number_moved" in codes(text, quote)
 
 
 def test_a_reservation_that_denies_nothing_is_asked_about() -> None:
