@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
-from activities.contracts.judge import JudgeInput
+from activities.contracts.judge import JudgeInput, WorkJudgement
 from activities.contracts.plan import AgentSelectionPlan, AgentTask, KnowledgeGapOutput, SelectInput
 from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
 from tests.workflows.script import document, outage, takes
+from workflows.sections.results import told
 from workflows.types import SectionProgress
 
 
@@ -200,3 +201,12 @@ async def test_an_outage_everywhere_is_stated_once(stage: Stage) -> None:
     assert outcome.stop_reason == "all_sources_failed"
     assert not outcome.answered
     assert {r.status for r in report.methodology.searches} == {"unavailable"}
+
+
+def test_of_a_work_that_answers_two_sections_alike_the_first_one_in_the_report_is_told() -> None:
+    """Whichever ended first."""
+    harm = WorkJudgement(evidence_id="w1", answers=3, finding="One serious event in 498 sessions.")
+    effect = WorkJudgement(evidence_id="w1", answers=3, finding="More days without a ventilator.")
+    assert list(told([effect], {"w1": harm}, [])) == [effect]
+    assert list(told([harm], {"w1": effect}, [effect])) == []
+    assert list(told([harm], {"w1": effect.replace(answers=2)}, [effect.replace(answers=2)])) == [harm]

@@ -1,7 +1,7 @@
 """Merge the results of sections into the run's evidence, budget and progress."""
 
-from collections.abc import Mapping
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile, zip_longest
 from typing import Literal
 
 from temporalio import workflow
@@ -24,6 +24,20 @@ from workflows.rules.payload_limits import without_history
 
 MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "history", "refused")
 """Findings of a section that are part of the run's and not kept twice."""
+
+
+def told(
+    judged: Iterable[WorkJudgement], known: Mapping[str, WorkJudgement], before: Iterable[WorkJudgement]
+) -> Iterator[WorkJudgement]:
+    """The judgements of a section that the report tells of works: those that answer more than `known` ones,
+    and of those that answer as much the ones that no section `before` it in the report has: which section
+    ended first does not decide."""
+    said = {(one.evidence_id, one.answers) for one in before}
+    for one in judged:
+        other = known.get(one.evidence_id)
+        first = (one.evidence_id, one.answers) not in said
+        if other is None or other.answers < one.answers or (other.answers == one.answers and first):
+            yield one
 
 
 class SectionResults:
@@ -122,10 +136,10 @@ class SectionResults:
         for statement in findings.notes:
             self.events.add_statement(statement)
         judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
-        for judged in judgements:
-            earlier = state.judgements.get(judged.evidence_id)
-            if earlier is None or earlier.answers < judged.answers:
-                state.judgements[judged.evidence_id] = judged
+        before = takewhile(lambda one: one.id != section.id, self.context.outline)
+        ended = [state.findings[part.id] for part in before if part.id in state.findings]
+        said = [judged for part in ended for judged in part.judgements]
+        state.judgements.update((one.evidence_id, one) for one in told(judgements, state.judgements, said))
         state.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())
         state.findings[section.id] = findings.model_copy(update={**merged_into_run, "judgements": judgements})
