@@ -57,6 +57,7 @@ class StudyEffect(Frozen):
     evidence_id: str
     outcome: str
     group: str
+    """As its sentences call it; so the comparator."""
     comparator: str
     direction: EffectDirection
     """As the model read it; numbers, where there are any, decide."""

@@ -79,8 +79,6 @@ class EffectAnswer(Loose):
     outcome: Text = limits(length=MAX_NAME_CHARS, default="")
     group: Text = limits(length=MAX_NAME_CHARS, default="")
     comparator: Text = limits(length=MAX_NAME_CHARS, default="")
-    group_words: Text = limits(length=MAX_NAME_CHARS, default="")
-    comparator_words: Text = limits(length=MAX_NAME_CHARS, default="")
     direction: Text = ""
     sentences: SentenceLabels = limits(items=4, default_factory=list)
     measure: Text = limits(length=30, default="")
@@ -292,7 +290,7 @@ def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
 def _are_exchanged(given: EffectAnswer, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> bool:
     """Whether a sentence gives a number of the group to the comparator, by the words that the work has for
     them."""
-    names = (given.group_words or given.group, given.comparator_words or given.comparator)
+    names = (given.group, given.comparator)
     return any(
         are_exchanged(quote, names, (stated[one], stated[other]))
         for one, other in OF_GROUPS
