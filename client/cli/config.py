@@ -202,7 +202,8 @@ def template() -> str:
         lines = sections.setdefault(section, [])
         lines += _comment(key.help)
         if name == "mode":
-            lines += _modes()
+            for info in TABLE:
+                lines += _comment(f"{', '.join((info.name, *info.aliases))}: {info.good_for}")
         lines.append(f"# {last if section else name} = {key.example or _example(name)}")
     parts = [HEAD, "\n".join(sections.pop("")) + "\n"]
     parts += ["\n".join((f"[{name}]", *lines)) + "\n" for name, lines in sections.items()]
@@ -220,15 +221,6 @@ def markdown() -> str:
 
 def _comment(text: str) -> Iterator[str]:
     yield from textwrap.wrap(text, WIDTH, initial_indent="#   ", subsequent_indent="#   ")
-
-
-def _modes() -> list[str]:
-    """What each mode is good for."""
-    return [
-        line
-        for info in TABLE
-        for line in _comment(f"{', '.join((info.name, *info.aliases))}: {info.good_for}")
-    ]
 
 
 def _example(name: str) -> str:

@@ -75,7 +75,10 @@ def fingerprint(settings: Settings, places: Places) -> str:
         "version": version("determinator"),
         "code": code_of(WORKER_PACKAGES),
         "settings": {
-            **{name: value for name, value in dump(settings).items() if name not in CLIENT_ONLY},
+            **{
+                name: value.get_secret_value() if isinstance(value, SecretStr) else value
+                for name, value in settings.model_dump(exclude=CLIENT_ONLY).items()
+            },
             "home": "",
             "library": environment.get("DETERMINATOR_LIBRARY"),
         },
@@ -139,12 +142,3 @@ def needs_of(settings: Settings) -> tuple[str, ...]:
 OFFLINE = "DETERMINATOR_OFFLINE"
 SOURCE_PLUGINS = "determinator.sources"
 """The entry point group of `activities.sources.registry`, which is not imported for its name alone."""
-
-
-def dump(settings: Settings) -> dict[str, object]:
-    """All settings with the secrets in the clear: for the digest only."""
-    found = settings.model_dump(mode="python")
-    return {
-        name: value.get_secret_value() if isinstance(value, SecretStr) else value
-        for name, value in found.items()
-    }

@@ -7,6 +7,7 @@ from activities.contracts.errors import StoreError
 from activities.contracts.publish import Estimate
 from activities.contracts.stop_reasons import StopReason
 from activities.models.prices import price_of
+from activities.models.sizing import effort_of
 from activities.report.archive import Archive
 from activities.report.stored import report_name
 from activities.settings import Settings
@@ -14,7 +15,7 @@ from workflows.rules.estimate import estimate
 from workflows.types import ResearchRequest
 
 if TYPE_CHECKING:
-    from activities.contracts.evidence import ModelChoice
+    pass
 
 CUT_SHORT: frozenset[StopReason] = frozenset({"cancelled", "rejected_by_reviewer", "finished_by_reviewer"})
 """Ends of runs that do not say what a run takes."""
@@ -24,22 +25,15 @@ MAX_RUNS = 12
 
 async def estimated(settings: Settings, request: ResearchRequest) -> Estimate | None:
     """What a run of the embedded worker is expected to take; None where no language model serves it."""
-    choices = await _choices(settings, request)
+    chosen = {"default": settings.model_choices()["default"], **(request.models or settings.model_choices())}
+    efforts = {one: await effort_of(settings, one) for one in dict.fromkeys(chosen.values())}
+    choices = {role: one.replace(effort=efforts[one]) for role, one in chosen.items()}  # as the worker does
     if all(one.backend == "extractive" for one in choices.values()):
         return None
     prices = {one.model: price_of(settings, one) for one in choices.values()}
     paid = [one for one in choices.values() if one.backend != "extractive"]
     models = tuple(dict.fromkeys(f"{one.model} (effort {one.effort or 'normal'})" for one in paid))
     return estimate(request, choices, prices, await taken(settings)).replace(models=models)
-
-
-async def _choices(settings: Settings, request: ResearchRequest) -> "dict[str, ModelChoice]":
-    """The model of each role with its effort, as the worker will resolve it."""
-    from activities.models.sizing import effort_of
-
-    chosen = {"default": settings.model_choices()["default"], **(request.models or settings.model_choices())}
-    efforts = {one: await effort_of(settings, one) for one in dict.fromkeys(chosen.values())}
-    return {role: one.replace(effort=efforts[one]) for role, one in chosen.items()}
 
 
 async def taken(settings: Settings) -> list[Estimate]:

@@ -119,7 +119,10 @@ class Follower:
                 if error.status not in UNREACHABLE_STATUSES:
                     raise
                 away_since = away_since or time.monotonic()
-                await self._reconnect(away_since, error)
+                if time.monotonic() - away_since > PATIENCE_SECONDS:
+                    address = self._run.connection.address
+                    raise NoConnection(f"the server at {address} is gone: {error.message}") from error
+                await asyncio.sleep(1)
             else:
                 await self._show_last_events(ended)
                 return ended
@@ -303,13 +306,6 @@ class Follower:
         note("the background processes have ended; starting them again, nothing is lost")
         connection = await start_embedded(self._run.settings, worker=False, say=note)
         self._run.connection = await serve(self._run.settings, connection, queue, running=True, say=note)
-
-    async def _reconnect(self, away_since: float, error: RPCError) -> None:
-        if time.monotonic() - away_since > PATIENCE_SECONDS:
-            raise NoConnection(
-                f"the server at {self._run.connection.address} is gone: {error.message}"
-            ) from error
-        await asyncio.sleep(1)
 
 
 def keeps_ending(what: str, log: Path) -> NoConnection:

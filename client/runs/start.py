@@ -81,17 +81,12 @@ def signed(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest
     return request.replace(signatures=signatures)
 
 
-async def no_report(_: str) -> bool:
-    """No run has left a report."""
-    return False
-
-
 async def start(
     client: Client,
     request: ResearchRequest,
     task_queue: str,
     *,
-    has_report: Callable[[str], Awaitable[bool]] = no_report,
+    has_report: Callable[[str], Awaitable[bool]] | None = None,
     indexed: bool = False,
     key: bytes = b"",
     user: str = "",
@@ -110,7 +105,7 @@ async def start(
     while True:
         run_id = run_id_of(request, number, private=private, once=f"{user}: {once}" if once else "")
         before = await description(client, run_id)
-        if before is None and not await has_report(run_id):
+        if before is None and not (has_report and await has_report(run_id)):
             request = request.replace(indexed=indexed or request.indexed or await register_attributes(client))
             try:
                 await _start(client, signed(request, run_id, key), run_id, task_queue, user or user_name())

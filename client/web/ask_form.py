@@ -25,11 +25,11 @@ EXAMPLES = (
 WITHOUT_MODEL = "without a model"
 IN_FORCE = "as configured"
 LIMITS = {
-    "tokens": ("Tokens", 0),
-    "cost": ("US dollars", None),
+    "max_tokens": ("Tokens", 0),
+    "max_cost": ("US dollars", None),
     "minutes": ("Minutes", None),
-    "rounds": ("Rounds", 0),
-    "sections": ("Sections", 0),
+    "max_iterations": ("Rounds", 0),
+    "max_sections": ("Sections", 0),
 }
 """Field -> its label, and its decimals where they are not free."""
 FILE_INPUT = (
@@ -51,7 +51,8 @@ READ_FILE = """async (question) => {
 
 
 class Fields(BaseModel):
-    """What a browser sends: anything, so that it is validated. None and empty stand for the setting."""
+    """What a browser sends: anything, so that it is validated. The names are those of `AskOptions`; None, 0 and
+    empty stand for the setting."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -61,14 +62,14 @@ class Fields(BaseModel):
     model: str = IN_FORCE
     sources: list[str] | None = None
     library: str | None = None
-    tokens: int | None = None
-    cost: float | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
     minutes: float | None = None
-    rounds: int | None = None
-    sections: int | None = None
+    max_iterations: int | None = None
+    max_sections: int | None = None
     columns: str | None = None
     length: str | None = None
-    gates: list[str] | None = None
+    approve: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,9 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
         fields["columns"] = gr.Textbox(
             label="Columns of the table", placeholder="population, dose, outcome, effect"
         )
-        fields["gates"] = gr.CheckboxGroup(["plan", "candidates", "report"], label="Wait for my approval of")
+        fields["approve"] = gr.CheckboxGroup(
+            ["plan", "candidates", "report"], label="Wait for my approval of"
+        )
     button = gr.Button("Ask", variant="primary", elem_id="ask")
     return AskForm(fields, button, gr.Markdown(elem_id="ask-message"))
 
@@ -130,20 +133,14 @@ def options_of(fields: Fields, *, shared: bool, offered: list[str]) -> AskOption
         raise BadInput(f"the model {fields.model[:100]!r} is not offered here")
     if shared and library:
         raise BadInput("a page of several users reads no folder of its machine")
-    options: AskOptions = {
-        "mode": fields.mode,
-        "profile": fields.profile,
-        "sources": fields.sources or (),
-        "library": library or None,
-        "max_tokens": fields.tokens or None,
-        "max_cost": fields.cost or None,
-        "max_time": fields.minutes * 60 if fields.minutes else None,
-        "max_iterations": fields.rounds or None,
-        "max_sections": fields.sections or None,
-        "columns": [name.strip() for name in (fields.columns or "").split(",") if name.strip()] or None,
-        "length": cast("Length | None", fields.length or None),
-        "approve": fields.gates or None,
-    }
+    asked = fields.model_dump(exclude={"question", "model", "library", "minutes", "columns"})
+    options = cast("AskOptions", {name: value for name, value in asked.items() if value})
+    if library:
+        options["library"] = library
+    if fields.minutes:
+        options["max_time"] = fields.minutes * 60
+    if columns := [name.strip() for name in (fields.columns or "").split(",") if name.strip()]:
+        options["columns"] = columns
     if fields.model != IN_FORCE:
         options["model"] = "extractive" if fields.model == WITHOUT_MODEL else fields.model
     return options

@@ -12,7 +12,7 @@ from client.access import Access, line_of, user_of
 from client.api import EXPECTED
 from client.reports.answer import answer_of
 from client.reports.read_aloud import can_speak
-from client.run import Run, RunStatus
+from client.run import Run
 from client.web.actions import Act, Actions
 from client.web.rendering import events_html, progress_html, rendered
 from workflows.details import escaped
@@ -177,7 +177,10 @@ class Look:
         try:
             run = await self._access.run(run_id, user_of(request.username))
             status = await run.status()
-            await self._read_events(run, status, seen)
+            last = seen.events[-1].seq if seen.events else 0
+            if status.progress is not None and status.progress.last_seq > last:
+                new = [event async for event in run.events(last, follow=False)]
+                seen.events = [*seen.events, *new][-MAX_EVENTS:]
         except EXPECTED as error:
             self._access.forget(run_id)
             seen.trouble = True
@@ -231,13 +234,6 @@ class Look:
             "plan": await self._plan(run) if now.waiting_for == "plan" else gr.Dataframe(visible=False),
             "candidates": gr.CheckboxGroup(choices=names, value=names, visible=chosen),
         }
-
-    async def _read_events(self, run: Run, status: RunStatus, seen: Seen) -> None:
-        last = seen.events[-1].seq if seen.events else 0
-        if status.progress is None or status.progress.last_seq <= last:
-            return
-        new = [event async for event in run.events(last, follow=False)]
-        seen.events = [*seen.events, *new][-MAX_EVENTS:]
 
     async def _plan(self, run: Run) -> gr.Dataframe:
         plan = (await run.plan()).plan

@@ -91,11 +91,12 @@ class SignIn:
         return answer
 
     async def _from_provider(self, request: Request) -> Response:
-        if self._oauth is None:
+        if self._oauth is None or self._provider is None:
             return await self._form("no OpenID Connect provider is configured", 404)
-        try:
+        issuer = self._provider.issuer.rstrip("/")
+        try:  # without the claims options the issuer that the provider's document names would do
             token: dict[str, Any] = await self._oauth.provider.authorize_access_token(
-                request, claims_options={"iss": {"essential": True, "values": self._issuers()}}
+                request, claims_options={"iss": {"essential": True, "values": [issuer, f"{issuer}/"]}}
             )
         except OAuthError as error:
             return await self._form(f"the provider refused: {error.error}", 403)
@@ -109,12 +110,6 @@ class SignIn:
         # `sub` alone is promised to stay the same and to belong to one person
         self._sessions.open(request, f"{claims['iss']}#{claims['sub']}")
         return RedirectResponse("/", status_code=303)
-
-    def _issuers(self) -> list[str]:
-        """The configured issuer, with and without a slash at its end. Without this the issuer that the
-        provider's document names would do."""
-        issuer = self._provider.issuer.rstrip("/") if self._provider else ""
-        return [issuer, f"{issuer}/"]
 
     async def _sign_out(self, request: Request) -> Response:
         self._sessions.end(request)

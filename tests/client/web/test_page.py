@@ -155,7 +155,7 @@ for function in page.fns.values():
 
 
 def test_each_function_of_the_page_takes_what_its_fields_give_and_is_told_who_asks(home: Path) -> None:
-    """In a process of its own: Gradio leaves event loops behind. It warns where a function takes other values."""
+    """In a process of its own, since Gradio leaves event loops behind. It warns of values that do not fit."""
     command = [sys.executable, "-W", "error::UserWarning", "-c", UNTOLD]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
