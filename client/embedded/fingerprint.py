@@ -77,7 +77,7 @@ def fingerprint(settings: Settings, places: Places) -> str:
         "settings": {
             **{
                 name: value.get_secret_value() if isinstance(value, SecretStr) else value
-                for name, value in settings.model_dump(exclude=CLIENT_ONLY).items()
+                for name, value in settings.model_dump(exclude={*CLIENT_ONLY}).items()
             },
             "home": "",
             "library": environment.get("DETERMINATOR_LIBRARY"),

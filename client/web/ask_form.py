@@ -51,8 +51,8 @@ READ_FILE = """async (question) => {
 
 
 class Fields(BaseModel):
-    """What a browser sends: anything, so that it is validated. The names are those of `AskOptions`; None, 0 and
-    empty stand for the setting."""
+    """What a browser sends: anything, so that it is validated. The names are those of `AskOptions`; what is
+    empty, or 0, stands for the setting."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
