@@ -19,6 +19,7 @@ from client.cli.common import (
     run_argument,
     say,
 )
+from client.messages import MESSAGES, MessageName
 from client.runs.checks import check_addition, check_instruction, check_sources
 from client.terminal import plain
 
@@ -57,22 +58,20 @@ def decision(name: Literal["approve", "reject"], line: str) -> click.Command:
     )
 
 
-def message(name: Literal["pause", "resume", "finish"], line: str, said: str) -> click.Command:
-    """The verb that sends a message without content; `said` is printed after the run's id."""
+def message(name: MessageName) -> click.Command:
+    """The verb that sends a message without content."""
 
     async def send(run: "Run") -> None:
         await getattr(run, name)()
-        print_text(f"{run.id} {said}")
+        print_text(f"{run.id} {MESSAGES[name].sent}")
 
-    send.__doc__ = line
+    send.__doc__ = MESSAGES[name].does
     return click.command(name)(on_run(send))
 
 
 approve = decision("approve", "Approve what waits at a gate.")
 reject = decision("reject", "Reject what waits at a gate.")
-pause = message("pause", "Pause a run at its next step; waiting uses no budget.", "pauses at its next step")
-resume = message("resume", "Resume a paused run.", "goes on")
-finish = message("finish", "Stop searching and write the report.", "stops searching and writes its report")
+pause, resume, finish = message("pause"), message("resume"), message("finish")
 
 
 @click.command()
@@ -169,10 +168,9 @@ def candidate_line(candidate: "Candidate") -> str:
     return plain(f"{candidate.name}  {quality}  {mechanism}")
 
 
-@click.command()
+@click.command(help=MESSAGES["cancel"].does)
 @click.option("--section", type=Filled(), metavar="ID", help="Only this section, as `s2`.")
 @on_run
 async def cancel(run: "Run", section: str | None) -> None:
-    """Stop a run; it still writes a report from what it found."""
     target = await run.cancel(section)
-    print_text(f"{target} is being cancelled; a report of what was found is still written")
+    print_text(f"{target} {MESSAGES['cancel'].sent}")

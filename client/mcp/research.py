@@ -5,7 +5,7 @@ While a caller waits, progress is reported with each event of the run.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import Annotated, Literal
 
@@ -32,6 +32,7 @@ from client.mcp.answers import (
     clearly,
 )
 from client.mcp.elicitation import ask_back
+from client.messages import MESSAGES, MessageName
 from client.reports.charts import render_chart
 from client.reports.verify import is_file_name
 from client.run import Run
@@ -48,13 +49,6 @@ CANCELS = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 BY = "MCP client"
 """Who decided, in the report's list of approvals."""
 MAX_WAIT_SECONDS = 3600.0
-MESSAGES: Mapping[str, tuple[Callable[[Run], Awaitable[object]], ToolAnnotations, str]] = {
-    "pause": (Run.pause, CHANGES, "Pause a run at its next step; waiting uses no budget."),
-    "resume": (Run.resume, CHANGES, "Resume a paused run."),
-    "finish": (Run.finish, CHANGES, "Stop searching, and write the report from what there is."),
-    "cancel_research": (Run.cancel, CANCELS, "Stop a run. A report of what was found is still written."),
-}
-"""Tools that send a message without content: what they send, of what kind it is, what it does."""
 
 
 def named_by_id(run: str) -> str:
@@ -119,13 +113,14 @@ class Research:
         for tools, kind in ((changing, CHANGES), (reading, READS)):
             for tool in tools:
                 server.add_tool(clearly(tool), annotations=kind)
-        for name, (send, kind, text) in MESSAGES.items():
-            server.add_tool(clearly(self._message(send)), name, description=text, annotations=kind)
+        for name, message in MESSAGES.items():
+            called, kind = ("cancel_research", CANCELS) if name == "cancel" else (name, CHANGES)
+            server.add_tool(clearly(self._message(name)), called, description=message.does, annotations=kind)
 
-    def _message(self, send: Callable[[Run], Awaitable[object]]) -> Callable[..., Awaitable[RunState]]:
+    def _message(self, name: MessageName) -> Callable[..., Awaitable[RunState]]:
         async def tell(run: OneRun) -> RunState:
             told = await self._client.run(run)
-            await send(told)
+            await getattr(told, name)()
             return await state_of(told)
 
         return tell

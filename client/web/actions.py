@@ -1,7 +1,6 @@
 """What a person tells a run on the page."""
 
 from collections.abc import Awaitable, Callable
-from typing import Literal
 
 import gradio as gr
 
@@ -11,17 +10,11 @@ from activities.report.formats.words import dispute_line
 from activities.report.revised import differences
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
+from client.messages import MESSAGES, MessageName
 from client.reports.answer import claims_of, with_references
 from client.run import Run
 from workflows.details import escaped
 
-SAID = {
-    "pause": "it pauses at its next step",
-    "resume": "it continues",
-    "finish": "it writes its report now",
-    "cancel": "it is cancelled; a report is still written",
-}
-"""Message without content -> what the page says when it is sent."""
 SENTENCE_CHARS = 2_000
 
 Act = Callable[..., Awaitable[str]]
@@ -74,12 +67,12 @@ class Actions:
         return "the run follows it from its next step on"
 
     @staticmethod
-    def plain(name: Literal["pause", "resume", "finish", "cancel"]) -> Act:
+    def plain(name: MessageName) -> Act:
         """The message of this name, which has no content."""
 
         async def send(run: Run, _user: str) -> str:
             await getattr(run, name)()
-            return SAID[name]
+            return f"it {MESSAGES[name].sent}"
 
         return send
 
