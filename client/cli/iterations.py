@@ -1,6 +1,6 @@
 """`determinator inspect` and `rewind`: the iterations of a run, and going back to one of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from client.api import Determinator
     from client.run import Run
 
-Plain = Callable[[str], str]
-"""Makes text of others harmless on a terminal."""
 WIDTH = 11
 """Columns of the words that lines begin with."""
 
@@ -38,10 +36,10 @@ async def inspect(run: "Run", as_json: bool) -> None:
 
 def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
     """The records as lines for a person."""
-    return [plain_line for record in records for plain_line in _lines(record, plain)]
+    return [line for record in records for line in _lines(record)]
 
 
-def _lines(record: "IterationRecord", plain: Plain) -> list[str]:
+def _lines(record: "IterationRecord") -> list[str]:
     where = f"{record.section} iteration" if record.section else "iteration"
     time = record.started_at[11:19]
     duration = f"{record.seconds:.0f} s" if record.seconds else ""

@@ -2,8 +2,6 @@
 
 import json
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +84,22 @@ def plan_lines(view: "PlanView") -> list[str]:
 
 
 async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
-    """Replace the plan of a run; with `keep`, the text is kept in home until the run has accepted it.
-
-    Raises BadInput.
-    """
-    with kept_until_accepted(run.id, text if keep else None):
+    """Replace the plan of a run; with `keep`, the text is kept in home until the run has accepted it, so that
+    an error does not lose the work. Raises BadInput."""
+    if not keep:
         return await run.edit_plan(read_plan(text))
+    kept = load_settings().home / "edits" / f"{file_name(run.id)}.toml"
+    write_whole(kept, text.encode())
+    hint = f"your edit is kept: correct it, then `determinator plan edit {run.id} --file {kept}`"
+    try:
+        edited = await run.edit_plan(read_plan(text))
+    except BadInput as error:
+        raise BadInput(f"{error}; {hint}") from error
+    except BaseException:
+        say(hint)
+        raise
+    kept.unlink(missing_ok=True)
+    return edited
 
 
 def from_editor(text: str) -> str | None:
@@ -112,26 +120,6 @@ def from_file(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from error
     return text
-
-
-@contextmanager
-def kept_until_accepted(run_id: str, text: str | None) -> Iterator[None]:
-    """Keep the edited text until the run has accepted it, so that an error does not lose the work."""
-    if text is None:
-        yield
-        return
-
-    kept = load_settings().home / "edits" / f"{file_name(run_id)}.toml"
-    write_whole(kept, text.encode())
-    hint = f"your edit is kept: correct it, then `determinator plan edit {run_id} --file {kept}`"
-    try:
-        yield
-    except BadInput as error:
-        raise BadInput(f"{error}; {hint}") from error
-    except BaseException:
-        say(hint)
-        raise
-    kept.unlink(missing_ok=True)
 
 
 def read_plan(text: str) -> "ReportPlan":

@@ -19,7 +19,6 @@ from client.runs.request import available, filters
 from client.terminal import plain, plain_table, to_stdout
 
 if TYPE_CHECKING:
-    from activities.sources.base import SearchResult
     from client.api import Determinator
 
 
@@ -76,16 +75,8 @@ async def search(
     A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers of a configured
     server, with the key they have.
     """
-    show_result(
-        await client.search(
-            source, " ".join(query), limit=limit, filters=filters(narrowing), library=library
-        ),
-        as_json=as_json,
-    )
-
-
-def show_result(result: "SearchResult", *, as_json: bool) -> None:
-    """Print the results of a search."""
+    words, narrowed = " ".join(query), filters(narrowing)
+    result = await client.search(source, words, limit=limit, filters=narrowed, library=library)
     if as_json:
         print_json(
             {
