@@ -24,7 +24,7 @@ from activities.configuration.keys import (
     FileKey,
     sections,
 )
-from activities.configuration.mcp import McpSource, check_name
+from activities.configuration.mcp import NAME, NAME_RULE, McpSource
 from activities.configuration.values import nearest
 
 MAX_BYTES = 1 << 20
@@ -104,8 +104,8 @@ class _Reader:
         self._sections = sections(fields)
         self._values: dict[str, object] = {}
         self._places: dict[str, str] = {}
-        self._sources: dict[str, dict[str, object]] = {}
-        self._mcp: dict[str, object] = {}
+        self._tables: dict[str, dict[str, dict[str, object]]] = {"sources": {}, "mcp": {}}
+        """Of sources, by their names."""
         self._problems: list[str] = []
 
     def read(self, document: Mapping[str, object]) -> FileSettings:
@@ -117,10 +117,7 @@ class _Reader:
                 break
         if self._problems:
             raise ConfigError("\n".join(self._problems))
-        if self._sources:
-            self._values["sources"] = self._sources
-        if self._mcp:
-            self._values["mcp"] = self._mcp
+        self._values |= {kind: tables for kind, tables in self._tables.items() if tables}
         self._leave_out_disabled()
         return FileSettings(self._values, self._places)
 
@@ -135,10 +132,8 @@ class _Reader:
                 raise _Enough from None
 
     def _entry(self, name: str, value: object) -> None:
-        if name == "sources" and isinstance(value, dict):
-            self._source_tables(value)
-        elif name == "mcp" and isinstance(value, dict):
-            self._mcp_tables(value)
+        if name in self._tables and isinstance(value, dict):
+            self._tables_of(name, value)
         elif name in self._sections and isinstance(value, dict):
             self._section(name, value)
         elif name in self._known:
@@ -146,14 +141,16 @@ class _Reader:
         elif name.endswith("_url") and isinstance(value, str):
             self._source(name.removesuffix("_url"), "url", value, (name,))
         else:
-            tables = [name for name in self._sections if "." not in name]
-            self._expect(name, [*tables, "sources", "mcp", *self._known], (name,))
+            sections = [name for name in self._sections if "." not in name]
+            self._expect(name, [*sections, *self._tables, *self._known], (name,))
 
     def _leave_out_disabled(self) -> None:
         """Of the older format's tool "web", only the engine that was chosen is searched."""
         chosen = self._values.get("default_sources")
         if isinstance(chosen, list):
-            disabled = {name for name, keys in self._sources.items() if keys.get("enabled") is False}
+            disabled = {
+                name for name, keys in self._tables["sources"].items() if keys.get("enabled") is False
+            }
             self._values["default_sources"] = [name for name in chosen if name not in disabled]
 
     def _expect(self, name: str, known: Collection[str], where: tuple[str, ...]) -> None:
@@ -186,30 +183,21 @@ class _Reader:
         if key.setting:
             self._set(key.setting, value, where)
 
-    def _source_tables(self, tables: Mapping[str, object]) -> None:
-        for source, table in tables.items():
-            if not isinstance(table, dict):
-                raise self._error(("sources", source), f"write a table: [sources.{source}]")
-            for name, value in table.items():
-                where = ("sources", source, name)
-                with self._collecting_problems():
-                    self._expect(name, SOURCE_KEYS, where)
-                    self._source(source, name, value, where)
-
-    def _mcp_tables(self, tables: Mapping[str, object]) -> None:
+    def _tables_of(self, kind: str, tables: Mapping[str, object]) -> None:
+        """`[sources.NAME]` or `[mcp.NAME]`."""
+        keys = SOURCE_KEYS if kind == "sources" else McpSource.model_fields
         for source, table in tables.items():
             with self._collecting_problems():
                 if not isinstance(table, dict):
-                    raise self._error(("mcp", source), f"write a table: [mcp.{source}]")
-                try:
-                    check_name(source)
-                except ValueError as error:
-                    raise self._error(("mcp", source), str(error)) from error
-                for name in table:
-                    where = ("mcp", source, name)
-                    self._expect(name, McpSource.model_fields, where)
-                    self._places[f"mcp.{source}.{name}"] = self._place(where)
-                self._mcp[source] = table
+                    raise self._error((kind, source), f"write a table: [{kind}.{source}]")
+                if kind == "mcp" and not NAME.fullmatch(source):
+                    raise self._error((kind, source), f"a source's name is {NAME_RULE}")
+                self._tables[kind].setdefault(source, {})
+                for name, value in table.items():
+                    where = (kind, source, name)
+                    with self._collecting_problems():
+                        self._expect(name, keys, where)
+                        self._source(source, name, value, where, kind)
 
     def _tool(self, tool: str, table: Mapping[str, object]) -> None:
         for name, value in table.items():
@@ -231,9 +219,11 @@ class _Reader:
             if engine != value:
                 self._source(engine, "enabled", False, where)
 
-    def _source(self, source: str, name: str, value: object, where: tuple[str, ...]) -> None:
-        self._sources.setdefault(source, {})[name] = value
-        self._places[f"sources.{source}.{name}"] = self._place(where)
+    def _source(
+        self, source: str, name: str, value: object, where: tuple[str, ...], kind: str = "sources"
+    ) -> None:
+        self._tables[kind].setdefault(source, {})[name] = value
+        self._places[f"{kind}.{source}.{name}"] = self._place(where)
 
     def _set(self, setting: str, value: object, where: tuple[str, ...]) -> None:
         if setting in self._values:

@@ -14,6 +14,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, model_validator
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+NAME_RULE = "lower-case letters, digits and _, such as `notes`"
 DOMAINS = ("biomedical", "clinical", "regulatory", "general", "web", "local")
 
 
@@ -96,9 +97,3 @@ class McpSource(BaseModel, frozen=True, extra="forbid"):
         if unknown := [name for name in self.domains if name not in DOMAINS]:
             raise ValueError(f"there is no domain {unknown[0]!r}; there are {', '.join(DOMAINS)}")
         return self
-
-
-def check_name(name: str) -> None:
-    """Raises ValueError for a name that no source may have."""
-    if not NAME.fullmatch(name):
-        raise ValueError("a source's name is lower-case letters, digits and _, such as `notes`")

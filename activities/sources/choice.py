@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from activities.contracts.search import Listed
 
 ENCODED = 1.5
-"""Times the results that are read, whose titles the encoder reads at most: each takes it some milliseconds."""
+"""Times the results that are read, whose titles the encoder reads at most, which takes some milliseconds
+each."""
 
 
 def best_first(

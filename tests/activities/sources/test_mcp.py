@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from activities.configuration.file import ConfigError
-from activities.configuration.mcp import McpSource, check_name
+from activities.configuration.mcp import McpSource
 from activities.contracts.errors import Malformed, Refused, SourceError, TooSlow, Unavailable
 from activities.contracts.evidence import Query
 from activities.settings import Settings
@@ -127,14 +127,12 @@ def test_a_configuration_that_cannot_be_used_is_refused(wrong: dict[str, Any]) -
         McpSource.model_validate(wrong)
 
 
-def test_a_source_cannot_replace_another_one_and_has_a_plain_name() -> None:
+def test_a_source_cannot_replace_another_one() -> None:
     given = McpSource(command=["x"], tool="t")
     settings = Settings(mcp={"pubmed": given, "notes": given})
     sources = registry.build_sources(settings, Http(httpx.AsyncClient()))
     assert isinstance(sources["notes"], McpToolSource)
     assert not isinstance(sources["pubmed"], McpToolSource)
-    with pytest.raises(ValueError, match="name"):
-        check_name("../x")
 
 
 def test_the_configuration_file_names_such_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +143,9 @@ def test_the_configuration_file_names_such_sources(tmp_path: Path, monkeypatch: 
     assert "notes" in source_names()
     path.write_text("[mcp.notes]\ncommand = ['notes-server']\ntol = 'find'\n")
     with pytest.raises(ConfigError, match=r"determinator.toml:3 .*did you mean tool"):
+        Settings()
+    path.write_text("[mcp.'../x']\ncommand = ['notes-server']\ntool = 'find'\n")
+    with pytest.raises(ConfigError, match=r"\[mcp\] \.\./x: a source's name"):
         Settings()
 
 
