@@ -4,9 +4,9 @@
 quote check (NFKC) reads as the plain ones.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from lxml import etree
+from lxml import etree, html
 
 _SUPERSCRIPT = str.maketrans("0123456789+-−()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ")  # noqa: RUF001 - the minus sign is meant
 _SUBSCRIPT = str.maketrans("0123456789+-−()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎")  # noqa: RUF001
@@ -37,6 +37,30 @@ def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
             pieces.append(inner)
         pieces.append(child.tail or "")
     return "".join(pieces)
+
+
+def fragment_lines(
+    markup: str, blocks: Collection[str], headings: Collection[str] = (), skip: Skip | None = None
+) -> list[str]:
+    """The lines of a fragment of HTML: elements of `blocks` stand on lines of their own, those of `headings`
+    as a label before what follows. Raises ValueError for what cannot be read as one."""
+    try:
+        root = html.fragment_fromstring(markup, create_parent="div")
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        raise ValueError(f"markup cannot be read: {error}") from error
+    for element in list(root.iterdescendants(*blocks, *headings)):
+        if element.tag in headings:
+            label = text_of(element).rstrip(":")
+            element[:] = ()
+            element.text = f"\n{label}: "
+        else:
+            element.text = f"\n{element.text or ''}"
+            element.tail = f"\n{element.tail or ''}"
+    try:
+        text = raw_text(root, skip)
+    except ValueError:  # a stray "<" made a tag that has no name
+        text = str(root.text_content())
+    return [folded for line in text.split("\n") if (folded := " ".join(line.split()))]
 
 
 def _script(text: str, table: dict[int, int]) -> str:

@@ -13,8 +13,6 @@ from typing import Annotated, TypeVar
 from urllib.parse import quote
 
 import httpx
-from lxml import etree
-from lxml.html import fragment_fromstring
 from pydantic import Field, JsonValue, ValidationError
 
 from activities.contracts.errors import Malformed, Refused
@@ -26,7 +24,7 @@ from activities.contracts.evidence import (
     StandingNotice,
 )
 from activities.contracts.identifiers import evidence_id, normal_doi
-from activities.documents.xml_text import raw_text
+from activities.documents.xml_text import fragment_lines
 from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -245,16 +243,7 @@ def plain(markup: str) -> str:
     """
     if "<" not in markup and "&" not in markup:
         return " ".join(markup.split())
-    try:
-        root = fragment_fromstring(_PREFIX.sub(r"\1", " ".join(markup.split())), create_parent="div")
-    except (etree.ParserError, etree.XMLSyntaxError) as error:
-        raise ValueError(f"an abstract's markup cannot be read: {error}") from error
-    for element in list(root.iterdescendants(*BLOCKS)):
-        element.text = f"\n{element.text or ''}"
-        element.tail = f"\n{element.tail or ''}"
-    try:
-        text = raw_text(root, skip=lambda element: element.tag in FORMULA_SOURCES)
-    except ValueError:  # a stray "<" made a tag that has no name
-        text = str(root.text_content())
-    lines = [folded for line in text.split("\n") if (folded := " ".join(html.unescape(line).split()))]
+    markup = _PREFIX.sub(r"\1", " ".join(markup.split()))
+    found = fragment_lines(markup, BLOCKS, skip=lambda element: element.tag in FORMULA_SOURCES)
+    lines = list(filter(None, (" ".join(html.unescape(line).split()) for line in found)))
     return "\n".join(lines[1:] if lines[:1] in (["Abstract"], ["ABSTRACT"]) else lines)

@@ -7,15 +7,13 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import httpx
-from lxml import etree
-from lxml import html as lxml_html
 from pydantic import AliasPath, Field, JsonValue
 
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Identifiers, Query, StandingNotice
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.documents.jats import read_article
-from activities.documents.xml_text import raw_text, text_of
+from activities.documents.xml_text import fragment_lines
 from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
@@ -219,18 +217,6 @@ def _plain_text(markup: str) -> str:
     if "<" not in markup:
         return " ".join(markup.split())
     try:
-        root = lxml_html.fragment_fromstring(markup, create_parent="div")
-    except (etree.ParserError, etree.XMLSyntaxError):
+        return "\n".join(fragment_lines(markup, _BLOCKS, _HEADINGS))
+    except ValueError:
         return " ".join(markup.split())
-    for element in list(root.iter(*_HEADINGS, *_BLOCKS)):
-        if element is root:
-            continue
-        if element.tag in _HEADINGS:
-            label = text_of(element).rstrip(":")
-            for child in list(element):
-                element.remove(child)
-            element.text = f"\n{label}: "
-        else:
-            element.text = f"\n{element.text or ''}"
-            element.tail = f"\n{element.tail or ''}"
-    return "\n".join(folded for line in raw_text(root).split("\n") if (folded := " ".join(line.split())))

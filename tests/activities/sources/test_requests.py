@@ -1,6 +1,7 @@
 """What a source asks, in how many requests and by which words, where no golden file holds it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,17 @@ async def test_a_key_raises_the_rate_of_ncbi(monkeypatch: pytest.MonkeyPatch) ->
             assert source.info.rate_per_second == 10
             assert limiter is not None
             assert limiter.per_second == 10
+
+
+async def test_a_long_list_of_ids_is_asked_for_as_fresh_as_a_short_one(tmp_path: Path) -> None:
+    with ReplayServer() as server:
+        server.on(EFETCH, TRIAL)
+        async with client(tmp_path, paced=False) as http:
+            source = PubMed(pointed_at(server, "pubmed"), http)
+            for ids in (["22663011"], [str(30_000_000 + number) for number in range(199)]):
+                for max_age in (None, None, 0):
+                    await source.fetch(ids, max_age=max_age)
+    assert [asked.method for asked in server.asked] == ["GET", "GET", "POST", "POST"]
 
 
 async def test_a_long_list_of_ids_is_posted() -> None:
