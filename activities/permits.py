@@ -20,7 +20,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -31,8 +30,6 @@ from activities.settings import Settings
 
 Kind = Literal["library", "profile_path"]
 """What is signed; the names are those of the request's fields."""
-REMEMBERED = 256
-"""Signatures that are remembered: each search of a library shows one."""
 HINT = "start it with `determinator ask` on the worker's machine, or allow it in the worker's configuration"
 
 
@@ -56,7 +53,6 @@ class Permits:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._signed_names = lru_cache(maxsize=REMEMBERED)(self._signed_for)
 
     def check(self, kind: Kind, name: str, workflow_id: str, signature: str) -> None:
         """Raises NotPermitted for a name that is neither signed for this run nor allowed here."""
@@ -79,17 +75,13 @@ class Permits:
             )
 
     def _signed(self, kind: Kind, name: str, run_id: str, signature: str) -> bool:
-        """Whether the home has signed a name for a run. A signature is of a name, whatever is there, so what
-        was found once is remembered; what cannot be checked is not."""
+        """Whether the home has signed a name for a run."""
         if not signature:
             return False
         try:
-            return self._signed_names(kind, name, run_id, signature)
+            key = request_key(self._settings.home)
         except OSError:
             return False
-
-    def _signed_for(self, kind: Kind, name: str, run_id: str, signature: str) -> bool:
-        key = request_key(self._settings.home)
         return hmac.compare_digest(sign(key, run_id, kind, name).encode(), signature.encode())
 
     def _allowed(self, kind: Kind, name: str) -> bool:

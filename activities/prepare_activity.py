@@ -12,7 +12,7 @@ from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.profile import Profile
 from activities.models.prices import price_of
 from activities.models.sizing import effort_of
-from activities.permits import Permits
+from activities.permits import Kind, Permits
 from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -114,12 +114,10 @@ class PrepareActivities:
 
     def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
         """Raises NotPermitted before anything that the request names is opened."""
-        if step.library is not None:
-            signature = step.signatures.get("library", "")
-            self._permits.check("library", step.library, workflow_id, signature)
-        if step.profile_path is not None:
-            signature = step.signatures.get("profile_path", "")
-            self._permits.check("profile_path", step.profile_path, workflow_id, signature)
+        named: dict[Kind, str | None] = {"library": step.library, "profile_path": step.profile_path}
+        for kind, name in named.items():
+            if name is not None:
+                self._permits.check(kind, name, workflow_id, step.signatures.get(kind, ""))
         for chosen in (*step.models.values(), *step.fallbacks):
             self._permits.check_address(chosen.base_url)
 

@@ -85,11 +85,6 @@ def mesh_phases(filters: Filters) -> tuple[str, ...]:
 def in_words_of(vocabulary: Mapping[EvidenceType, str], names: Iterable[str]) -> tuple[str, ...]:
     """The publication types in a source's own words, each once. A type that the source has no word for is
     left out; a name of the source's own vocabulary stays."""
-    words: dict[str, None] = {}
-    for name in map(canonical, names):
-        word = next((own for known, own in vocabulary.items() if known == name), None)
-        if word is None and name not in TYPES:
-            word = name
-        if word is not None:
-            words[word] = None
-    return tuple(words)
+    own = {str(name): word for name, word in vocabulary.items()}
+    words = (own.get(name, "" if name in TYPES else name) for name in map(canonical, names))
+    return tuple(dict.fromkeys(filter(None, words)))
