@@ -39,7 +39,7 @@ from activities.models.request import Question, body, repair
 from activities.models.response import Pieces, probability_of_yes
 from activities.models.server_facts import ServerFacts
 from activities.models.servers import Servers
-from activities.models.stream import FIRST_WORD_FACTOR, Stopwatch, read_stream
+from activities.models.stream import FIRST_WORD_FACTOR, read_stream
 from activities.models.structured import Unreadable, schema_of
 from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
 from activities.settings import Settings
@@ -84,13 +84,11 @@ class OpenAIModel:
         says of itself, as `genai-prices` lists it, or as the settings assume."""
         where = self._servers.address(choice)
         assumed = context_window(self._settings, choice)
-        known = (await self._memory.of(where.shown, choice.model)).context_tokens
-        if known is not None:
-            return min(known, assumed) if "context_tokens" in self._settings.model_fields_set else known
-        found = (await self.facts(choice)).context_tokens
-        if found is None:
+        learned = (await self._memory.of(where.shown, choice.model)).context_tokens
+        known = learned if learned is not None else (await self.facts(choice)).context_tokens
+        if known is None:
             return assumed
-        return min(found, assumed) if "context_tokens" in self._settings.model_fields_set else found
+        return min(known, assumed) if "context_tokens" in self._settings.model_fields_set else known
 
     async def ask(
         self,
@@ -148,7 +146,6 @@ class OpenAIModel:
             window=await self.context(choice),
             scope=scope,
             seconds=seconds,
-            clock=Stopwatch(),
         )
 
     async def _first(

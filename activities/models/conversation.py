@@ -1,5 +1,6 @@
 """One typed answer asked for: the question, its repair turn, and what both have cost so far."""
 
+import time
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -11,7 +12,6 @@ from activities.models.address import Address
 from activities.models.answer_store import CUT, RawAnswer, key_of
 from activities.models.base import Completion
 from activities.models.request import Question
-from activities.models.stream import Stopwatch
 from activities.models.structured import Unreadable, read
 from activities.models.tokens import LEAST_OUTPUT
 
@@ -30,7 +30,7 @@ class Conversation(Generic[Answer]):
     window: int
     scope: str
     seconds: float | None
-    clock: Stopwatch
+    begun: float = field(default_factory=time.monotonic)
     spent: Usage = field(default_factory=Usage)
     notes: list[str] = field(default_factory=list)
     from_store: bool = True
@@ -38,7 +38,7 @@ class Conversation(Generic[Answer]):
 
     def left(self) -> float | None:
         """Seconds of the step's time."""
-        return None if self.seconds is None else max(self.seconds - self.clock.seconds, 0.0)
+        return None if self.seconds is None else max(self.seconds - (time.monotonic() - self.begun), 0.0)
 
     def room(self, estimated: int) -> int:
         """Tokens left for an answer to a prompt of this size."""

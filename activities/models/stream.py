@@ -6,7 +6,6 @@ step's time is over. However it ends, the text is kept: its complete part is use
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from typing import Literal
 
@@ -83,14 +82,3 @@ def repeats_itself(text: str) -> bool:
         if backwards[0] == backwards[period] and backwards[:span] == backwards[period : period + span]:
             return True
     return False
-
-
-class Stopwatch:
-    """Seconds since it was made, for what is said of a call."""
-
-    def __init__(self) -> None:
-        self._begun = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._begun
