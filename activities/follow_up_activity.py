@@ -10,7 +10,7 @@ from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.prepare import FollowUp, Imported
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
-from activities.report.stored import report_name
+from activities.report.names import report_name
 
 log = structlog.get_logger()
 

@@ -28,8 +28,8 @@ from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
 from activities.report.abridge import slim
 from activities.report.formats import render
+from activities.report.names import report_name
 from activities.report.schema import Published, Report
-from activities.report.stored import report_name
 from activities.retractions.rules import worst
 
 if TYPE_CHECKING:  # workflows import this module, and no HTTP client

@@ -162,7 +162,7 @@ class RevisionActivities:
         first = await first_of(archive, request.run_id)
         # with what builds reports; see `worker.daemon`
         from activities.report import versions as made_again
-        from activities.report.revised import differences
+        from activities.report.instructions import differences
 
         report, versions = await newest(archive, first)
         outcome = RefreshOutcome(
@@ -272,7 +272,7 @@ def _to_revise(
 
 def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftClaim:
     """The sentence of a dispute. Raises NoSuchSentence."""
-    from activities.report.revised import sentence_of
+    from activities.report.instructions import sentence_of
 
     shown = [claim.id for claim in report.sentences()]
     sentence = sentence_of(kept, asked.sentence)
@@ -324,7 +324,7 @@ def _answer(kept: PublishInput, found: RevisionFindings) -> PublishInput:
 
 def _next(kept: PublishInput, found: RevisionFindings) -> PublishInput:
     """What the next version is published from."""
-    from activities.report import revised
+    from activities.report import instructions
 
     asked = _instruction(found.request)
     models = tuple(dict.fromkeys((*kept.models, *found.models)))
@@ -332,8 +332,8 @@ def _next(kept: PublishInput, found: RevisionFindings) -> PublishInput:
     if asked.kind == "change":
         used = {name for one in found.draft.sentences for name in (s.evidence_id for s in one.support)}
         works = (*found.new, *(ref for ref in found.written_from if ref.evidence_id in used))
-        return revised.changed(kept, found.revised, found.draft, found.verdicts, works)
+        return instructions.changed(kept, found.revised, found.draft, found.verdicts, works)
     if asked.kind == "dispute":
         verdict = next((v for v in found.verdicts.verdicts if v.id == asked.sentence), None)
-        return revised.disputed(kept, asked, found.at, verdict)
-    return revised.decided(kept, asked)
+        return instructions.disputed(kept, asked, found.at, verdict)
+    return instructions.decided(kept, asked)

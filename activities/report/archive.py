@@ -21,8 +21,8 @@ from activities.contracts.evidence import (
 from activities.contracts.publish import PublishInput
 from activities.contracts.revise import Instruction
 from activities.evidence_store import EvidenceStore, open_store
+from activities.report.names import report_name
 from activities.report.schema import Report
-from activities.report.stored import report_name
 
 
 class TouchedClaim(Frozen):

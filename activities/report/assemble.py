@@ -15,11 +15,11 @@ from activities.contracts.publish import PlannedSection, PublishInput
 from activities.report.candidates import check_candidates
 from activities.report.claims import Checks, contradictions
 from activities.report.conclusions import conclusions
-from activities.report.edited import CheckedEdit, check_edited
+from activities.report.editor import CheckedEdit, check_edited
 from activities.report.formats.prose import Citations, paragraphs_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
-from activities.report.judged import checked_table, judged_works
+from activities.report.judgements import checked_table, judged_works
 from activities.report.limitations import limitations, why_unanswered
 from activities.report.same_study import joined
 from activities.report.schema import (

@@ -130,7 +130,7 @@ def show_version(answered: "Answered", *, as_json: bool) -> None:
 
 def show_difference(before: "Report", after: "Report") -> None:
     """Print it sentence by sentence."""
-    from activities.report.revised import differences
+    from activities.report.instructions import differences
 
     for one in differences(before, after):
         for mark, text in (("-", one.before), ("+", one.after)):

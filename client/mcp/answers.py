@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from activities.contracts.evidence import Evidence, Identifiers, SearchStatus
 from activities.credentials import redacted
 from activities.report.formats.words import dispute_line
-from activities.report.revised import SentenceChange, differences
+from activities.report.instructions import SentenceChange, differences
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED

@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from activities.contracts.publish import Dispute
-from activities.report.revised import SentenceChange, differences
+from activities.report.instructions import SentenceChange, differences
 from activities.report.schema import Reference
 from client.reports.answer import Answer, AnswerClaim, answer_of, claims_of
 from client.runs.revising import Answered

@@ -9,7 +9,7 @@ from activities.contracts.stop_reasons import StopReason
 from activities.models.prices import price_of
 from activities.models.sizing import effort_of
 from activities.report.archive import Archive
-from activities.report.stored import report_name
+from activities.report.names import report_name
 from activities.settings import Settings
 from workflows.rules.estimate import estimate
 from workflows.types import ResearchRequest

@@ -7,7 +7,7 @@ import gradio as gr
 from activities.contracts.evidence import ReportPlan, ReportPlanSection
 from activities.report.formats.prose import NOT_READ
 from activities.report.formats.words import dispute_line
-from activities.report.revised import differences
+from activities.report.instructions import differences
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
 from client.messages import MESSAGES, MessageName

@@ -15,8 +15,8 @@ from activities.payloads import PAYLOAD_LIMIT
 from activities.publish_activity import PublishActivities, cited_refs
 from activities.report.abridge import slim
 from activities.report.assemble import build_report
+from activities.report.names import report_name
 from activities.report.schema import Published, Report
-from activities.report.stored import report_name
 from activities.sources.standing_lookup import StandingVerdict
 from tests.activities.cases import (
     DOCUMENTS,

@@ -15,7 +15,7 @@ from activities.contracts.write import (
     SentenceVerdict,
     Verdicts,
 )
-from activities.report.revised import changed, decided, disputed, sentence_of
+from activities.report.instructions import changed, decided, disputed, sentence_of
 
 
 def on(work: str) -> Support:
