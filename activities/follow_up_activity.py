@@ -1,15 +1,13 @@
 """Question, answer and evidence of an earlier run, imported into the run that follows it up."""
 
-import json
-
 import structlog
 from temporalio import activity
 
-from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.prepare import FollowUp, Imported
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
+from activities.report.archive import refs_in
 from activities.report.names import report_name
 
 log = structlog.get_logger()
@@ -37,11 +35,7 @@ class FollowUpActivities:
 
     async def read(self, earlier: FollowUp) -> Imported:
         """See `import_evidence`. Raises StoreError."""
-        lines = (await self._store.get_bytes(earlier.blob)).decode().splitlines()
-        try:
-            listed = [EvidenceRef.model_validate(json.loads(line)) for line in lines]
-        except ValueError as error:
-            raise StoreError(f"{earlier.blob} in the evidence store is no list of references") from error
+        listed = await refs_in(self._store, earlier.blob)
         usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
         texts = await self._store.read_all(usable)
         readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]

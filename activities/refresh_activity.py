@@ -4,20 +4,18 @@ Between the two the workflow repeats the searches through the sources' own activ
 NCBI's queue (`workflows.refresh`). Nothing that a run published is ever overwritten.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
 from temporalio import activity
 
-from activities.contracts.errors import DeterminatorError, StoreError
+from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import EvidenceRef, Filters, Frozen, Query, SearchRecord, SourceOption
 from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.revise import Instruction
 from activities.contracts.search import SearchTask
-from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
 from activities.publish_activity import StandingChecker, pubmed_name
-from activities.report.archive import Archive, Change, NewWork, newest
+from activities.report.archive import Archive, Change, NewWork, newest, refs_in
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -140,7 +138,7 @@ class RefreshActivities:
         first = await first_of(archive, request.run_id)
         report, versions = await newest(archive, first)
         cited = references_of(report)
-        known = list(await listed(archive.store, request.known_blob)) or cited
+        known = list(await refs_in(archive.store, request.known_blob)) or cited
         known += [_as_known(work) for version in versions for work in version.new]
         pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
         pubmed = self._sources.get("pubmed")
@@ -247,17 +245,6 @@ async def first_of(archive: Archive, run_id: str) -> Report:
             "commands need the same store (DETERMINATOR_STORE_URL)"
         )
     return report
-
-
-async def listed(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
-    """The references in a blob, one a line; none without a blob."""
-    if not blob:
-        return ()
-    lines = (await store.get_bytes(blob)).decode().splitlines()
-    try:
-        return [EvidenceRef.model_validate(json.loads(line)) for line in lines]
-    except ValueError as error:
-        raise StoreError(f"{blob} in the evidence store is no list of references") from error
 
 
 def _brief(known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:

@@ -30,10 +30,9 @@ from activities.refresh_activity import (
     RefreshRequest,
     RepeatedSearch,
     first_of,
-    listed,
     repeated,
 )
-from activities.report.archive import Archive, Version, newest, standings
+from activities.report.archive import Archive, Version, newest, refs_in, standings
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -116,7 +115,7 @@ class RevisionActivities:
         report, versions = await newest(archive, first)
         kept = await archive.published_from(report)
         standing = standings(report, versions)
-        refs = list(await listed(archive.store, request.known_blob)) or list(kept.evidence)
+        refs = list(await refs_in(archive.store, request.known_blob)) or list(kept.evidence)
         known = _within(
             ref.replace(standing=standing.get(ref.evidence_id, ref.standing))
             for ref in {ref.evidence_id: ref for ref in (*refs, *kept.evidence)}.values()

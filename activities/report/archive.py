@@ -4,6 +4,7 @@ The store keeps a run longer than the server does (90 days) and can be read with
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 
@@ -12,6 +13,7 @@ from obstore.exceptions import BaseError
 
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import (
+    EvidenceRef,
     EvidenceType,
     Frozen,
     SearchRecord,
@@ -148,6 +150,17 @@ async def newest(archive: Archive, first: Report) -> tuple[Report, tuple[Version
     """The latest version of a report, and all later ones."""
     versions = await archive.versions(first)
     return (await archive.version(versions[-1]) if versions else first), versions
+
+
+async def refs_in(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
+    """The references in a blob, one a line; none without a blob."""
+    if not blob:
+        return ()
+    lines = (await store.get_bytes(blob)).decode().splitlines()
+    try:
+        return [EvidenceRef.model_validate(json.loads(line)) for line in lines]
+    except ValueError as error:
+        raise StoreError(f"{blob} in the evidence store is no list of references") from error
 
 
 def standings(report: Report, versions: Sequence[Version]) -> Mapping[str, Standing]:
