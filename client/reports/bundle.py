@@ -14,14 +14,11 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
-from activities.contracts.evidence import Evidence
-from activities.contracts.revise import Instruction
 from activities.plural import plural
-from activities.report.archive import Change
 from activities.report.audit import examine
 from activities.report.check_bundle import SUMS
 from activities.report.evidence_lines import EvidenceLine, as_evidence
-from activities.report.formats import FORMATS, Format, MissingExtra, words
+from activities.report.formats import FORMATS, MissingExtra, words
 from activities.report.formats.iterations import iteration_text
 from activities.report.formats.page import REFUSED_NOTE
 from activities.report.formats.table import searches_csv
@@ -80,11 +77,13 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     absent: list[str] = []
     for form in FORMATS.values():
         try:
-            bundle[form.file] = _rendered(report, form, bodies, clean)
+            data = form.renderer(report, bodies)
         except MissingExtra as error:
             absent.append(f"{form.file} is missing: {error}")
+        else:
+            bundle[form.file] = clean(data.decode()) if form.is_text else data
     lines = run.lines()
-    bundle[EVIDENCE] = clean(_json_lines(lines))
+    bundle[EVIDENCE] = clean("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
     bundle[SEARCHES] = clean(searches_csv(report))
     if run.events:
         bundle["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
@@ -175,17 +174,6 @@ def write_zip(path: Path, bundle: Mapping[str, bytes], top: str, at: str) -> Non
             archive.writestr(entry, data)
 
 
-def _rendered(
-    report: Report, form: Format, bodies: Mapping[str, Evidence], clean: Callable[[str], bytes]
-) -> bytes:
-    data = form.renderer(report, bodies)
-    return clean(data.decode()) if form.is_text else data
-
-
-def _json_lines(lines: Iterable[EvidenceLine]) -> str:
-    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-
-
 def _methodology(run: Finished, report: Report) -> str:
     method = report.methodology
     blocks = [
@@ -235,20 +223,13 @@ def _search_summary(report: Report) -> str:
 def _versions(run: Finished) -> list[str]:
     if not run.versions:
         return []
-    rows = [
-        f"version {v.number}, {v.made_at}: "
-        + (_asked(v.asked) if v.asked else "; ".join(map(_change, v.changes)))
-        for v in run.versions
-    ]
+    rows = []
+    for v in run.versions:
+        told = "; ".join(f"[{c.number}] {c.title}: {c.before} to {c.after}" for c in v.changes)
+        if asked := v.asked:
+            told = f"{asked.kind} by {asked.by or 'somebody'}: {asked.sentence} {asked.text}".rstrip()
+        rows.append(f"version {v.number}, {v.made_at}: {told}")
     return ["## Versions", f"version 1, {run.first.generated_at}, is what the run published.", _list(rows)]
-
-
-def _asked(asked: Instruction) -> str:
-    return f"{asked.kind} by {asked.by or 'somebody'}: {asked.sentence} {asked.text}".rstrip()
-
-
-def _change(c: Change) -> str:
-    return f"[{c.number}] {c.title}: {c.before} to {c.after}"
 
 
 def _list(texts: Iterable[str]) -> str:
