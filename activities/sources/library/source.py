@@ -39,11 +39,12 @@ _NAMED = 3
 
 
 def info_of(folder: Path | str | None) -> SourceInfo:
-    """What people and roles are told of a folder; None: of the bundled sample."""
+    """What people and roles are told of a folder: its name, not where it lies, which no model needs; None: of
+    the bundled sample."""
     sample = names.info_of("library")
     if not folder:
         return sample
-    own = {"title": "Local library", "covers": f"The user's own documents in {folder}."}
+    own = {"title": "Local library", "covers": f"The user's own documents, folder {Path(folder).name}."}
     return sample.model_copy(update=own)
 
 
