@@ -108,10 +108,14 @@ def test_a_mode_answers_from_recorded_sources_with_quotes_that_hold(model: FakeO
     OWN[mode](ran.run_id, report, model)
 
 
-def simple_asks_seven_roles(_run: str, report: dict[str, Any], model: FakeOpenAI) -> None:
+def simple_asks_seven_roles_and_has_no_nodes(run: str, report: dict[str, Any], model: FakeOpenAI) -> None:
     roles = {role_of(asked) for asked in model.asked if asked.body}
     assert roles == {"clarifier", "query_parser", "judge", "writer", "verifier", "appraiser", "editor"}
     assert report["methodology"]["iterations"] >= 2
+    assert determinator("status", run, "--json").json()["graph"] is None
+    refused = determinator("graph", "status", run)
+    assert refused.code == Exit.BAD_INPUT
+    assert "simple" in refused.err
 
 
 def members_of_a_team_have_temperatures(run: str, _report: dict[str, Any], model: FakeOpenAI) -> None:
@@ -137,7 +141,7 @@ def a_graph_ends_at_its_exit(run: str, _report: dict[str, Any], _model: FakeOpen
 
 
 OWN: dict[str, Callable[[str, dict[str, Any], FakeOpenAI], None]] = {
-    "simple": simple_asks_seven_roles,
+    "simple": simple_asks_seven_roles_and_has_no_nodes,
     "team": members_of_a_team_have_temperatures,
     "hierarchical": sub_teams_write_a_section_each,
     "graph": a_graph_ends_at_its_exit,
@@ -192,14 +196,6 @@ def test_a_graph_of_ones_own_travels_with_its_run_and_says_where_it_is(
     assert (report["mode"], len(report["sections"])) == ("graph", 2)
     chosen = [event["data"] for event in events_of(run) if event["type"] == "mode_chosen"]
     assert [data["mode"] for data in chosen] == ["graph"]
-
-
-def test_a_run_of_another_mode_has_no_nodes(model: FakeOpenAI) -> None:
-    run = ask("--mode", "simple").run_id
-    assert determinator("status", run, "--json").json()["graph"] is None
-    refused = determinator("graph", "status", run)
-    assert refused.code == Exit.BAD_INPUT
-    assert "simple" in refused.err
 
 
 def test_without_key_or_network_each_mode_answers_from_the_sample(

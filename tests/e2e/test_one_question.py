@@ -50,6 +50,10 @@ def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offlin
     ran = determinator("ask", QUESTION)
     assert ran.code == 0, ran
     report, evidence = report_of(ran.run_id), evidence_of(ran.run_id)
+    first, second = [line for line in ran.out.splitlines() if not line.startswith(("Run ", "Web "))][:2]
+    assert first.startswith("Only the bundled sample library")
+    assert second.startswith("No language model has read this.")
+    assert report["statements"][0]["code"] == "sample_only"
 
     assert len(supports(report)) >= 5
     assert not faults(report, evidence)

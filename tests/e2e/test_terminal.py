@@ -57,18 +57,6 @@ def test_json_holds_the_answer_and_the_claims(file_home: Path, library: str) -> 
     assert (data["answer"]["searched"][:8], data["answer"]["not_reached"]) == ("library ", "")
 
 
-def test_when_only_the_sample_was_searched_that_stands_first(file_home: Path) -> None:
-    question = "Is laparoscopic surgery as safe as open surgery?"
-    ran = determinator("ask", question, "--offline", *own_id())
-    assert ran.code == 0, ran
-    lines = ran.out.splitlines()
-    first = next(i for i, line in enumerate(lines) if not line.startswith(("Run ", "Web ")))
-    assert lines[first].startswith("Only the bundled sample library")
-    assert lines[first + 1].startswith(FIRST)
-    report = determinator("report", "last", "--format", "json").json()
-    assert report["statements"][0]["code"] == "sample_only"
-
-
 def test_a_plan_is_shown_and_edited_at_the_gate_and_is_the_plan_that_runs(
     file_home: Path, library: str, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from activities.roles import planner
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import a_plan, a_section, at_the_plan
 from tests.workflows.script import takes
-from workflows.context import number_sections, plan_hash
+from workflows.context import number_sections
 from workflows.types import EditPlan, PlanView
 
 
@@ -62,27 +62,6 @@ async def test_an_edit_is_refused_when_no_gate_waits(stage: Stage) -> None:
         await run.handle.execute_update("edit_plan", EditPlan(plan=a_plan(a_section(1))))
     assert "while it waits" in str(refused.value.cause)
     await run.outcome()
-
-
-async def test_an_edited_plan_is_the_one_that_runs(stage: Stage) -> None:
-    run = await at_the_plan(stage)
-    plan = a_plan(a_section(1), a_section(2, id="s7"), a_section(3))
-    edited = await run.handle.execute_update("edit_plan", EditPlan(plan=plan, by="ann"), result_type=PlanView)
-    assert edited.plan is not None
-    assert [s.id for s in edited.plan.report_outline] == ["s1", "s7", "s3"]
-    await run.handle.signal("approve", {"gate": "plan", "by": "bob"})
-    await run.outcome()
-    report = await run.report()
-    assert report.title == "Edited"
-    assert [(s.id, s.title, s.key_question) for s in report.sections] == [
-        (f"s{n}", f"T{k}", f"Why {k}?") for k, n in ((1, 1), (2, 7), (3, 3))
-    ]
-    assert {c.step.question for c in stage.fakes.of("judge")} == {"Why 1?", "Why 2?", "Why 3?"}
-    assert report.methodology.plan_hash == edited.plan_hash == plan_hash(edited.plan)
-    assert [(d.action, d.by, d.plan_hash) for d in report.methodology.approvals] == [
-        ("edited", "ann", edited.plan_hash),
-        ("approved", "bob", edited.plan_hash),
-    ]
 
 
 def test_ids_that_are_given_stay() -> None:

@@ -226,14 +226,7 @@ def test_a_run_is_found_by_any_unambiguous_part_of_its_id(file_home: Path, libra
     digest = one.run_id.rpartition("-")[2]
     assert determinator("status", digest, "--json").json()["run_id"] == one.run_id
     assert determinator("status", digest[1:6], "--json").json()["run_id"] == one.run_id
-    both = determinator("status", "ask-does-aspirin")
-    assert both.code == 2
-    assert "matches several runs" in both.err
-    assert one.run_id in both.err
     assert determinator("status", "last", "--json").json()["run_id"] == two.run_id
-    unknown = determinator("status", "ask-nothing")
-    assert unknown.code == 2
-    assert "no run is called ask-nothing" in unknown.err
     middle = determinator("status", "aspirin")
     assert middle.code == 2
     assert two.run_id in middle.err
@@ -253,15 +246,6 @@ def test_a_run_that_was_terminated_is_exit_code_1(
     assert "left no report" in refused.err
 
 
-def exit_codes(times: int) -> list[int]:
-    determinator("list")
-    return [subprocess.run([*COMMAND, "list"], stdout=subprocess.DEVNULL).returncode for _ in range(times)]
-
-
-def test_no_command_crashes_at_exit(file_home: Path) -> None:
-    assert exit_codes(3) == [0] * 3
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [("list", 0), ("--help", 0), ("ask", 2), ("status unknown", 2), ("list --address 127.0.0.1:1", 3)],
@@ -278,4 +262,6 @@ def test_no_command_ends_by_the_interpreters_own_clean_up(file_home: Path, argum
 
 @pytest.mark.chaos
 def test_no_command_of_a_hundred_crashes_at_exit(file_home: Path) -> None:
-    assert exit_codes(100) == [0] * 100
+    determinator("list")
+    ran = [subprocess.run([*COMMAND, "list"], stdout=subprocess.DEVNULL) for _ in range(100)]
+    assert {one.returncode for one in ran} == {0}
