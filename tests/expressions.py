@@ -27,7 +27,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 from unittest.mock import patch
 
-from activities.analysis import stated
+from activities.analysis import groups, stated
 from activities.contracts.evidence import SourceInfo
 from activities.extractive import planning
 from activities.text import coverage, drugs
@@ -36,6 +36,8 @@ from activities.verification import claim_check
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("activities", "workflows", "worker", "client")
 CALLS = ("compile", "search", "match", "fullmatch", "findall", "finditer", "sub", "subn", "split")
+IMPORT = "import re"
+"""Without this a module makes no expression, and need not be parsed."""
 SHORT = (16, 20, 24, 28)
 """Lengths at which work that doubles with each character is noticed before it lasts for ever."""
 LONG = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
@@ -74,16 +76,15 @@ def expressions() -> dict[str, Expression]:
         with suppress(ImportError):
             name = place.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             module = importlib.import_module(name)
-            users = [text for text in sources.values() if f"from {name} import" in text]
-            for key, value in vars(module).items():
-                for number, pattern in enumerate(_held(value)):
-                    used = (
-                        _methods(key, "\n".join((source, *users)))
-                        if pattern is value
-                        else frozenset({"finditer"})
-                    )
-                    found[f"{place} {key} {number}"] = Expression(pattern, used)
-        for node in ast.walk(ast.parse(source)):
+            held = [
+                (key, value, one) for key, value in vars(module).items() for one in enumerate(_held(value))
+            ]
+            users = [text for text in sources.values() if held and f"from {name} import" in text]
+            for key, value, (number, pattern) in held:
+                whole = pattern is value
+                used = _methods(key, "\n".join((source, *users))) if whole else frozenset({"finditer"})
+                found[f"{place} {key} {number}"] = Expression(pattern, used)
+        for node in ast.walk(ast.parse(source)) if IMPORT in source else ():
             if called := _called(node):
                 found[f"{place}:{getattr(node, 'lineno', 0)}"] = called
     for place in builders(sources):
@@ -96,6 +97,9 @@ def expressions() -> dict[str, Expression]:
 
 
 BUILT: dict[str, Callable[[], object]] = {
+    "activities/analysis/groups.py _named": lambda: groups._named(
+        "Of aspirin and placebo.", ("aspirin", "placebo")
+    ),
     "activities/analysis/stated.py measures_in": lambda: stated.measures_in("The aHR and the odds ratios."),
     "activities/extractive/planning.py _names": lambda: planning._names(
         "What does PubMed say?", SourceInfo(name="pubmed", title="PubMed (NLM)", covers="")
@@ -114,7 +118,7 @@ def builders(sources: Mapping[Path, str]) -> set[str]:
     """The functions with an expression that is no constant: `activities/text/drugs.py names_drug`."""
     found: set[str] = set()
     for path, source in sources.items():
-        tree = ast.parse(source)
+        tree = ast.parse(source) if IMPORT in source else ast.Module([], [])
         if not any(map(_is_dynamic, ast.walk(tree))):
             continue
         for function in ast.walk(tree):
