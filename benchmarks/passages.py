@@ -1,20 +1,22 @@
 """Does the back end without a model find the right passage, and show what a work does not mention?
 
-    python -m benchmarks.passages [--set hidden|own|reworded|exchanged|pairs|everyday ...] [--bioasq FILE]
-                                  [--limit N] [--seed TEXT] [--misses] [--encoded] [--vectors FILE]
+    python -m benchmarks.passages [--set hidden|own|reworded|exchanged|things|pairs|everyday ...]
+                                  [--bioasq FILE] [--limit N] [--seed TEXT] [--misses] [--encoded]
+                                  [--vectors FILE]
 
 Everything is asked as a user's run asks it: the library is searched with the question, and the passages are
 written from what was found. Counted strictly the right passage is under Findings, loosely it is on the page.
 With --encoded a library is encoded whole before it is asked, as it is some minutes after a first question.
 
     hidden      the question (title) of each abstract of the bundled sample, over abstracts without titles
-    own         `own_words.tsv`: questions in a person's own words over the bundled sample; those of
-                `own_words_held_out.tsv` were written after the last change of a rule or a threshold
+    own         `own_words*.tsv`: questions in a person's own words over the bundled sample
     reworded    the same questions with one word replaced by a synonym, another order, or an abbreviation or
                 its long form, over abstracts with titles
     exchanged   one name replaced by one of the same kind from another question, which the work does not have:
                 the work stands below and not under Findings. Beside it the share of right works, for the
                 questions as they are, of which is said that they do not use a word
+    things      `exchanged_things*.tsv`: a question about a work, and the same with its thing exchanged for
+                one that no work of the sample has with it: the work is not under Findings, and nothing is
     pairs       two wordings of one question: more than half of the first five works are the same, and how
                 many are on average; of `PAIRS`, and of `wordings.tsv`, on which the ranking was chosen
     everyday    `everyday.jsonl`, a folder of documents of everyday kinds with a user's questions: the
@@ -23,8 +25,10 @@ With --encoded a library is encoded whole before it is asked, as it is some minu
                 text: nDCG@10 of the library's search, by words alone, by the encoder alone and by both, and
                 whether a right document is among the first three passages
 
-Names were chosen on some of the abstracts whose PMID has an even digest; `odd` are the others alone. With
-another --seed other names and words are exchanged than those that thresholds were chosen on.
+Files whose name ends in `held_out` or `fresh` were written before the last changes were made and were not
+looked into for them. Names were chosen on some of the abstracts whose PMID has an even digest; `odd` are the
+others alone. With another --seed other names and words are exchanged than those that thresholds were chosen
+on.
 """
 
 import argparse
@@ -55,12 +59,15 @@ from activities.text.entities import abbreviations, of_kind, resolve, same
 FOUND = 20
 """Works that a search gives the writer."""
 FIRST = 3
-EVERYDAY = Path(__file__).with_name("everyday.jsonl")
+HERE = Path(__file__).parent
+EVERYDAY = {"everyday": HERE / "everyday.jsonl", "everyday, fresh": HERE / "everyday_fresh.jsonl"}
 OWN_WORDS = {
-    "own words": Path(__file__).with_name("own_words.tsv"),
-    "own words, held out": Path(__file__).with_name("own_words_held_out.tsv"),
+    "own words": HERE / "own_words.tsv",
+    "own words, held out": HERE / "own_words_held_out.tsv",
+    "own words, fresh": HERE / "own_words_fresh.tsv",
 }
-WORDINGS = Path(__file__).with_name("wordings.tsv")
+WORDINGS = {"chosen on": HERE / "wordings.tsv", "fresh": HERE / "wordings_fresh.tsv"}
+THINGS = {"things": HERE / "exchanged_things.tsv", "things, fresh": HERE / "exchanged_things_fresh.tsv"}
 PAIRS = (
     (
         "Is laparoscopic surgery as safe as open surgery?",
@@ -171,7 +178,7 @@ def is_first(draft: SectionDraft, asked: Asked) -> bool:
 def _is_among(passages: Sequence[Passage], asked: Asked) -> bool:
     return any(
         passage.evidence_id in asked.right
-        and asked.said in " ".join((*passage.quotes, passage.before, passage.after))
+        and asked.said in " ".join(" ".join((*passage.quotes, passage.before, passage.after)).split())
         for passage in passages
     )
 
@@ -323,6 +330,29 @@ def lacks(draft: SectionDraft, asked: Asked) -> bool:
     return any(p.lacks for p in (*draft.passages, *draft.related) if p.evidence_id in asked.right)
 
 
+def rows_of(file: Path) -> list[list[str]]:
+    """The rows of a file of tab-separated values."""
+    return [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def over_things(report: Report, folder: Path) -> None:
+    """Questions whose thing is exchanged for one that the work does not have, and the same with its own."""
+    documents = sample()
+    index = library(folder / "things", documents, titled=True)
+    ids, ask = by_text(index), report.asker(index)
+    by_id = {d.evidence_id: ids[" ".join(d.text.split())] for d in documents}
+    for title, file in THINGS.items():
+        rows = [(frozenset({by_id[name]}), own, other) for name, own, other in rows_of(file)]
+        own = [(ask(question), Asked(question, right)) for right, question, _ in rows]
+        other = [(ask(question), Asked(question, right)) for right, _, question in rows]
+        for name, results in (
+            ("own, under Findings", [(a.question, is_finding(d, a)) for d, a in own]),
+            ("exchanged, not there", [(a.question, not is_finding(d, a)) for d, a in other]),
+            ("exchanged, no Findings", [(a.question, not d.passages) for d, a in other]),
+        ):
+            report.row(f"{title}, {name}", results, "85 %")
+
+
 def over_own_words(report: Report, folder: Path, limit: int) -> None:
     """Questions in a person's own words over the bundled sample."""
     documents = sample()
@@ -330,7 +360,7 @@ def over_own_words(report: Report, folder: Path, limit: int) -> None:
     ids, ask = by_text(index), report.asker(index)
     by_id = {d.evidence_id: ids[" ".join(d.text.split())] for d in documents}
     for title, file in OWN_WORDS.items():
-        rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()][:limit]
+        rows = rows_of(file)[:limit]
         asked = [(ask(question), Asked(question, frozenset({by_id[name]}))) for name, question in rows]
         report.passages(title, asked, ("85 %", "95 %", "85 %"))
         report.row(
@@ -344,35 +374,36 @@ def over_own_words(report: Report, folder: Path, limit: int) -> None:
 def over_pairs(report: Report, folder: Path) -> None:
     """Two wordings of one question, over the bundled sample."""
     ask = report.asker(library(folder / "pairs", sample(), titled=True))
-    lines = WORDINGS.read_text(encoding="utf-8").splitlines()
-    chosen_on = [(one, other) for one, _, other in (line.partition("\t") for line in lines)]
-    for name, pairs in (("pairs with mostly the same works", PAIRS), ("pairs, chosen on", chosen_on)):
+    every: dict[str, Sequence[Sequence[str]]] = {"with mostly the same works": PAIRS}
+    every |= {name: rows_of(file) for name, file in WORDINGS.items()}
+    for name, pairs in every.items():
         results, shares = [], []
         for one, other in pairs:
             first, second = (shown(ask(text))[:5] for text in (one, other))
             same, least = len(set(first) & set(second)), min(len(first), len(second))
             results.append((f"{one} | {other}", 2 * same > least))
             shares.append(same / 5)
-        report.row(name, results, "most")
+        report.row(f"pairs, {name}", results, "most")
         print(f"    {sum(shares) / len(shares):.0%} of the first five are the same")
 
 
 def over_everyday(report: Report, folder: Path) -> None:
-    """A folder of a user's documents."""
-    rows = [json.loads(line) for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
-    own = folder / "everyday" / "papers"
-    own.mkdir(parents=True)
-    for row in rows:
-        (own / row["file"]).write_text(row["text"], encoding="utf-8")
-    index = Libraries(folder / "everyday" / "cache").open(own)
-    ask = report.asker(index, "general")
-    asked = []
-    for row in rows:
-        for one in row["asked"]:
-            question, said = one["question"], one["said"]
-            right = frozenset(d.evidence_id for d in index.documents if said in " ".join(d.text.split()))
-            asked.append((ask(question), Asked(question, right, said)))
-    report.passages("everyday", asked, ("80 %", "80 %", "80 %"))
+    """Folders of a user's documents."""
+    for name, file in EVERYDAY.items():
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        own = folder / name / "papers"
+        own.mkdir(parents=True)
+        for row in rows:
+            (own / row["file"]).write_text(row["text"], encoding="utf-8")
+        index = Libraries(folder / name / "cache").open(own)
+        ask = report.asker(index, "general")
+        asked = []
+        for row in rows:
+            for one in row["asked"]:
+                question, said = one["question"], one["said"]
+                right = frozenset(d.evidence_id for d in index.documents if said in " ".join(d.text.split()))
+                asked.append((ask(question), Asked(question, right, said)))
+        report.passages(name, asked, ("80 %", "80 %", "80 %"))
 
 
 def over_bioasq(report: Report, folder: Path, file: Path, limit: int) -> None:
@@ -423,7 +454,7 @@ def weighed(weights: tuple[int, int] | None) -> Iterator[None]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    names = ("hidden", "own", "reworded", "exchanged", "pairs", "everyday")
+    names = ("hidden", "own", "reworded", "exchanged", "things", "pairs", "everyday")
     parser.add_argument("--set", nargs="+", choices=names, default=list(names))
     parser.add_argument("--bioasq", type=Path)
     parser.add_argument("--limit", type=int, default=1_000)
@@ -448,6 +479,8 @@ def main() -> None:
         )
         if "own" in options.set:
             over_own_words(report, folder, options.limit)
+        if "things" in options.set:
+            over_things(report, folder)
         if "pairs" in options.set:
             over_pairs(report, folder)
         if "everyday" in options.set:
