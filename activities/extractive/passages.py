@@ -8,7 +8,7 @@ from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.profile import Profile
 from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import aspect_of, searched
-from activities.text.coverage import Coverage, coverage, with_nearest_words
+from activities.text.coverage import Coverage, coverage, with_meaning
 from activities.text.embeddings import embedder
 from activities.text.normal_form import normalise
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
@@ -109,7 +109,8 @@ def _nearest(
     for place, item in enumerate(items):
         name = item.document.evidence_id
         if place < MAX_COMPARED:
-            covered[name] = with_nearest_words(covered[name], item.document)
+            quotes = [one.sentence.quote for one in item.ranked]
+            covered[name] = with_meaning(covered[name], whole, item.document.title, quotes)
     near = [one for one in items if not covered[one.document.evidence_id].lacks]
     return near, [] if aspect else [one for one in items if one not in near], covered
 

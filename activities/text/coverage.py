@@ -4,17 +4,18 @@ A *name* is a drug, disease or the like that the vocabularies hold, a word that 
 English has, a specific noun, or a word with what sets it apart (`type 2`, `vitamin E`). What else names are
 called is searched for as well (`wordings`). A work mentions a name when it has the name in any form, a
 synonym of the vocabularies or of the thesaurus, a narrower word, or an abbreviation that the question or one
-of the works at hand defines, or that a long name spells. Of a common word nothing is said: the encoder
-decides how near a work is. Nothing is decided by this: readers are shown what a work mentions and lacks, and
-works that lack a name are put below, unless one of their words is near it (`with_nearest_words`). Of a common
-noun the same is said where the vocabularies hold it, or where no work at hand has it in any form: what was
-searched would have brought it."""
+of the works at hand defines, or that a long name spells. What is found in no form may still be there in other
+words; the encoder tells (`with_meaning`): a work lacks a word when the question without it is another
+question, and nearer to the work. Works that lack a word are put below, and readers are shown what a work
+mentions and lacks. Without the encoder names alone count."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+import numpy as np
 
 from activities.contracts.evidence import Evidence
 from activities.text import thesaurus
@@ -23,8 +24,8 @@ from activities.text.entities import Entity, abbreviations, link
 from activities.text.entities.definitions import long_form
 from activities.text.tokens import fold, is_function, terms, weak_stems, without_markup
 
-MAX_READ = 60_000
-"""Characters of a work that are searched for names: some thirty pages."""
+MAX_READ = 400_000
+"""Characters of a work that are searched for names: all that is split into sentences."""
 MAX_DEFINED = 20_000
 """Characters of a work that are searched for definitions of abbreviations."""
 MAX_NAMES = 12
@@ -39,12 +40,16 @@ MIN_FORM = 5
 NEAR_WORD = 0.7
 """Cosine of a name and a word of a text from which the one stands for the other. Of 90 works asked about
 another drug or disease the nearest word reaches 0.64; AIDS and HIV have 0.83 (`benchmarks/passages.py`)."""
-NEAR_COMMON = 0.5
-"""The same of a common noun, whose meaning a work may have in many other words: of common nouns put into
-questions of the bundled sample the nearest word of the work reaches 0.47, and right works that lack a noun
-of a question in a person's own words mostly have one that is nearer."""
-MAX_COMPARED = 6_000
-"""Characters of a text whose words are compared with a name."""
+TOWARDS, MAX_FAR, MAX_FAR_OF_NAMES = 2.5, 0.73, 0.57
+"""How much it counts that a work lies where a word turns a question, beside how far the word turns it; and
+the difference from which the work lacks the word, or a name that is no common word. A logistic regression on
+220 words that right works have in no form and 340 that were put into their questions gave these numbers; on
+the other halves of both 4 % of the works asked in a person's own words are said to lack a word, and 91 % of
+those asked about another name (`benchmarks/passages.py`)."""
+NEAREST = 3
+"""Sentences of a work, the nearest to the question without the word, that tell where the work lies."""
+MAX_COMPARED = 12
+"""Sentences of a work, the nearest to the question, whose words are compared with one that it lacks."""
 MIN_SHARED, MAX_DIFFERENT = 6, 3
 """Letters that two forms of one word share at their beginning at least, and in which they differ at most
 (cirrhosis, cirrhotic)."""
@@ -54,8 +59,6 @@ _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]+(?:-[A-Za-z0-9]+)*\b")
 _THINGS = frozenset({"04", "06", "08", "13", "18", "19", "22", "26", "27"})
 """WordNet's files of acts, artefacts, parts of the body, food, people, phenomena, processes, states (diseases
 are among them) and substances (https://wordnet.princeton.edu/documentation/lexnames5wn)."""
-_BODIES = frozenset({"05", "06", "08", "13", "20", "27"})
-"""Its files of animals, artefacts, parts of the body, food, plants and substances."""
 _DESIGNATION = re.compile(
     r"\b(?P<word>[A-Za-z][a-z]{2,}) (?:(?P<number>\d{1,3}|[IVX]{1,4})|(?P<letter>[A-HJ-Z]))(?![\w.-])"
 )
@@ -79,7 +82,7 @@ class Name:
     pattern: re.Pattern[str] | None = None
     """For a word with a number or letter, on the folded text."""
     proper: bool = True
-    """It names one thing and is no common word: that a work lacks it can be said."""
+    """It names one thing and is no common word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Coverage:
     uses: tuple[tuple[str, str], ...] = ()
     """Names with the word that the work uses in their place."""
     common: tuple[str, ...] = ()
-    """Common nouns that it does not have: whether it lacks them is told by its nearest words."""
+    """Common words that it has in no form: whether it lacks them is told by their meaning."""
 
 
 @lru_cache(maxsize=1024)
@@ -132,35 +135,55 @@ def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
     """What each work mentions and lacks, in their order."""
     known = Abbreviations([question, *(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)])
     every = names(question, known)
-    held = [(_held(text), fold(text)) for text in map(_read, documents)]
     named = [name for name in every if name.proper]
-    common = [name for name in every if not name.proper and link(name.shown)]
-    nouns = (*(name for name in every if not name.proper and name not in common), *_nouns(question))
-    common += [one for one in nouns if not any(_mentioned(one, *text) for text in held)]
+    common = [*(name for name in every if not name.proper), *_words_beside(question, every)]
     return [_covered(named, common, document) for document in documents]
 
 
-def with_nearest_words(covered: Coverage, document: Evidence) -> Coverage:
-    """Coverage that does not call a name lacking where a word or a name of the work is near it."""
-    model = embedder()
-    if model is None or not (covered.lacks or covered.common):
+def with_meaning(covered: Coverage, question: str, title: str, quotes: Sequence[str]) -> Coverage:
+    """Coverage that calls lacking what the meaning of a work tells so. `quotes`: its sentences, the nearest
+    to the question first, of which those count that the encoder has read."""
+    model, missing = embedder(), (*covered.lacks, *covered.common)
+    if model is None or not missing:
         return covered
-    text = f"{document.title}\n{document.text[:MAX_COMPARED]}"
+    known = model.known([title, *quotes] if title else quotes)
+    if not known:
+        return covered
+    without = [" ".join(question.replace(name, " ", 1).split()) for name in missing]
+    (asked, *others), read = model.encode([question, *without]), np.stack(list(known.values()))
+    lacks = []
+    for name, other in zip(missing, others, strict=True):
+        turn = asked - other
+        length = float(np.linalg.norm(turn))
+        nearest = np.argsort(-(read @ other))[:NEAREST]
+        towards = float((read[nearest] @ turn).mean()) / max(length, 1e-9)
+        least = MAX_FAR_OF_NAMES if name in covered.lacks else MAX_FAR
+        if length - TOWARDS * towards > least:
+            lacks.append(name)
+    uses = _near_words(lacks, [title, *quotes[:MAX_COMPARED]]) if lacks else {}
+    return Coverage(
+        covered.mentions,
+        tuple(name for name in dict.fromkeys(lacks) if name not in uses),
+        tuple((name, word) for name, word in uses.items() if word),
+    )
+
+
+def _near_words(missing: Sequence[str], quotes: Sequence[str]) -> dict[str, str]:
+    """Words and names of some sentences that stand for missing ones; empty for a part of a missing one:
+    "cancer" alone is no other word for lung cancer."""
+    model, text = embedder(), "\n".join(quotes)
     plain = (match.group() for match in _TOKEN.finditer(text) if not is_function(match.group()))
     words = list(dict.fromkeys([*plain, *(entity.surface for entity in link(text))]))
-    if not words:
-        return covered
-    wanted = (*covered.lacks, *covered.common)
-    vectors = model.encode([*wanted, *words])
-    likeness = vectors[: len(wanted)] @ vectors[len(wanted) :].T
-    nearest = zip(wanted, likeness.argmax(axis=1).tolist(), likeness.max(axis=1).tolist(), strict=True)
-    uses, lacks = list[tuple[str, str]](), list[str]()
-    for name, place, cosine in nearest:
-        if cosine < (NEAR_WORD if name in covered.lacks else NEAR_COMMON):
-            lacks.append(name)
-        elif name in covered.lacks and not set(terms(words[place])) < set(terms(name)):
-            uses.append((name, words[place]))  # "cancer" alone is no other word for lung cancer
-    return Coverage(covered.mentions, tuple(dict.fromkeys(lacks)), tuple(uses))
+    if model is None or not words:
+        return {}
+    vectors = model.encode([*missing, *words])
+    likeness = vectors[: len(missing)] @ vectors[len(missing) :].T
+    near = {}
+    for name, cosines in zip(missing, likeness, strict=True):
+        word = words[int(cosines.argmax())]
+        if float(cosines.max()) >= NEAR_WORD:
+            near[name] = "" if set(terms(word)) < set(terms(name)) else word
+    return near
 
 
 def wordings(question: str) -> tuple[Form, ...]:
@@ -183,21 +206,18 @@ def names(question: str, known: Abbreviations | None = None) -> tuple[Name, ...]
     return tuple(name for _, name in sorted(found, key=lambda pair: pair[0]))[:MAX_NAMES]
 
 
-def _nouns(question: str) -> Iterator[Name]:
-    """The common nouns of a question for things that one can touch, with their other names in the
-    thesaurus: what is asked of them (cost, number, use) a work may say without the word."""
-    for match in _TOKEN.finditer(without_markup(question)):
+def _words_beside(question: str, named: Sequence[Name]) -> Iterator[Name]:
+    """The words of a question beside its names, with their other names in the thesaurus."""
+    text = without_markup(question)
+    for name in named:
+        text = text.replace(name.shown, " ", 1)
+    for match in _TOKEN.finditer(text):
         word = fold(match.group().removesuffix("'s"))
-        topic = is_function(word) or set(terms(word)) <= weak_stems()
-        if (
-            word.isalpha()
-            and not topic
-            and thesaurus.mostly_noun(word)
-            and thesaurus.files(word)[0] in _BODIES
-        ):
-            forms = _forms(sorted({word, *thesaurus.synonyms(word), *thesaurus.narrower(word)}))
-            if named := tuple(dict.fromkeys(forms)):
-                yield Name(match.group(), named, proper=False)
+        if is_function(word) or set(terms(word)) <= weak_stems():
+            continue
+        forms = _forms(sorted({word, *thesaurus.synonyms(word), *thesaurus.narrower(word)}))
+        if found := tuple(dict.fromkeys(forms)):
+            yield Name(match.group(), found, proper=False)
 
 
 def _entities(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:

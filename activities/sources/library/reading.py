@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
@@ -49,6 +50,9 @@ from activities.sources.library.records import has_text, read_record, records_in
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """Of a `.gz`: a small file may unpack to terabytes."""
+MAX_PART_CHARS = 200_000
+"""Of one document: some eighty pages. A longer file is as many documents as it has parts of this size, since
+of one document only the beginning is split into sentences, and of its sentences some are searched."""
 PDF_SECONDS = 35.0
 """Of one PDF; the pages read by then are kept. Less than the time limit of a search attempt."""
 
@@ -131,10 +135,11 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     kind = kind_of(name)
     data = _bytes(path)
     if kind in READERS:
-        yield _whole(READERS[kind](data), name, path)
+        yield from _parts(_whole(READERS[kind](data), name, path))
         return
     if kind in TABLES and not is_table_of_records(data):
-        yield _whole(read_table(data), name, path)
+        table = _whole(read_table(data), name, path)
+        yield from _parts(table, columns=table.text.split("\n", 1)[0])
         return
     for number, value in enumerate(_records(kind, data, name), start=1):
         if isinstance(value, SetAside):
@@ -149,9 +154,10 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
 def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
     kind, data = kind_of(name), _bytes(path)
     if kind in RECORDINGS:
-        yield _whole(read_recording(data, speech_model), name, path)
+        yield from _parts(_whole(read_recording(data, speech_model), name, path))
     else:
-        yield _whole(read_picture(data) if kind in PICTURES else read_scanned_pdf(data), name, path)
+        read = read_picture(data) if kind in PICTURES else read_scanned_pdf(data)
+        yield from _parts(_whole(read, name, path))
 
 
 def _records(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
@@ -271,3 +277,27 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         times=text.times,
         facts={key: fact for key, fact in facts.items() if fact},
     )
+
+
+def _parts(document: Evidence, columns: str = "") -> Iterator[Evidence]:
+    """A document, or as many as it has parts of `MAX_PART_CHARS`, each of which ends with a line. `columns`:
+    the first row of a table, which stands over each part."""
+    text, starts = document.text, [0]
+    while len(text) - starts[-1] > MAX_PART_CHARS:
+        latest = starts[-1] + MAX_PART_CHARS
+        line = text.rfind("\n", starts[-1] + 1, latest) + 1
+        starts.append(line or latest)
+    if len(starts) == 1:
+        yield document
+        return
+    for number, (start, end) in enumerate(pairwise((*starts, len(text))), start=1):
+        head = f"{columns}\n" if columns and start else ""
+        part = head + text[start:end]
+        ids = document.identifiers if number == 1 else Identifiers()
+        yield document.replace(
+            evidence_id=identifiers.evidence_id(ids, part),
+            title=f"{document.title} (part {number} of {len(starts)})",
+            text=part,
+            identifiers=ids,
+            pages=tuple(max(0, page - start) for page in document.pages if page < end),
+        )

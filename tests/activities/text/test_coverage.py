@@ -3,7 +3,8 @@
 import pytest
 
 from activities.contracts.evidence import Evidence
-from activities.text.coverage import coverage, names, with_nearest_words
+from activities.text.coverage import coverage, names, with_meaning
+from activities.text.embeddings import Embedder, embedder
 from tests.activities.extractive.abstracts import document
 
 
@@ -67,8 +68,55 @@ def test_an_abbreviation_that_another_work_defines_is_known() -> None:
     assert found[0].lacks == ()
 
 
-def test_a_part_of_a_name_is_no_other_word_for_it() -> None:
-    other = document(1, "The prognosis of gastric cancer was poor.")
-    (covered,) = coverage("What is known of lung cancer?", [other])
-    assert "lung cancer" in covered.lacks
-    assert with_nearest_words(covered, other).uses == ()
+@pytest.fixture
+def model() -> Embedder:
+    found = embedder()
+    assert found is not None
+    return found
+
+
+def meant(model: Embedder, question: str, text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """What a work lacks by meaning, and the words that it uses in the place of others."""
+    work = document(1, text)
+    model.encode([text])
+    (covered,) = coverage(question, [work])
+    read = with_meaning(covered, question, "", [text])
+    return read.lacks, read.uses
+
+
+def test_a_part_of_a_name_is_no_other_word_for_it(model: Embedder) -> None:
+    lacking, uses = meant(model, "What is known of lung cancer?", "The prognosis of gastric cancer was poor.")
+    assert uses == ()
+    assert lacking in ((), ("lung cancer",))
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Do thirsty toddlers sleep badly?", "Infants who drank little woke up more often at night."),
+        ("Do bakers miss work more often?", "Employees of bakeries were absent from work more frequently."),
+        ("How much did the plumber charge?", "The fitter's bill for the new pipe was 240 euros."),
+    ],
+)
+def test_a_work_that_says_it_in_other_words_lacks_nothing(model: Embedder, question: str, text: str) -> None:
+    assert meant(model, question, text)[0] == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "word"),
+    [
+        ("Does coffee make asthma worse?", "Hamburgers made asthma in children worse.", "coffee"),
+        ("Do bakers get diabetes?", "Glass workers had diabetes more often than others.", "bakers"),
+        ("Does a storm bring on labour?", "The phase of the moon did not bring on labour.", "storm"),
+    ],
+)
+def test_a_work_on_another_common_thing_lacks_the_word(
+    model: Embedder, question: str, text: str, word: str
+) -> None:
+    assert meant(model, question, text)[0] == (word,)
+
+
+def test_a_word_at_the_end_of_a_long_text_is_there() -> None:
+    far = "The pump was checked. " * 10_000 + "The generator was moved."
+    (covered,) = coverage("Why was the generator moved?", [document(1, far)])
+    assert (covered.lacks, covered.common) == ((), ())

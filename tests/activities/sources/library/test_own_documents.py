@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from bisect import bisect_right
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from activities.contracts.evidence import Evidence
 from activities.documents.office import read_epub
 from activities.documents.read import Unreadable
 from activities.sources.library import files
+from activities.sources.library.reading import MAX_PART_CHARS, _parts
 from tests.libraries import Collection, read_folder
 from tests.security.test_reading import shared_stream_pdf
 
@@ -138,6 +140,35 @@ def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
     record = found["export.csv"]
     assert (record.evidence_id, record.title, record.text) == ("doi:10.1000/x", "On aspirin", SENTENCE)
     assert (record.year, record.venue, record.full_text) == (2019, "The Journal", False)
+
+
+def test_a_long_file_is_as_many_documents_as_it_has_parts_and_no_line_is_lost(tmp_path: Path) -> None:
+    rows = [f"{number},bolt of size {number % 9},{number * 3}" for number in range(20_000)]
+    (tmp_path / "orders.csv").write_text("\n".join(("order,article,price", *rows)))
+    (tmp_path / "diary.txt").write_text("\n".join(f"On day {number} it rained." for number in range(20_000)))
+    found = read_folder(tmp_path)
+    assert not found.set_aside
+    table = [one for one in found.documents if one.facts["file"] == "orders.csv"]
+    diary = [one for one in found.documents if one.facts["file"] == "diary.txt"]
+    assert [one.title for one in table[:2]] == [
+        f"orders (part 1 of {len(table)})",
+        f"orders (part 2 of {len(table)})",
+    ]
+    assert all(one.text.startswith("order,article,price\n") for one in table)
+    assert [line for one in table for line in one.text.splitlines()[1:]] == rows
+    assert "".join(one.text for one in diary) == (tmp_path / "diary.txt").read_text()
+    assert max(len(one.text) for one in (*table, *diary)) <= MAX_PART_CHARS + len("order,article,price\n")
+    assert len({one.evidence_id for one in found.documents}) == len(found.documents)
+
+
+def test_a_page_keeps_its_number_in_a_later_part() -> None:
+    text = "".join(f"{'word ' * 20_000}\n" for _ in range(5))
+    whole = Evidence(
+        evidence_id="a", source="library", title="Book", text=text, pages=tuple(range(0, len(text), 100_001))
+    )
+    parts = list(_parts(whole))
+    assert [len(part.text) for part in parts] == [100_001] * 5
+    assert [bisect_right(part.pages, 50) for part in parts] == [1, 2, 3, 4, 5]
 
 
 BIB = """@article{doe,
