@@ -106,11 +106,13 @@ def _nearest(
     whole, aspect = aspect_of(question, profile)
     covered = dict(zip((d.evidence_id for d in stand), coverage(whole, stand), strict=True))
     items = relevant(best_first(rank(searched(question, profile), stand)))
+    absent = set[str]()
     for place, item in enumerate(items):
         name = item.document.evidence_id
         if place < MAX_COMPARED:
             quotes = [one.sentence.quote for one in item.ranked]
-            covered[name] = with_meaning(covered[name], whole, item.document.title, quotes)
+            covered[name] = with_meaning(covered[name], whole, item.document, quotes, absent)
+            absent.update(covered[name].lacks)
     near = [one for one in items if not covered[one.document.evidence_id].lacks]
     return near, [] if aspect else [one for one in items if one not in near], covered
 

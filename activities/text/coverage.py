@@ -11,7 +11,7 @@ mentions and lacks. Without the encoder names alone count."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,7 +22,8 @@ from activities.text import thesaurus
 from activities.text.embeddings import embedder
 from activities.text.entities import Entity, abbreviations, link
 from activities.text.entities.definitions import long_form
-from activities.text.tokens import fold, is_function, terms, weak_stems, without_markup
+from activities.text.sentences import OF_THE_USER
+from activities.text.tokens import MAX_COMMON, fold, is_function, terms, weak_stems, without_markup
 
 MAX_READ = 400_000
 """Characters of a work that are searched for names: all that is split into sentences."""
@@ -32,22 +33,26 @@ MAX_NAMES = 12
 """Names of one question."""
 MAX_WORDINGS = 12
 """Wordings of one name that are searched for."""
-MAX_SENSES, MAX_COMMON = 3, 10
-"""Meanings of a noun, and times that it was met in WordNet's tagged texts, at most, so that it is held to be
-specific."""
+MAX_SENSES = 3
+"""Meanings of a noun at most, so that it is held to be specific."""
 MIN_FORM = 5
 """Letters of a word from which longer words that begin or end with it count as its forms."""
 NEAR_WORD = 0.7
 """Cosine of a name and a word of a text from which the one stands for the other. Of 90 works asked about
 another drug or disease the nearest word reaches 0.64; AIDS and HIV have 0.83 (`benchmarks/passages.py`)."""
-TOWARDS, MAX_FAR, MAX_FAR_OF_NAMES = 2.5, 0.73, 0.57
-"""How much it counts that a work lies where a word turns a question, beside how far the word turns it; and
-the difference from which the work lacks the word, or a name that is no common word. A logistic regression on
-220 words that right works have in no form and 340 that were put into their questions gave these numbers; on
-the other halves of both 4 % of the works asked in a person's own words are said to lack a word, and 91 % of
-those asked about another name (`benchmarks/passages.py`)."""
+TOWARDS = 2.5
+"""How much it counts that a work lies where a word turns a question, beside how far the word turns it."""
+MAX_FAR, MAX_FAR_OF_NAMES, MAX_FAR_OF_USER = 0.78, 0.57, 0.58
+"""The difference from which a work lacks a word, a name that is no common word, or a text of the user's own
+either. A logistic regression on 220 words that right works have in no form, and 340 that were put into their
+questions, gave the weight and the first two; on the other halves of both 4 % of the works asked in a person's
+own words are said to lack a word, and 91 % of those asked about another name. By the third 6 % of the
+questions of `benchmarks/everyday.jsonl` are said to have a word that their text lacks."""
+LESS_FAR = 0.25
+"""By so much less the difference may be where a nearer work lacks the word."""
 NEAREST = 3
-"""Sentences of a work, the nearest to the question without the word, that tell where the work lies."""
+"""Sentences of a work, the nearest to the question without the word, that tell where the work lies. Of a text
+of the user's own the one that lies there most tells it."""
 MAX_COMPARED = 12
 """Sentences of a work, the nearest to the question, whose words are compared with one that it lacks."""
 MIN_SHARED, MAX_DIFFERENT = 6, 3
@@ -140,27 +145,32 @@ def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
     return [_covered(named, common, document) for document in documents]
 
 
-def with_meaning(covered: Coverage, question: str, title: str, quotes: Sequence[str]) -> Coverage:
+def with_meaning(
+    covered: Coverage, question: str, document: Evidence, quotes: Sequence[str], absent: Collection[str] = ()
+) -> Coverage:
     """Coverage that calls lacking what the meaning of a work tells so. `quotes`: its sentences, the nearest
-    to the question first, of which those count that the encoder has read."""
+    to the question first, of which those count that the encoder has read. `absent`: what nearer works
+    lack."""
     model, missing = embedder(), (*covered.lacks, *covered.common)
     if model is None or not missing:
         return covered
-    known = model.known([title, *quotes] if title else quotes)
+    texts = [document.title, *quotes] if document.title else quotes
+    known = model.known(texts)
     if not known:
         return covered
+    own = document.evidence_type in OF_THE_USER
     without = [" ".join(question.replace(name, " ", 1).split()) for name in missing]
     (asked, *others), read = model.encode([question, *without]), np.stack(list(known.values()))
     lacks = []
     for name, other in zip(missing, others, strict=True):
         turn = asked - other
         length = float(np.linalg.norm(turn))
-        nearest = np.argsort(-(read @ other))[:NEAREST]
-        towards = float((read[nearest] @ turn).mean()) / max(length, 1e-9)
-        least = MAX_FAR_OF_NAMES if name in covered.lacks else MAX_FAR
-        if length - TOWARDS * towards > least:
+        there = read @ turn / max(length, 1e-9)
+        towards = float(there.max() if own else there[np.argsort(-(read @ other))[:NEAREST]].mean())
+        least = MAX_FAR_OF_USER if own else MAX_FAR_OF_NAMES if name in covered.lacks else MAX_FAR
+        if length - TOWARDS * towards > least - LESS_FAR * (name in absent):
             lacks.append(name)
-    uses = _near_words(lacks, [title, *quotes[:MAX_COMPARED]]) if lacks else {}
+    uses = _near_words(lacks, texts[:MAX_COMPARED]) if lacks else {}
     return Coverage(
         covered.mentions,
         tuple(name for name in dict.fromkeys(lacks) if name not in uses),

@@ -37,6 +37,8 @@ MAX_TEXT = 400_000
 _CAPTION = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?: ")
 """The caption of a table of an article (`documents.jats_tables`), which says nothing."""
 _BLANKS = re.compile(r"\s+")
+_BULLET = re.compile(r"^[-*+\u2022\u2013][ \t]+")
+"""What marks an item of a list and says nothing, unlike the number of a clause."""
 _HEADING = re.compile(r"\s*(?:#+ *)?[A-Z0-9][^\n.!?;:]{2,60}\n(?=\s*[A-Z0-9(])")
 """A short line without a stop above a paragraph; the first line of a wrapped paragraph is longer."""
 _MEASURE_END = re.compile(r"(\d\s?[a-zA-Z]{1,3}\.)\s+(?=[A-Z][a-z]*\s[a-z])")
@@ -151,7 +153,7 @@ def split(
             part = "plain"
         runs = list(_runs(text, start, end, own=own))
         for run in runs:
-            quote = text[run.start : run.end].strip().lstrip(":;,. ")
+            quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if (

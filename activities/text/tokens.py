@@ -29,6 +29,8 @@ _GREEK = {
 }
 """Small Greek letters by name: alpha for the sign of alpha."""
 _GREEK_NAMES = str.maketrans(_GREEK)
+MAX_COMMON = 10
+"""Times that a word was met in WordNet's tagged texts, at most, so that it is not held to be common."""
 _REMEMBERED = 4_000
 """Characters of a text whose terms are remembered: abstracts are read again at every step."""
 
@@ -153,7 +155,12 @@ def biomedical_cues(text: str) -> int:
     """How many words of a text belong to biomedicine, by how they begin or end."""
     beginnings = tuple(vocabulary("biomedical"))
     words = [fold(m.group()) for m in _SURFACE.finditer(text)]
-    return sum(w.startswith(beginnings) or (len(w) > 5 and bool(_SUFFIXES.search(w))) for w in words)
+    return sum(w.startswith(beginnings) or _has_suffix(w) for w in words)
+
+
+def _has_suffix(word: str) -> bool:
+    """Whether a word ends as names of medicine do, and is no common word (`release`, `purchase`)."""
+    return len(word) > 5 and bool(_SUFFIXES.search(word)) and thesaurus.tagged_count(word) <= MAX_COMMON
 
 
 def without_markup(text: str) -> str:

@@ -83,6 +83,14 @@ def test_a_fact_in_a_users_text_is_shown_with_its_neighbours() -> None:
     )
 
 
+def test_an_item_of_a_list_is_quoted_without_its_bullet_and_a_clause_with_its_number() -> None:
+    text = "- The tent is carried by Luis.\n- The stove stays at home.\n\n4. The hut costs 20 a night."
+    passages = written("Who carries the tent and what does the hut cost?", [note(text)]).passages
+    quotes = [quote for passage in passages for quote in passage.quotes]
+    assert "The tent is carried by Luis." in quotes
+    assert "4. The hut costs 20 a night." in quotes
+
+
 def test_the_nearest_document_shows_its_best_passages_in_its_order_and_the_next_one_comes_after() -> None:
     house = (
         "The boiler was replaced for 900 euros in March.\n\nThe roof is sound and was not touched.\n\n"

@@ -29,6 +29,7 @@ def test_a_plan_has_the_question_first_and_aspects_searched_in_their_own_words()
 def test_a_question_is_read_by_what_it_names() -> None:
     assert parsed("Does metformin slow Alzheimer's disease?").profile == "biomedical"
     assert parsed("Who wrote the first printed almanac?").profile == "general"
+    assert parsed("When is the release and what does it cost?").profile == "general"
     assert parsed("Which drugs could be repurposed for gout?").profile == "drug_repurposing"
     assert parsed("Does metformin slow Alzheimer's disease?").key_entities == (
         "metformin",

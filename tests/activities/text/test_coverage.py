@@ -80,7 +80,7 @@ def meant(model: Embedder, question: str, text: str) -> tuple[tuple[str, ...], t
     work = document(1, text)
     model.encode([text])
     (covered,) = coverage(question, [work])
-    read = with_meaning(covered, question, "", [text])
+    read = with_meaning(covered, question, work, [text])
     return read.lacks, read.uses
 
 
@@ -106,7 +106,7 @@ def test_a_work_that_says_it_in_other_words_lacks_nothing(model: Embedder, quest
     ("question", "text", "word"),
     [
         ("Does coffee make asthma worse?", "Hamburgers made asthma in children worse.", "coffee"),
-        ("Do bakers get diabetes?", "Glass workers had diabetes more often than others.", "bakers"),
+        ("Does hypnosis help athletes?", "A training of the breath helped athletes.", "hypnosis"),
         ("Does a storm bring on labour?", "The phase of the moon did not bring on labour.", "storm"),
     ],
 )
