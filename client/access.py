@@ -1,13 +1,14 @@
-"""What a user of the page or of the HTTP interface may see: the runs they started; where nobody signs in,
-all runs of the home."""
+"""What a user of the page, or a program over an interface, may see: of runs those they started, and where
+nobody signs in all of the home; of folders those that the operator allows."""
 
 import re
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from client.api import Determinator
-from client.failures import NoSuchRun, SeveralRuns, as_failure
+from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
 from client.listing import Filter, Row, matching
 from client.run import Run
 
@@ -91,6 +92,31 @@ def line_of(error: Exception) -> str:
     """One line on an error of `client.api.EXPECTED` for callers without a command line: an option goes by its
     name in Python (`max_cost`, not `--max-cost`)."""
     return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), str(as_failure(error) or error))
+
+
+class Folders:
+    """The folders below which a caller may name files, with their links resolved."""
+
+    def __init__(self, allowed: Sequence[Path]) -> None:
+        """Raises BadInput for what is not a folder."""
+        for folder in allowed:
+            if not folder.is_dir():
+                raise BadInput(f"{folder} is not a folder; --allow names one that exists")
+        self._allowed = tuple(folder.resolve() for folder in allowed)
+
+    def check(self, name: str) -> str:
+        """The path, resolved. Raises BadInput for one outside, however it is written, and says no more of it:
+        not even whether it exists."""
+        try:
+            path = Path(name).expanduser().resolve()
+        except (OSError, RuntimeError, ValueError):
+            path = None
+        if path is None or not any(path.is_relative_to(folder) for folder in self._allowed):
+            raise BadInput(
+                "this path is not below a folder that this server may read; "
+                "its operator allows one with `--allow DIR`"
+            )
+        return str(path)
 
 
 class RateLimit:

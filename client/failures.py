@@ -5,6 +5,10 @@ a configuration may have a line for each of its mistakes.
 import difflib
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class Exit(IntEnum):
@@ -85,6 +89,15 @@ def unknown(value: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(value, known, n=1)
     hint = f"; did you mean {near[0]}?" if near else "."
     return f"{value!r} is not known{hint} There are: {', '.join(known)}."
+
+
+def faults_of(error: "ValidationError", whole: str) -> str:
+    """`columns.0: it is too long`: what pydantic finds wrong, on one line without the values. `whole` names the
+    thing itself, where a fault is of all of it."""
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or whole}: {fault['msg'].removeprefix('Value error, ')}"
+        for fault in error.errors(include_url=False, include_input=False)
+    )
 
 
 def as_failure(error: Exception) -> Failure | None:

@@ -12,7 +12,7 @@ from activities.contracts.evidence import ReportPlan
 from activities.plural import plural
 from activities.private_files import file_name, write_whole
 from client.cli.common import json_option, load_settings, on_run, print_json, print_text, say
-from client.failures import BadInput
+from client.failures import BadInput, faults_of
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -134,9 +134,7 @@ def read_plan(text: str) -> "ReportPlan":
     try:
         return ReportPlan.model_validate(data, extra="forbid")
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the plan"
-        raise BadInput(f"the plan cannot be used: {where}: {first['msg']}") from error
+        raise BadInput(f"the plan cannot be used: {faults_of(error, 'the plan')}") from error
 
 
 def as_toml(plan: "ReportPlan") -> str:

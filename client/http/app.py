@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from activities.credentials import redacted
-from client.access import line_of
+from client.access import Folders, line_of
 from client.api import EXPECTED, Determinator
 from client.failures import BadInput, NoSuchRun, Unreachable, as_failure
 from client.http.chat import chat
@@ -23,7 +23,6 @@ from client.http.desk import Desk
 from client.http.response_routes import responses
 from client.http.rest import rest
 from client.http.tokens import TokenFile
-from client.runs.folders import Folders
 from client.web.guard import MAX_BODY_BYTES, limited
 
 KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found"}

@@ -12,12 +12,11 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
 from activities.contracts.evidence import ApprovalGate, Length
-from client.access import Access, RateLimit
+from client.access import Access, Folders, RateLimit
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.tokens import Scope, Token, TokenFile
 from client.run import Run
-from client.runs.folders import Folders
 from client.runs.request import AskOptions
 from workflows.types import QUESTION_CHARS, BudgetStatus
 

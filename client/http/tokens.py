@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from activities.contracts.evidence import Frozen
 from activities.private_files import write_whole
 from client.access import RUNS_AN_HOUR
-from client.failures import BadInput
+from client.failures import BadInput, faults_of
 from client.web.users import ReadAgain
 
 Scope = Literal["ask", "read", "decide"]
@@ -86,8 +86,7 @@ def _tokens_in(path: Path) -> dict[str, Token]:
     except OSError as error:
         raise BadInput(f"the file of tokens {path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise BadInput(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise BadInput(f"{path}: {faults_of(error, 'the file')}") from error
     except ValueError as error:
         raise BadInput(f"the file of tokens {path} is not JSON: {error}") from error
     if nameless := [name for name, token in tokens.items() if not token.user]:

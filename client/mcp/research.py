@@ -19,6 +19,7 @@ from activities.contracts.step import Reading
 from activities.refresh_activity import RefreshOutcome
 from activities.report.format_table import CHARTS
 from activities.report.formats import render
+from client.access import Folders
 from client.api import Determinator
 from client.failures import BadInput
 from client.mcp.answers import (
@@ -36,7 +37,6 @@ from client.messages import MESSAGES, MessageName
 from client.reports.charts import render_chart
 from client.reports.verify import is_file_name
 from client.run import Run
-from client.runs.folders import Folders
 from client.runs.planning import Planned
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names

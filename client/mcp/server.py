@@ -28,12 +28,12 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from activities.report.formats import render
+from client.access import Folders
 from client.api import EXPECTED, Determinator
-from client.failures import NoSuchRun
+from client.failures import NoSuchRun, faults_of
 from client.mcp.answers import one_line
 from client.mcp.literature import Literature
 from client.mcp.research import Research
-from client.runs.folders import Folders
 
 P = ParamSpec("P")
 INSTRUCTIONS = (
@@ -68,7 +68,7 @@ class Server(MCPServer):
             raise
         except ToolError as error:
             cause = error.__cause__
-            said = wrong_arguments(cause) if isinstance(cause, ValidationError) else str(cause or error)
+            said = faults_of(cause, "it") if isinstance(cause, ValidationError) else str(cause or error)
             raise ToolError(one_line(said)) from cause
 
 
@@ -80,14 +80,6 @@ def refuse_unknown(tool: str, arguments: Iterable[str], known: Collection[str]) 
         hint = f"; did you mean {near[0]}?" if near else "."
         takes = ", ".join(known) or "no arguments"
         raise ToolError(one_line(f"{tool} has no argument {unknown[0][:100]}{hint} It takes: {takes}"))
-
-
-def wrong_arguments(error: ValidationError) -> str:
-    """What is wrong with the arguments of a tool, as a line without their values."""
-    return "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or 'the arguments'}: {fault['msg']}"
-        for fault in error.errors(include_input=False)
-    )
 
 
 def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServer:

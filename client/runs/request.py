@@ -11,7 +11,7 @@ from activities.configuration.declaration import declared, flag_of
 from activities.contracts.evidence import Filters, ModelChoice, SourceOption
 from activities.settings import Settings, choice
 from client.configuration import is_loopback, source_names
-from client.failures import BadInput, unknown
+from client.failures import BadInput, faults_of, unknown
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 from workflows.modes import AUTO, MODES, TABLE, Available, refusal
 from workflows.types import Limits, ResearchRequest
@@ -172,9 +172,7 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
             }
         )
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{where}: {first['msg'].removeprefix('Value error, ')}") from error
+        raise BadInput(faults_of(error, "the question")) from error
 
 
 def analysis(options: AskOptions) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from client.access import RUNS_AN_HOUR, Access, RateLimit, line_of, user_of
 from client.api import EXPECTED
-from client.failures import BadInput
+from client.failures import BadInput, faults_of
 from client.run import Run
 from client.runs.request import AskOptions
 from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
@@ -95,8 +95,7 @@ class Asking:
             options = options_of(fields, shared=self._access.shared, offered=models_of(client.settings))
             run = await self._start(fields.question, None, options, user_of(request.username))
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            return [gr.skip(), f"**{first['loc'][0]}: {first['msg']}**", gr.skip(), gr.skip()]
+            return [gr.skip(), f"**{faults_of(error, 'the form')}**", gr.skip(), gr.skip()]
         except EXPECTED as error:
             return [gr.skip(), f"**{line_of(error)}**", gr.skip(), gr.skip()]
         return [run.id, "", gr.Tabs(selected="run"), gr.Timer(active=True)]

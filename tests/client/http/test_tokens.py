@@ -9,12 +9,11 @@ from fastapi import HTTPException
 from fastapi.security import HTTPAuthorizationCredentials
 
 from activities.settings import Settings
-from client.access import line_of
+from client.access import Folders, line_of
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.desk import AT_ONCE, Desk
 from client.http.tokens import TokenFile, add_token
-from client.runs.folders import Folders
 from client.runs.request import build_request
 from tests.client.harness import determinator
 from tests.client.http.served import serving

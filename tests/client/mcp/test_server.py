@@ -19,9 +19,9 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextResourceContents
 
+from client.access import Folders
 from client.embedded.binary import free_port
 from client.failures import BadInput
-from client.runs.folders import Folders
 from tests.client.harness import COMMAND, begin, living, wait_until
 from tests.client.mcp.test_literature import TOOLS, called, refused
 from tests.papers import QUESTION, papers
