@@ -92,8 +92,8 @@ def unknown(value: str, known: Sequence[str]) -> str:
 
 
 def faults_of(error: "ValidationError", whole: str) -> str:
-    """`columns.0: it is too long`: what pydantic finds wrong, on one line without the values. `whole` names the
-    thing itself, where a fault is of all of it."""
+    """`columns.0: it is too long`: what pydantic finds wrong, on one line without the values. `whole` names
+    the thing itself, where a fault is of all of it."""
     return "; ".join(
         f"{'.'.join(map(str, fault['loc'])) or whole}: {fault['msg'].removeprefix('Value error, ')}"
         for fault in error.errors(include_url=False, include_input=False)

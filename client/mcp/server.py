@@ -68,8 +68,8 @@ class Server(MCPServer):
             raise
         except ToolError as error:
             cause = error.__cause__
-            said = faults_of(cause, "it") if isinstance(cause, ValidationError) else str(cause or error)
-            raise ToolError(one_line(said)) from cause
+            wrong = faults_of(cause, "the arguments") if isinstance(cause, ValidationError) else ""
+            raise ToolError(one_line(wrong or str(cause or error))) from cause
 
 
 def refuse_unknown(tool: str, arguments: Iterable[str], known: Collection[str]) -> None:

@@ -4,7 +4,7 @@ import secrets
 from pathlib import Path
 
 import gradio as gr
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -47,14 +47,11 @@ def build_app(
     app.add_middleware(Guard, https=https)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
 
-    def user(request: Request) -> str | None:
-        return sign_in.user(request)
-
     gr.mount_gradio_app(
         app,
         build_page(access),
         path="",
-        auth_dependency=user,
+        auth_dependency=sign_in.user,
         css_paths=[CSS],
         footer_links=[],
         show_error=False,
