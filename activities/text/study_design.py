@@ -57,9 +57,11 @@ _SENTENCES = [
     (design, re.compile(rf"{_OWN}{_BETWEEN}(?:{name})\b", re.IGNORECASE)) for design, name in _NAMES
 ]
 _UNLIKE = re.compile(
-    r"\bprotocol\b|\b(?:letter|reply|comment|response) to\b|\bnot randomi[sz]ed\b|\bsub-?study\b"
+    r"\bprotocol (?:of|for) (?:an? |the )?(?:[\w-]+ ){0,4}(?:trial|study|review|(?:meta-?)?analysis)\b"
+    r"|\b(?:study|trial|review|analysis|research) protocol\b|[:.\u2013-]\s*(?:an? |the )?(?:\w+ )?protocol\b"
+    r"|\b(?:letter|reply|comment|response) to\b|\bnot randomi[sz]ed\b|\bsub-?study\b"
     r"|\bfollow-?up of\b"
-    r"|\b(?:for|of|in|from) (?:\w+ ){0,2}(?:randomi[sz]ed|cohort|case[- ]control)",
+    r"|(?<!\bresults )\b(?:for|of|in|from) (?:\w+ ){0,2}(?:randomi[sz]ed|cohort|case[- ]control)",
     re.IGNORECASE,
 )
 """Titles that name a design and are of another one: a protocol, a letter, the methodology of trials."""

@@ -25,6 +25,8 @@ from activities.text.study_design import Design, own_design, participants
         ),
         ("Zinc for colds", "We randomly assigned study participants to zinc or placebo.", "randomized trial"),
         ("Zinc for colds", "METHODS: Sixty-one infants were randomized to two groups.", "randomized trial"),
+        ("Randomized clinical trial of fluids within an enhanced recovery protocol", "", "randomized trial"),
+        ("Zinc for colds: results of a multicenter randomized trial", "", "randomized trial"),
     ],
 )
 def test_a_design_that_a_work_names_of_itself_is_its_design(title: str, text: str, design: Design) -> None:
@@ -37,6 +39,7 @@ def test_a_design_that_a_work_names_of_itself_is_its_design(title: str, text: st
     ("title", "text"),
     [
         ("Zinc for colds: protocol of a randomised trial", ""),
+        ("Zinc for colds: study protocol for a randomised trial", ""),
         ("Recruitment for randomised trials", ""),
         ("Zinc for colds", "Earlier randomised trials disagreed. Forty children took zinc."),
         ("Zinc for colds", "Further cohort studies are needed."),
