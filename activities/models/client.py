@@ -28,10 +28,10 @@ from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
-from activities.models.answer_store import PaidAnswers, RawAnswer
+from activities.models.answer_store import CUT, PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review, YesOrNo
 from activities.models.capabilities import Capabilities, CapabilityMemory
-from activities.models.conversation import Answer, Conversation, ReadAnswer, raise_refusal, read_answer
+from activities.models.conversation import Answer, Attempt, Conversation, raise_refusal
 from activities.models.events import events_of
 from activities.models.failures import error_object
 from activities.models.prices import context_window, cost_microusd
@@ -40,7 +40,7 @@ from activities.models.response import Pieces, probability_of_yes
 from activities.models.server_facts import ServerFacts
 from activities.models.servers import Servers
 from activities.models.stream import FIRST_WORD_FACTOR, read_stream
-from activities.models.structured import Unreadable, schema_of
+from activities.models.structured import Unreadable, read, schema_of
 from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
 from activities.settings import Settings
 
@@ -105,11 +105,12 @@ class OpenAIModel:
     ) -> tuple[Answer, Completion]:
         """See `activities.models.base.LanguageModel.ask`. Raises ModelError."""
         talk = await self._talk(choice, answer, schema_of(answer, choices), allowance, scope, seconds)
-        result, problem = await self._first(talk, system, user, review or accept_all)
-        if problem is not None:
-            result = await self._repaired(talk, system, user, result, problem, review or accept_all)
-        assert result is not None
-        return result.value, talk.completion(*result.notes)
+        estimated = estimate(system, user, json.dumps(talk.schema))
+        best = await self._attempt(talk, (system, user), estimated, review or accept_all)
+        if best.problem is not None:
+            best = await self._repaired(talk, system, user, best, best.problem, review or accept_all)
+        assert best.value is not None
+        return best.value, talk.completion(*best.notes)
 
     async def ask_yes_or_no(
         self,
@@ -148,80 +149,68 @@ class OpenAIModel:
             seconds=seconds,
         )
 
-    async def _first(
+    async def _attempt(
         self,
         talk: Conversation[Answer],
-        system: str,
-        user: str,
+        sent: tuple[str, str],
+        estimated: int,
         review: Callable[[Answer], Review],
-    ) -> tuple[ReadAnswer[Answer] | None, Unreadable | None]:
-        """The first turn: an answer, or the problem to repair, or both where the answer is usable."""
-        estimated = estimate(system, user, json.dumps(talk.schema))
-        raw = await self._turn(talk, (system, user), estimated)
-        if not raw.estimated:
-            # the size of the prompt is known now; what a repair adds to it is estimated
-            estimated = raw.usage.input_tokens
+    ) -> Attempt[Answer]:
+        """A turn, with what its answer says and what is wrong with it."""
+        raw = await self._turn(talk, sent, estimated)
+        # the size of the prompt is known now; what a repair adds to it is estimated
+        size = estimated if raw.estimated else raw.usage.input_tokens
+        name = talk.choice.model
         try:
-            found = read_answer(raw, talk)
+            value = read(raw.said, talk.answer, cut=raw.cut)
         except Unreadable as problem:
-            log.info(
-                "model_repair", model=talk.choice.model, answer=talk.answer.__name__, problem=problem.problem
-            )
-            if raw.said.strip() and not problem.found_json and not raw.cut:
-                await self._memory.lower_format(talk.address.shown, talk.choice.model)
-            problem.said, problem.prompt_tokens = raw.said, estimated
-            problem.final = raw.finish_reason in OVER
-            return None, problem
-        verdict = review(found.value)
-        if not verdict.problem:
-            return found, None
-        wanted = Unreadable(verdict.problem, found_json=False)
-        wanted.said, wanted.prompt_tokens, wanted.final = raw.said, estimated, raw.finish_reason in OVER
-        return (found if verdict.usable else None), wanted
+            if talk.turns == 1:
+                log.info("model_repair", model=name, answer=talk.answer.__name__, problem=problem.problem)
+                if raw.said.strip() and not problem.found_json and not raw.cut:
+                    await self._memory.lower_format(talk.address.shown, name)
+            return Attempt(raw, size, problem=problem)
+        verdict = review(value)
+        notes = (f"{name} {CUT[raw.finish_reason]}; what was complete is used",) if raw.cut else ()
+        wrong = Unreadable(verdict.problem, found_json=False) if verdict.problem else None
+        used = value if wrong is None or verdict.usable else None
+        return Attempt(raw, size, used, notes, wrong, verdict.failures)
 
     async def _repaired(
         self,
         talk: Conversation[Answer],
         system: str,
         user: str,
-        first: "ReadAnswer[Answer] | None",
+        first: Attempt[Answer],
         problem: Unreadable,
         review: Callable[[Answer], Review],
-    ) -> ReadAnswer[Answer]:
+    ) -> Attempt[Answer]:
         """The one repair turn. An answer that is usable without it is kept when the turn returns no better
         one."""
-        if problem.final:
-            if first is not None:
-                return first
-            raise talk.unusable(problem, "before its time was over")
-        sent = repair(system, user, problem.said, talk.schema, problem)
+
+        def kept(wrong: Unreadable, when: str) -> Attempt[Answer]:
+            if first.value is None:
+                raise talk.unusable(wrong, when)
+            return first
+
+        if first.raw.finish_reason in OVER:
+            return kept(problem, "before its time was over")
+        sent = repair(system, user, first.raw.said, talk.schema, problem)
         estimated = estimate(*sent, json.dumps(talk.schema))
         if not problem.found_json:
             # the prompt again: its length is known now
-            estimated = min(estimated, problem.prompt_tokens + estimate(sent[1][len(user) :]))
+            estimated = min(estimated, first.prompt_tokens + estimate(sent[1][len(user) :]))
         if talk.room(estimated) < LEAST_OUTPUT:
-            if first is not None:
-                return first
-            raise talk.unusable(problem, "and the allowance left none for a repair")
-        before = review(first.value).failures if first is not None else math.inf
+            return kept(problem, "and the allowance left none for a repair")
         try:
-            raw = await self._turn(talk, sent, estimated)
-            second = read_answer(raw, talk)
-        except Unreadable as again:
-            if first is not None:
-                return first
-            raise talk.unusable(again, "after a repair turn") from None
+            second = await self._attempt(talk, sent, estimated, review)
         except ModelError as failed:
-            if first is None:
+            if first.value is None:
                 raise
             talk.spent = failed.usage
             return first
-        verdict = review(second.value)
-        if verdict.problem and not verdict.usable:
-            if first is not None:
-                return first
-            raise talk.unusable(Unreadable(verdict.problem, found_json=True), "after a repair turn")
-        return second if first is None or verdict.failures < before else first
+        if second.value is None:
+            return kept(second.problem or problem, "after a repair turn")
+        return second if first.value is None or second.failures < first.failures else first
 
     async def _turn(self, talk: Conversation[Answer], sent: tuple[str, str], estimated: int) -> RawAnswer:
         """One question and its answer, charged. Raises ModelError with all that was paid."""

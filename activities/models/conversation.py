@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from activities.contracts.errors import ModelRefused, ModelUnusable
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.models.address import Address
-from activities.models.answer_store import CUT, RawAnswer, key_of
+from activities.models.answer_store import RawAnswer, key_of
 from activities.models.base import Completion
 from activities.models.request import Question
-from activities.models.structured import Unreadable, read
+from activities.models.structured import Unreadable
 from activities.models.tokens import LEAST_OUTPUT
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -97,19 +97,18 @@ class Conversation(Generic[Answer]):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAnswer(Generic[Answer]):
-    """An answer that validates."""
+class Attempt(Generic[Answer]):
+    """The answer of one turn."""
 
-    value: Answer
+    raw: RawAnswer
+    prompt_tokens: int
+    value: Answer | None = None
+    """None for one that cannot be used."""
     notes: tuple[str, ...] = ()
-
-
-def read_answer(raw: RawAnswer, talk: Conversation[Answer]) -> ReadAnswer[Answer]:
-    """Raises Unreadable."""
-    value = read(raw.said, talk.answer, cut=raw.cut)
-    if not raw.cut:
-        return ReadAnswer(value)
-    return ReadAnswer(value, (f"{talk.choice.model} {CUT[raw.finish_reason]}; what was complete is used",))
+    problem: Unreadable | None = None
+    """What a repair turn is told; None where there is nothing to repair."""
+    failures: int = 0
+    """See `Review.failures`."""
 
 
 def raise_refusal(raw: RawAnswer, question: Question, spent: Usage) -> None:

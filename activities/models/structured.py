@@ -51,12 +51,6 @@ class Unreadable(Exception):
         """For the repair turn and for people."""
         self.found_json = found_json
         """Whether there was an object to repair at all."""
-        self.said = ""
-        """What was read."""
-        self.prompt_tokens = 0
-        """Of the prompt it answered."""
-        self.final = False
-        """There is no time for another turn."""
 
 
 def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
