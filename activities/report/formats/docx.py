@@ -57,7 +57,7 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                     word.add_paragraph().add_run(label).bold = True
                     _bullets(word, lines)
             case page.Table():
-                _sheet(word, block)
+                _table(word, block)
             case page.Figure():
                 if not _figure(word, block) and block.table is not None:
                     _table(word, block.table)
@@ -138,15 +138,6 @@ def _figure(word: "Document", figure: page.Figure) -> bool:
     return True
 
 
-def _sheet(word: "Document", block: page.Table) -> None:
-    """A table; a wide one on a sheet of its own that lies on its side."""
-    if block.wide:
-        _turn(word)
-    _table(word, block)
-    if block.wide:
-        _turn(word)
-
-
 def _turn(word: "Document") -> None:
     """Go on on a new sheet that is turned by a quarter."""
     from docx.enum.section import WD_ORIENT
@@ -159,20 +150,24 @@ def _turn(word: "Document") -> None:
 
 
 def _table(word: "Document", block: page.Table) -> None:
-    """A table as wide as the text; its head is repeated on every page it runs over."""
+    """A table as wide as the text; its head is repeated on every page it runs over. A wide one is on a sheet
+    of its own that lies on its side."""
     from docx.shared import Pt
 
+    if block.wide:
+        _turn(word)
     if block.caption:
         word.add_paragraph(block.caption, style="Caption")
     table = word.add_table(rows=0, cols=len(block.head), style="Light Grid Accent 1")
     for texts in (block.head, *([cell.text for cell in row] for row in block.rows)):
         for cell, text in zip(table.add_row().cells, texts, strict=True):
             paragraph = cell.paragraphs[0]
-            run = paragraph.add_run(text)
-            run.font.size = Pt(SMALL_POINTS)
+            paragraph.add_run(text).font.size = Pt(SMALL_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
     _fit(word, table, block.head)
     word.add_paragraph()
+    if block.wide:
+        _turn(word)
 
 
 def _fit(word: "Document", table: "WordTable", head: Iterable[str]) -> None:
