@@ -186,6 +186,7 @@ def read_markdown(data: bytes) -> Text:
 def read_html(data: bytes | str, url: str | None = None) -> Text:
     """The main text of a page, without its navigation, with what its `citation_*` tags say."""
     import trafilatura  # slow to import; most runs never read a page
+    from trafilatura.settings import set_date_params
 
     source = data if isinstance(data, str) else _decode_html(data)
     if not source.strip():
@@ -196,8 +197,10 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
         raise Unreadable(f"it cannot be read as HTML: {error}") from error
     meta = _html_meta(tree)
     tables.as_paragraphs(tree)
+    # no date is guessed from years in the text, which takes as long as the text itself and names any of them
+    dates = set_date_params(extensive=False)
     found = trafilatura.bare_extraction(
-        tree, url=url, include_comments=False, include_tables=True, with_metadata=True
+        tree, url=url, include_comments=False, with_metadata=True, date_extraction_params=dates
     )
     text = str(getattr(found, "text", None) or "").replace("\n", "\n\n")  # a line is a paragraph
     text = _ROWS.sub(r"\1\n", text)
