@@ -146,7 +146,7 @@ class ResearchSteps:
         return self._not_made(tasks)[: limits.max_gaps * limits.searches_per_gap]
 
     def _verbatim(self, pairs: Sequence[tuple[str, str]], names: Sequence[str]) -> list[AgentTask]:
-        """Each query in each source; `wanted` are gaps with their queries."""
+        """Each query in each source; `pairs` are gaps with their queries."""
         return [AgentTask(gap=gap, agent=name, query=query) for gap, query in pairs for name in names]
 
     def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
