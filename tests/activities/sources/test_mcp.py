@@ -91,7 +91,7 @@ async def test_a_hostile_server_costs_the_worker_neither_time_nor_memory(way: st
 
 
 async def test_a_tool_that_cannot_be_called_as_configured_is_refused_by_name() -> None:
-    for wrong in ({"arguments": {"count": "many"}}, {"tool": "find"}):
+    for wrong in ({"arguments": {"count": "many"}}, {"arguments": {"colour": "red"}}, {"tool": "find"}):
         with pytest.raises(Refused, match=r"\[mcp.notes\]"):
             await asked(notes("odd", **wrong))
     with pytest.raises(Refused, match="no-such-server"):
