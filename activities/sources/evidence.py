@@ -145,12 +145,14 @@ def _chosen(
 
     scores: dict[str, float] = {}
     for asked, weight in ((words(text), 1.0), (other_words(text), OTHER_NAMES)):
+        if not asked:
+            continue  # FTS5 refuses an empty expression
         rows = database.execute(
             "SELECT evidence_id, key, -rank FROM terms JOIN works ON number = terms.rowid "
             "WHERE terms MATCH ? ORDER BY rank LIMIT ?",
             (" OR ".join(f'"{word}"' for word in dict.fromkeys(asked)), CANDIDATES if only is None else -1),
         )
-        for name, key, score in rows if asked else ():
+        for name, key, score in rows:
             if only is None or name in only:
                 scores[str(key)] = scores.get(str(key), 0.0) + weight * float(score)
     return dict(sorted(scores.items(), key=lambda pair: -pair[1])[:most])

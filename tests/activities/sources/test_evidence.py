@@ -10,6 +10,7 @@ from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.evidence import EvidenceIndex, EvidenceSource, index_of
+from activities.text.ranking import other_words, words
 
 WORKS = (
     (
@@ -59,6 +60,18 @@ async def test_a_work_of_an_earlier_run_is_found_by_words_and_by_its_meaning(set
     assert "doc:3" in {record.evidence_id for record in found.records}
     found = await search(EvidenceSource(settings), Query(text='metformin" OR NEAR( * -adenomas AND'))
     assert found.records[0].evidence_id == "pmid:1"
+
+
+@pytest.mark.parametrize("text", ["lower pressure", "???"], ids=["no other names", "no words"])
+async def test_words_without_another_name_are_no_damage_of_the_index(settings: Settings, text: str) -> None:
+    assert not other_words(text)
+    source = EvidenceSource(settings)
+    await search(source, Query(text="metformin"))
+    (place,) = (settings.home / "cache" / "evidence").glob("*.sqlite")
+    made = place.stat().st_ino
+    found = await search(source, Query(text=text))
+    assert bool(found.records) == bool(words(text))
+    assert place.stat().st_ino == made
 
 
 async def test_filters_hold(settings: Settings) -> None:
