@@ -1,7 +1,7 @@
 """What a question is expected to cost, said before it is asked."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from activities.contracts.errors import StoreError
 from activities.contracts.publish import Estimate
@@ -13,9 +13,6 @@ from activities.report.names import report_name
 from activities.settings import Settings
 from workflows.rules.estimate import estimate
 from workflows.types import ResearchRequest
-
-if TYPE_CHECKING:
-    pass
 
 CUT_SHORT: frozenset[StopReason] = frozenset({"cancelled", "rejected_by_reviewer", "finished_by_reviewer"})
 """Ends of runs that do not say what a run takes."""
@@ -69,7 +66,14 @@ def estimate_lines(expected: Estimate, request: ResearchRequest) -> Iterable[str
     """What is said before a run begins."""
     yield f"expected: {expected.text}"
     most = request.limits.max_cost_microusd
-    if most is not None and expected.cost_microusd is not None and most < expected.cost_microusd:
+    if most is None:
+        return
+    if expected.cost_microusd is None:
+        yield (
+            "--max-cost counts no call of a model whose price is not known: state it under [model] prices, "
+            "or limit the run by --max-tokens"
+        )
+    elif most < expected.cost_microusd:
         yield (
             f"--max-cost {most / 1e6:.2f} is below the ${expected.cost_microusd / 1e6:.2f} that is expected: "
             "the run will stop searching early and report what it has by then"
