@@ -5,6 +5,7 @@ from statistics import median
 import pytest
 from playwright.sync_api import Browser, Page
 
+from client.messages import MESSAGES
 from tests.browser.staged import WORKS, Stage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -19,7 +20,10 @@ async ([button, text]) => {
   const message = document.querySelector('#run-message');
   const began = performance.now();
   [...document.querySelectorAll('button')].find((one) => one.textContent.trim() === button).click();
-  while (!message.textContent.includes(text)) await new Promise(requestAnimationFrame);
+  while (!message.textContent.includes(text)) {
+    if (performance.now() - began > 30000) throw new Error(`not answered: ${message.textContent}`);
+    await new Promise(requestAnimationFrame);
+  }
   return performance.now() - began;
 }
 """
@@ -38,8 +42,9 @@ def clicks(page: Page) -> float:
     """The median time of an answer, in milliseconds."""
     took = []
     for number in range(CLICKS):
-        button, text = ("Pause", "pauses") if number % 2 == 0 else ("Resume", "continues")
-        took.append(float(page.evaluate(ANSWERED, [button, text])))
+        button = ("Pause", "Resume")[number % 2]
+        sent = MESSAGES["resume" if number % 2 else "pause"].sent
+        took.append(float(page.evaluate(ANSWERED, [button, sent])))
         page.wait_for_timeout(300)
     return median(took)
 
