@@ -89,5 +89,9 @@ async def http_error(_: Request, error: Exception) -> JSONResponse:
 async def invalid(_: Request, error: Exception) -> JSONResponse:
     """The answer to a body that is not what its route takes; values are not repeated."""
     assert isinstance(error, RequestValidationError)
-    faults = [f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}" for fault in error.errors()]
+    faults = []
+    for fault in error.errors():
+        whole, *place = fault["loc"]  # in what is no JSON, the place is the number of a character
+        named = whole if not place or fault["type"] == "json_invalid" else ".".join(map(str, place))
+        faults.append(f"{named}: {fault['msg']}")
     return error_of(400, "; ".join(faults))

@@ -10,6 +10,7 @@ from activities.report.format_table import CHARTS, FORMATS
 from activities.report.formats.charts import chart_of
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
+from client.failures import NoSuchRun
 from client.reports.answer import answer_of
 from client.reports.read_aloud import can_speak
 from client.run import Run
@@ -184,8 +185,8 @@ class Look:
         except EXPECTED as error:
             self._access.forget(run_id)
             seen.trouble = True
-            message = f"{line_of(error)}. The run itself is kept; this page looks again."
-            return {"message": message, "timer": gr.Timer(active=True)}
+            kept = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
+            return {"message": f"{line_of(error)}.{kept}", "timer": gr.Timer(active=True)}
         now = status.progress
         if now is None:
             seen.trouble = True

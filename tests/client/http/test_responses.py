@@ -213,6 +213,10 @@ def test_runs_are_asked_read_and_followed_over_rest(served: Served, library: Pat
         over = http.post(f"/runs/{run}/steer", json={"text": "only adults"})
         assert (over.status_code, "is over" in over.json()["error"]["message"]) == (400, True)
         assert http.post("/runs/last/cancel").status_code == 400
+        for body in ("not JSON", "[1]"):
+            wrong = http.post("/runs", content=body, headers={"Content-Type": "application/json"})
+            message = wrong.json()["error"]["message"]
+            assert (wrong.status_code, message.partition(": ")[0]) == (400, "body"), message
         wrong = http.post("/runs", json={"question": ASKED, "max_costs": 1})
         assert (wrong.status_code, "max_costs" in wrong.json()["error"]["message"]) == (400, True)
         paths = http.get("/openapi.json").json()["paths"]
