@@ -74,7 +74,7 @@ def answer_of(report: Report) -> Answer:
         confidence=report.confidence,
         confidence_reasons=sentences(report.confidence_reasons),
         searched=_searched(report.methodology.searches),
-        not_reached=_not_reached(report.methodology.searches),
+        not_reached=_not_reached(report),
         unreadable=int(str(unread.values["records"])) if unread else 0,
     )
 
@@ -135,11 +135,13 @@ def _searched(searches: Iterable[SearchRecord]) -> str:
     return ", ".join(f"{name} {count}x" for name, count in answered.items()) or "nothing"
 
 
-def _not_reached(searches: Iterable[SearchRecord]) -> str:
+def _not_reached(report: Report) -> str:
     failed: dict[str, list[str]] = {}
-    for search in searches:
+    for search in report.methodology.searches:
         if search.status not in ANSWERED:
             reasons = failed.setdefault(clean(search.source), [])
             if (reason := search.status.replace("_", " ")) not in reasons:
                 reasons.append(reason)
-    return ", ".join(f"{name} ({', '.join(reasons)})" for name, reasons in failed.items())
+    outages = [f"{name} ({', '.join(reasons)})" for name, reasons in failed.items()]
+    silent = ", ".join(clean(statement.text("source")) for statement in words.unreached(report))
+    return ", ".join([*outages, *([f"{silent} (no connection)"] if silent else [])])

@@ -80,14 +80,23 @@ def gaps(report: Report) -> tuple[str, ...]:
     )
 
 
+def unreached(report: Report) -> list[Statement]:
+    """A statement for each source that was left out, since no connection from here reaches it."""
+    return [
+        statement
+        for statement in report.statements
+        if statement.code == "source_not_searched" and _UNREACHED.match(statement.text("reason"))
+    ]
+
+
 def limitations(report: Report) -> tuple[str, ...]:
     said_above = "unanswered" if report.unanswered is not None else ""
     shown = [statement for statement in report.statements if statement.code != said_above]
-    unreached = [s for s in shown if s.code == "source_not_searched" and _UNREACHED.match(s.text("reason"))]
-    if len(unreached) > 1:
-        names = tuple(s.text("source") for s in unreached)
+    silent = unreached(report)
+    if len(silent) > 1:
+        names = tuple(s.text("source") for s in silent)
         together = Statement.of("sources_not_reached", sources=names)
-        shown = [together if s is unreached[0] else s for s in shown if s not in unreached[1:]]
+        shown = [together if s is silent[0] else s for s in shown if s not in silent[1:]]
     return sentences(shown) or tuple(clean(text) for text in report.limitations)
 
 

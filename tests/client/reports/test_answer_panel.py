@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rich.text import Text
 
+from activities.contracts.evidence import Statement
 from activities.report.assemble import build_report
 from activities.report.schema import Report
 from client.reports.answer_panel import answer_parts
@@ -25,6 +26,15 @@ def test_a_model_ends_with_its_answer_two_reservations_and_what_to_do_next() -> 
     assert lines[-2:] == ["Report /home/me/reports/ask.md", lines[-1]]
     assert lines[-1].startswith("Next: ")
     assert len(lines) == len(set(lines)) <= 9
+
+
+def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() -> None:
+    reason = "cannot be reached from here (example.org does not accept a connection)"
+    silent = tuple(
+        Statement.of("source_not_searched", source=source, reason=reason) for source in ("PubMed", "openFDA")
+    )
+    lines = screen(build_report(PASSAGES.replace(limitations=(*PASSAGES.limitations, *silent)), WORKS))
+    assert "Not reached: PubMed, openFDA (no connection)" in lines
 
 
 def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
