@@ -139,6 +139,8 @@ def sources_to_search(asked: Settings, options: AskOptions) -> tuple[str, ...]:
 def build_request(settings: Settings, question: str, options: AskOptions) -> ResearchRequest:
     """The request for a question. Raises BadInput with one line on what is wrong."""
     check_question(question)
+    for name in options.keys() - AskOptions.__annotations__.keys():
+        raise BadInput(f"the option {unknown(name, list(AskOptions.__annotations__))}")
     in_force = with_options(settings, options)
     name, path = check_profile(in_force, in_force.profile)
     fields: dict[str, Any] = {

@@ -104,4 +104,6 @@ async def test_what_cannot_be_asked_starts_nothing(home: Path) -> None:
             await client.ask("?")
         with pytest.raises(BadInput):
             await client.ask("Does it work?", sources=("pubmde",))
+        with pytest.raises(BadInput, match="max_cost"):
+            await client.ask("Does it work?", max_costs=1.0)  # type: ignore[call-arg]
     assert processes_of(home) == {"server": [], "worker": []}
