@@ -47,7 +47,7 @@ MAX_REFUSED = 40
 """Refusals of a section that its run lists."""
 SHARED_AT_ONCE = 10
 """References that a section reports to be offered to the others."""
-FOLLOWED = frozenset({"looping", "search_complete", "judge_complete", "stopping"})
+FOLLOWED = frozenset({"search_complete", "judge_complete", "stopping"})
 """Events that another one, or the end of the section, follows at once: they are reported with that."""
 EVENTS_ROOM = 48 * 1024
 """Bytes of events in one report to the parent."""
