@@ -85,7 +85,11 @@ async def test_nothing_waits_where_nobody_is_asked(
 ) -> None:
     stage.script.answers["clarifier"] = lambda _: ASKED
     mode = "ask" if clarify == "rejected" else clarify
-    run = await stage.start(a_request(clarify=mode, approval_timeout_seconds=60, approval_default="reject"))
+    # where a person rejects there is no time-out, which skipped time would reach before the signal
+    seconds = None if clarify == "rejected" else 60
+    run = await stage.start(
+        a_request(clarify=mode, approval_timeout_seconds=seconds, approval_default="reject")
+    )
     if clarify == "rejected":
         await run.decide("reject", "clarification")
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
