@@ -6,6 +6,7 @@ a new home answers its first question without computing them (some three minutes
 Each row has eight bits a number: cosines with the computed vectors are above 0.999.
 """
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -14,29 +15,30 @@ from activities.contracts.evidence import Evidence
 from activities.sources.library.reading import read_file
 from activities.sources.library.source import SAMPLE
 from activities.text.embeddings import embedder
-from activities.text.kept_vectors import BUNDLED, bundled_rows
+from activities.text.kept_vectors import BUNDLED, Bundled
 from activities.text.ranking import encoded_texts
 
 
-def sample_texts() -> list[str]:
-    """Every title and sentence of the sample, as the library encodes them."""
-    texts: dict[str, None] = {}
+def sample_texts() -> dict[str, list[str]]:
+    """The title and the sentences of each document of the sample, as the library encodes them, by its
+    text."""
+    texts: dict[str, list[str]] = {}
     for path in sorted(SAMPLE.iterdir()):
         for record in read_file(b"", str(path), path.name):
             if isinstance(record, Evidence):
-                texts |= dict.fromkeys(encoded_texts(record))
-    return list(texts)
+                texts[record.text] = encoded_texts(record)
+    return texts
 
 
 def write(place: Path = BUNDLED) -> int:
-    """Write the file; how many texts it has."""
+    """Write the file; how many vectors it has."""
     model = embedder()
     assert model is not None
     texts = sample_texts()
-    keys, rows, scales = bundled_rows(texts, model.encode(texts, in_background=True))
-    np.savez_compressed(place, keys=keys, rows=rows, scales=scales)
-    return len(texts)
+    vectors = model.encode(list(chain.from_iterable(texts.values())), in_background=True)
+    np.savez_compressed(place, **Bundled.of(texts, vectors)._asdict())
+    return len(vectors)
 
 
 if __name__ == "__main__":
-    print(f"{write()} texts in {BUNDLED}")
+    print(f"{write()} vectors in {BUNDLED}")

@@ -4,9 +4,11 @@ those of the bundled sample library (`python -m benchmarks.sample_vectors`)."""
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import structlog
@@ -43,8 +45,8 @@ class KeptVectors:
             self._database = sqlite3.connect(place, timeout=5, isolation_level=None, check_same_thread=False)
             # It can be computed again: it need not survive a power failure.
             self._database.executescript(f"PRAGMA synchronous = OFF; {_SCHEMA}")
-            if new:
-                self._add(_bundled())
+            if new and (sample := bundled()):
+                self._add(sample.by_sentence())
         except (OSError, sqlite3.Error) as error:
             log.warning("vectors_not_kept", path=str(place), error=str(error))
             self._database = None
@@ -93,21 +95,56 @@ def key_of(text: str) -> bytes:
     return hashlib.blake2b(f"{MODEL}\n{text}".encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
-def bundled_rows(
-    texts: Sequence[str], vectors: Vectors
-) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.float16]]:
-    """Keys, vectors in eight bits a number, and the scale of each vector."""
-    keys = np.frombuffer(b"".join(map(key_of, texts)), np.uint8).reshape(-1, KEY_BYTES)
-    scales = np.abs(vectors).max(axis=1, keepdims=True) / 127
-    return keys, np.rint(vectors / scales).astype(np.int8), scales.astype(np.float16)
+def text_digest(text: str) -> bytes:
+    """By which a library tells texts apart."""
+    return hashlib.blake2b(text.encode(), digest_size=KEY_BYTES).digest()
 
 
-def _bundled() -> list[tuple[bytes, bytes]]:
-    """The vectors of the sample library; none where the file cannot be read, which costs time only."""
+class Bundled(NamedTuple):
+    """The vectors of the sample library, those of one document after those of another."""
+
+    documents: NDArray[np.uint8]
+    """Digests of the documents' texts (`text_digest`)."""
+    counts: NDArray[np.int32]
+    """Vectors of each document."""
+    keys: NDArray[np.uint8]
+    rows: NDArray[np.int8]
+    scales: NDArray[np.float16]
+    """By which each row is multiplied."""
+
+    @classmethod
+    def of(cls, texts: Mapping[str, Sequence[str]], vectors: Vectors) -> "Bundled":
+        """`texts`: by each document's text what of it is encoded."""
+        every = list(chain.from_iterable(texts.values()))
+        scales = np.abs(vectors).max(axis=1, keepdims=True) / 127
+        return cls(
+            documents=_keys(map(text_digest, texts)),
+            counts=np.array(list(map(len, texts.values())), np.int32),
+            keys=_keys(map(key_of, every)),
+            rows=np.rint(vectors / scales).astype(np.int8),
+            scales=scales.astype(np.float16),
+        )
+
+    def by_text(self) -> dict[bytes, Vectors]:
+        """The vectors of each document, by the digest of its text."""
+        rows = np.split(self.rows * self.scales, np.cumsum(self.counts)[:-1])
+        return {key.tobytes(): some for key, some in zip(self.documents, rows, strict=True)}
+
+    def by_sentence(self) -> list[tuple[bytes, bytes]]:
+        """Each key with its vector."""
+        rows = self.rows * self.scales
+        return [(key.tobytes(), row.tobytes()) for key, row in zip(self.keys, rows, strict=True)]
+
+
+def bundled() -> Bundled | None:
+    """What the package holds; None where the file cannot be read, which costs time only."""
     try:
         with np.load(BUNDLED) as file:
-            rows = file["rows"].astype(np.float16) * file["scales"]
-            return [(key.tobytes(), row.tobytes()) for key, row in zip(file["keys"], rows, strict=True)]
+            return Bundled(*(file[name] for name in Bundled._fields))
     except (OSError, ValueError, KeyError) as error:
         log.warning("bundled_vectors_not_read", path=str(BUNDLED), error=str(error))
-        return []
+        return None
+
+
+def _keys(digests: Iterable[bytes]) -> NDArray[np.uint8]:
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, KEY_BYTES)

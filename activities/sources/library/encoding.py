@@ -4,7 +4,8 @@ them.
 A folder is encoded after its first question, by a thread of the lowest priority that waits while anybody asks
 the encoder; each document is kept in the folder's file when it is done. Once all are encoded their vectors
 are one matrix in a file that is mapped into memory: half a second for a million sentences. Until then the
-titles of a small folder are compared; a folder of a few pages is encoded before its first answer.
+titles of a small folder are compared; a folder of a few pages is encoded before its first answer, and of the
+bundled sample the package holds the vectors.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from activities.sources.library.store import Changed, Store
 from activities.text.embeddings import Embedder
+from activities.text.kept_vectors import bundled
 from activities.text.minilm import SIZE, Vectors
 from activities.text.ranking import encoded_texts
 
@@ -49,7 +51,11 @@ LOWEST = 19
 class Encoding:
     """The vectors of the documents of one state of a folder. Safe to use from several threads."""
 
-    def __init__(self, store: Store, numbers: Sequence[int], model: Embedder) -> None:
+    def __init__(
+        self, store: Store, numbers: Sequence[int], model: Embedder, *, is_sample: bool = False
+    ) -> None:
+        """`is_sample`: the folder is the bundled one, whose vectors the package holds."""
+        self._is_sample = is_sample
         self._store = store
         self._numbers = tuple(numbers)
         self._model = model
@@ -65,9 +71,14 @@ class Encoding:
         return len(self._numbers) - len(self._missing())
 
     def prepare(self) -> None:
-        """Encode what is missing where that is little. Raises sqlite3.Error, Changed."""
+        """Take what the package holds, and encode what is missing where that is little. Raises
+        sqlite3.Error, Changed."""
         with self._lock:
-            if self._matrix is None and self._thread is None and self._is_little(self._missing()):
+            if self._matrix is not None or self._thread is not None:
+                return
+            if self._is_sample:
+                self._take_bundled()
+            if self._is_little(self._missing()):
                 self._encode_missing(self._model.encode)
 
     def start(self) -> None:
@@ -148,10 +159,24 @@ class Encoding:
                     for start in range(0, len(texts), ENCODED_AT_ONCE)
                 ]
             )
-            with self._store.writing() as database:
-                values = (number, self._model.name, len(rows), rows.astype(np.float16).tobytes())
-                database.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", values)
+            self._keep({number: rows})
         self._write()
+
+    def _keep(self, vectors: Mapping[int, NDArray[np.floating]]) -> None:
+        rows = [
+            (number, self._model.name, len(some), some.astype(np.float16).tobytes())
+            for number, some in vectors.items()
+        ]
+        with self._store.writing() as database:
+            database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+
+    def _take_bundled(self) -> None:
+        """Keep the package's vectors of documents that have none. Raises sqlite3.Error."""
+        missing = set(self._missing())
+        if not missing or (sample := bundled()) is None:
+            return
+        vectors, digests = sample.by_text(), self._store.rows("SELECT number, digest FROM documents")
+        self._keep({n: vectors[digest] for n, digest in digests if n in missing and digest in vectors})
 
     def _is_little(self, missing: Sequence[int]) -> bool:
         marks = ", ".join("?" * len(missing))

@@ -200,8 +200,11 @@ class Libraries:
         for item in contents.set_aside[:LOGGED]:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
         _update_words(store, contents.numbers)
-        model = embedder()
-        return LibraryIndex(store, contents, Encoding(store, contents.numbers, model) if model else None)
+        encoding = None
+        if model := embedder():
+            is_sample = all(file.path.resolve().is_relative_to(BUNDLED) for file in listing.files)
+            encoding = Encoding(store, contents.numbers, model, is_sample=is_sample)
+        return LibraryIndex(store, contents, encoding)
 
 
 def _update_words(store: Store, numbers: Sequence[int]) -> None:

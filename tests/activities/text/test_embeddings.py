@@ -1,6 +1,7 @@
 """The encoder of sentences gives the vectors of its model, whatever else is encoded at the same time."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -141,10 +142,19 @@ def test_a_file_of_vectors_that_is_damaged_or_cannot_be_written_costs_time_only(
 
 def test_a_new_home_has_the_vectors_of_the_bundled_sample(encoder: Embedder, tmp_path: Path) -> None:
     """`python -m benchmarks.sample_vectors` makes them, again where sentences are divided otherwise."""
-    texts = sample_texts()
+    texts = list(dict.fromkeys(chain.from_iterable(sample_texts().values())))
     vectors = kept_vectors.KeptVectors(tmp_path / "vectors.sqlite").recall(texts)
     assert len(texts) > 5_000
     assert set(texts) - vectors.keys() == set()
     some = texts[:: len(texts) // 5]
     kept = np.stack([vectors[text] for text in some])  # of eight bits
     assert ((encoder.encode(some) * kept).sum(axis=1) > 0.998).all()
+
+
+def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences() -> None:
+    sample = kept_vectors.bundled()
+    assert sample is not None
+    by_text, by_sentence = sample.by_text(), dict(sample.by_sentence())
+    for text, said in sample_texts().items():
+        rows = by_text[kept_vectors.text_digest(text)]
+        assert [row.tobytes() for row in rows] == [by_sentence[kept_vectors.key_of(one)] for one in said]
