@@ -24,6 +24,9 @@ MAX_OF_ONE = 3
 """Passages of one document where it is clearly nearer than the next."""
 CLEARLY_NEARER = 1.0
 """Difference of two documents' scores (`ranking.Item`) from which the first is clearly nearer."""
+MAX_BEHIND = 12.0
+"""Score (`ranking.Ranked`) by which a statement of the user's own may be behind the best one: in a folder of
+a few pages nothing is further behind; of ten thousand rows all but those with what the question names."""
 MAX_QUOTES = 2
 """Sentences of one work."""
 MIN_SECOND = 0.85
@@ -61,6 +64,11 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     shared = frozenset(step.shared)
     documents = [document for document in documents if document.evidence_id not in shared]
     near, related, covered = _nearest(step.question, step.profile, documents)
+    near = [
+        item
+        for item in near
+        if item.document.evidence_type not in OF_THE_USER or not _is_far(item.ranked[0], near[0])
+    ]
     passages = [passage(item, covered[item.document.evidence_id]) for item in near[:MAX_PASSAGES]]
     if near and near[0].document.evidence_type in OF_THE_USER and _is_clearly_first(near):
         passages[:1] = _several(near[0], covered[near[0].document.evidence_id])
@@ -75,15 +83,20 @@ def _is_clearly_first(near: Sequence[Item]) -> bool:
     return len(near) == 1 or near[0].score - near[1].score >= CLEARLY_NEARER
 
 
+def _is_far(one: Ranked, best: Item) -> bool:
+    """Whether a statement of the user's own is far behind the best one of a text."""
+    return best.document.evidence_type in OF_THE_USER and best.ranked[0].score - one.score > MAX_BEHIND
+
+
 def _several(item: Item, covered: Coverage) -> list[Passage]:
     """The best passages of a text of the user's own, in its order: its nearest sentences, each with the next
-    one, those that follow each other together."""
+    one, those that follow each other together, and none that is far behind."""
     ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
     runs: list[list[Ranked]] = []
-    best = item.ranked[:MAX_OF_ONE]
+    best = [one for one in item.ranked[:MAX_OF_ONE] if not _is_far(one, item)]
     for before, one in zip([None, *ordered], ordered, strict=False):
         beside = before is not None and bool(runs) and before is runs[-1][-1] and _adjoin(item, before, one)
-        if beside and (one in best or before in best):
+        if beside and (one in best or (before in best and not _is_far(one, item))):
             runs[-1].append(one)
         elif one in best:
             runs.append([one])
@@ -130,7 +143,7 @@ def _quoted(item: Item, chosen: Sequence[Ranked], covered: Coverage) -> Passage:
     """Sentences of a work with what stands over them; of a user's own text else the sentence before."""
     first = chosen[0].sentence
     before = _short(first.head)
-    if not before and item.document.evidence_type in OF_THE_USER:
+    if not before and not first.is_row and item.document.evidence_type in OF_THE_USER:
         before = next((_short(one.sentence.quote) for one in _beside(item, chosen[0], -1)), "")
     return Passage(
         evidence_id=item.document.evidence_id,
@@ -169,7 +182,7 @@ def _second(item: Item) -> list[Ranked]:
     facts stand in short sentences that continue each other; of an abstract one that is nearly as near."""
     best, *others = item.ranked
     if item.document.evidence_type in OF_THE_USER:
-        return _beside(item, best, 1)
+        return [one for one in _beside(item, best, 1) if not _is_far(one, item)]
     first = best.likeness
     near = [one for one in others if first and one.likeness and one.likeness >= MIN_SECOND * first]
     return near[: MAX_QUOTES - 1]

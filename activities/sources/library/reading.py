@@ -10,10 +10,10 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
@@ -36,6 +36,7 @@ from activities.documents.read import (
     Text,
     Unreadable,
     decode,
+    from_pages,
     read_html,
     read_mail,
     read_markdown,
@@ -45,7 +46,7 @@ from activities.documents.read import (
 from activities.documents.speech import read_recording
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
-from activities.sources.library.records import has_text, read_record, records_in, year_in
+from activities.sources.library.records import has_text, read_record, records_in, says, year_in
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
@@ -55,6 +56,9 @@ MAX_PART_CHARS = 200_000
 of one document only the beginning is split into sentences, and of its sentences some are searched."""
 PDF_SECONDS = 35.0
 """Of one PDF; the pages read by then are kept. Less than the time limit of a search attempt."""
+
+LOOKED_AT = 20
+"""Records at the beginning of a file that all have no text, where it is a table: of sales, or of members."""
 
 READERS: dict[str, Callable[[bytes], Text]] = {
     ".txt": read_plain,
@@ -141,7 +145,14 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
         table = _whole(read_table(data), name, path)
         yield from _parts(table, columns=table.text.split("\n", 1)[0])
         return
-    for number, value in enumerate(_records(kind, data, name), start=1):
+    values = _records(kind, data, name)
+    first = list(islice(values, LOOKED_AT))
+    rows_only = all(isinstance(value, dict) and not says(value) for value in first)
+    if rows_only and len(first) > 1 and kind not in BIBLIOGRAPHIES:
+        rows = (_as_row(value) for value in chain(first, values) if isinstance(value, dict))
+        yield from _parts(_whole(from_pages(["\n".join(rows)], paged=False), name, path))
+        return
+    for number, value in enumerate(chain(first, values), start=1):
         if isinstance(value, SetAside):
             yield value
             continue
@@ -183,6 +194,15 @@ def _rows(data: bytes) -> Iterator[JsonValue]:
     header = next(rows)
     for row in rows:
         yield dict(zip(header, row, strict=False))
+
+
+def _as_row(record: Mapping[str, JsonValue]) -> str:
+    """A record without a text as a line of its fields."""
+    fields = (
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in record.items()
+    )
+    return " ".join("; ".join(fields).replace("\0", "").encode(errors="replace").decode().split())
 
 
 def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | None:

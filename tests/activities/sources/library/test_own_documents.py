@@ -142,6 +142,15 @@ def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
     assert (record.year, record.venue, record.full_text) == (2019, "The Journal", False)
 
 
+def test_records_without_a_text_are_rows_of_one_text(tmp_path: Path) -> None:
+    orders = [{"name": "Ann", "paid": True, "sum": 12.5}, {"name": "Bert", "paid": False, "sum": 3}]
+    (tmp_path / "orders.jsonl").write_text("\n".join(map(json.dumps, orders)))
+    (tmp_path / "orders.json").write_text(json.dumps([{**order, "year": 2020} for order in orders]))
+    found = read(tmp_path)
+    assert found["orders.jsonl"].text == "name: Ann; paid: true; sum: 12.5\nname: Bert; paid: false; sum: 3"
+    assert found["orders.json"].text.splitlines()[1] == "name: Bert; paid: false; sum: 3; year: 2020"
+
+
 def test_a_long_file_is_as_many_documents_as_it_has_parts_and_no_line_is_lost(tmp_path: Path) -> None:
     rows = [f"{number},bolt of size {number % 9},{number * 3}" for number in range(20_000)]
     (tmp_path / "orders.csv").write_text("\n".join(("order,article,price", *rows)))
