@@ -76,11 +76,11 @@ def trust(path: Path) -> None:
         data = read_bytes(file)
         if data is None:
             raise BadInput(f"there is no {file}")
-        places = read_settings(file, data, Settings.model_fields).places.values()
+        places = [*read_settings(file, data, Settings.model_fields).places.values()]
         trusted(file, data)
     except (ConfigError, OSError) as error:
         raise BadInput(str(error)) from error
-    click.echo(harmless(f"{file} is trusted until it changes; it sets"))
+    click.echo(harmless(f"{file} is trusted until it changes; it sets{'' if places else ' nothing'}"))
     for place in places:
         click.echo(harmless(f"  {place.removeprefix(str(file)).lstrip(':')}"))
 

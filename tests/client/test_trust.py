@@ -243,6 +243,7 @@ def test_what_config_init_wrote_is_trusted_as_written(home: Path) -> None:
     assert determinator("config", "init").code == 0
     path = Path("determinator.toml")
     assert not ignored_keys()
+    assert determinator("config", "trust").out.splitlines()[0].endswith("sets nothing")
     path.write_text(path.read_text() + DOORS["[mcp.x] command"])
     assert "[mcp.x] command" in ignored_keys()
     assert determinator("config", "init", "--user").code == 0
