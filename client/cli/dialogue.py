@@ -115,8 +115,9 @@ def show_version(answered: "Answered", *, as_json: bool) -> None:
         print_json(Changed.of(answered))
         return
     show_difference(answered.before, answered.report)
-    for one in answered.report.disputes[-1:] if not outcome.claims_changed else ():
-        print_text(plain(dispute_line(one)))
+    for one in answered.report.disputes if not outcome.claims_changed else ():
+        if one not in answered.before.disputes:
+            print_text(plain(dispute_line(one)))
     for note in outcome.notes:
         say(plain(note))
     if not outcome.made:
@@ -128,11 +129,13 @@ def show_version(answered: "Answered", *, as_json: bool) -> None:
     )
 
 
-def show_difference(before: "Report", after: "Report") -> None:
-    """Print it sentence by sentence."""
+def show_difference(before: "Report", after: "Report") -> bool:
+    """Print it sentence by sentence; whether there is any."""
     from activities.report.instructions import differences
 
-    for one in differences(before, after):
+    changes = differences(before, after)
+    for one in changes:
         for mark, text in (("-", one.before), ("+", one.after)):
             if text:
                 print_text(plain(f"{mark} {one.id} {text}"))
+    return bool(changes)

@@ -87,7 +87,8 @@ async def report(
     if diff is not None:
         from client.cli.dialogue import show_difference
 
-        show_difference(await find_report(client, run, diff), document)
+        if not show_difference(await find_report(client, run, diff), document):
+            say(f"no sentence is other than in version {diff}")
         return
     if length is not None:
         document = document.replace(length=length)
