@@ -91,6 +91,7 @@ async def test_nothing_waits_where_nobody_is_asked(
         a_request(clarify=mode, approval_timeout_seconds=seconds, approval_default="reject")
     )
     if clarify == "rejected":
+        await run.until(lambda progress: progress.waiting_for == "clarification")
         await run.decide("reject", "clarification")
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
     assert len(stage.fakes.of("clarifier")) == calls
