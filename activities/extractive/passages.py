@@ -131,11 +131,12 @@ def _nearest(
 
 
 def passage(item: Item, covered: Coverage) -> Passage:
-    """The best sentence of a work, with a second one that is nearly as near, in the order of the work, and
-    what stands before where they cannot be understood without it."""
+    """The best sentence of a work, then one that is nearly as near, and what stands before where they cannot
+    be understood without it. Of a text of the user's own they follow each other as they stand there."""
     item = _findings(item)
     chosen = [item.ranked[0], *_second(item)]
-    chosen.sort(key=lambda one: one.sentence.place)
+    if item.document.evidence_type in OF_THE_USER:
+        chosen.sort(key=lambda one: one.sentence.place)
     return _quoted(item, chosen, covered)
 
 

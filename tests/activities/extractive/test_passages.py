@@ -47,6 +47,15 @@ def test_a_finding_is_quoted_before_the_aim_unless_it_is_of_something_else(quest
     assert [passage.quotes[0] for passage in (*draft.passages, *draft.related)] == [quote]
 
 
+def test_of_two_sentences_of_a_work_the_better_one_stands_first() -> None:
+    text = (
+        "RESULTS: The risk of dementia was lower with metformin (hazard ratio 0.61).\n\n"
+        "CONCLUSION: Metformin reduces the risk of dementia."
+    )
+    (passage,) = written(QUESTION, [document(1, text, "Metformin and dementia")]).passages
+    assert [quote[:9] for quote in passage.quotes] == ["Metformin", "The risk "]
+
+
 def test_a_work_that_lacks_a_name_stands_below_and_says_which() -> None:
     draft = written("Does aspirin reduce the risk of dementia?", library())
     assert draft.passages == ()
