@@ -49,7 +49,7 @@ class Conversation(BaseModel):
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     tools: list[Any] | None = None
-    determinator: Options = Options()
+    determinator: Options | None = None
 
 
 def chat(desk: Desk) -> APIRouter:
@@ -85,7 +85,8 @@ async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tu
             "this model answers research questions only: set another one for tasks such as titles, and "
             "attach no files and no web search to a question"
         )
-    options = body.determinator.model_copy(update={"mode": body.determinator.mode or mode})
+    options = body.determinator or Options()
+    options = options.model_copy(update={"mode": options.mode or mode})
     answers = [turn.text for turn in body.messages if turn.role == "assistant"]
     named = RUN_LINE.findall(answers[-1]) if answers else []
     if not named:

@@ -73,7 +73,7 @@ class Asked(BaseModel):
     previous_response_id: str | None = None
     tools: list[Any] | None = None
     text: dict[str, Any] | None = None
-    determinator: Options = Options()
+    determinator: Options | None = None
     """`extra_body={"determinator": {...}}`: limits, sources, gates."""
 
     @property
@@ -166,7 +166,8 @@ async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, 
     if not texts or not texts[-1].strip():
         raise BadInput("`input` has no message of a user")
     mode = mode_of(body.model)
-    options = body.determinator.model_copy(update={"mode": body.determinator.mode or mode})
+    options = body.determinator or Options()
+    options = options.model_copy(update={"mode": options.mode or mode})
     return await desk.ask(token, texts[-1], options, before, once), 0
 
 

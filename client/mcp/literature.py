@@ -35,6 +35,7 @@ READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hi
 YEARS = {"1y": 1, "5y": 5, "10y": 10}
 MAX_QUERY_CHARS = 2_000
 MAX_QUOTES = 200
+LITERATURE = ("pubmed", "europepmc", "clinicaltrials")
 OF_ONE_SOURCE = {
     "search_pubmed": (
         "pubmed",
@@ -112,12 +113,17 @@ class Literature:
         max_results: Annotated[int, Field(ge=1, le=100, description="Works at most of each source")] = 10,
         date_range: Range = "all",
         sources: Annotated[
-            Sequence[str], Field(description="Names of sources; none: PubMed, Europe PMC, ClinicalTrials.gov")
+            Sequence[str],
+            Field(description="Names of sources; none: PubMed, Europe PMC, trials, or what serves offline"),
         ] = (),
     ) -> AllSources:
         """Search several sources at once. Each answers for itself: one that fails is named in `failed` and
         does not spoil the others."""
-        names = list(dict.fromkeys(sources)) or ["pubmed", "europepmc", "clinicaltrials"]
+        names = list(dict.fromkeys(sources))
+        if not names:
+            serve = [one.info for one in await self._client.sources() if one.enabled]
+            names = [one.name for one in serve if one.name in LITERATURE]
+            names = names or [one.name for one in serve if "web" not in one.domains]
         found = await asyncio.gather(
             *(self._search(name, query, max_results, date_range) for name in names), return_exceptions=True
         )

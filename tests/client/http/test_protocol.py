@@ -5,7 +5,9 @@ from pydantic import TypeAdapter
 
 from activities.contracts.evidence import Usage
 from activities.report.schema import Reference
+from client.http.chat import Conversation
 from client.http.protocol import CHUNK_CHARS, Output, annotations, output_text, usage_of
+from client.http.response_routes import Asked
 from workflows.event_types import AgentEvent
 
 EVENT: TypeAdapter[ResponseStreamEvent] = TypeAdapter(ResponseStreamEvent)
@@ -76,3 +78,9 @@ def test_a_run_that_failed_or_was_cancelled_ends_its_stream_with_an_event_of_the
     for status, kind in (("failed", "response.failed"), ("cancelled", "response.incomplete")):
         output = Output("r")
         assert EVENT.validate_python(output.last(whole(output, status))).type == kind
+
+
+def test_fields_that_a_client_sends_as_null_are_fields_that_it_did_not_send() -> None:
+    nulls = dict.fromkeys(("stream", "tools", "determinator"))
+    assert Asked.model_validate({"input": "x", **nulls}) == Asked(input="x", stream=None)
+    assert Conversation.model_validate({"messages": [], **nulls}) == Conversation(messages=[], stream=None)

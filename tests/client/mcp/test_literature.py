@@ -99,6 +99,16 @@ async def test_one_source_that_fails_does_not_spoil_the_others(pubmed: ReplaySer
         assert [line.partition(":")[0] for line in found["failed"]] == ["europepmc"]
 
 
+async def test_offline_all_sources_are_those_of_this_machine(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    async with connected() as client:
+        found = await called(client, "search_all_sources", query="survival in lung cancer")
+        assert "library" in {search["source"] for search in found["searches"]}
+        assert "pubmed" not in {search["source"] for search in found["searches"]}
+
+
 async def test_a_paper_comes_with_its_abstract_mesh_terms_and_references(pubmed: ReplayServer) -> None:
     async with connected() as client:
         pubmed.on("/elink.fcgi", Reply(503, "down"))
