@@ -60,7 +60,7 @@ _PART_ORDER: tuple[Part, ...] = (
 )  # fmt: skip
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_DAY = re.compile(r"\d+(?:[-/]\d+)+")
+_DAY = re.compile(r"(?<!\d)\d++(?:[-/]\d++)+")
 """A date or another number of several, which is a word beside its parts."""
 
 Scores = NDArray[np.float64]

@@ -82,7 +82,7 @@ def one_line(error: Exception | str) -> str:
     the shell, it advises the tool that does the same, or says for whom the command is."""
     message = error if isinstance(error, str) else str(as_failure(error) or error)
     message = re.sub(
-        r"`determinator (\w+)[^`]*`",
+        r"`determinator (\w++)[^`]*+`",
         lambda command: TOOLS.get(command[1]) or f"{command[0]} (for the operator of this server)",
         " ".join(message.split()),
     )

@@ -269,12 +269,13 @@ async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(sta
 
     stage.script.answers["writer"] = write
     stage.script.answers["editor"] = edit
-    stage.script.model_seconds = 0.5
-    _, report, _ = await stage.play(a_request())
-    (read,) = (call.step for call in stage.fakes.of("verifier"))
+    stage.script.model_seconds, stage.script.sections = 0.5, 2
+    _, report, _ = await stage.play(a_request("deep"))
+    *_, read = (call.step for call in stage.fakes.of("verifier"))
     assert isinstance(read, VerifyInput)
-    assert [one.id for one in read.sentences] == ["s1.1", "x1"]
-    (edited,), (_, again) = stage.fakes.of("editor"), stage.fakes.of("writer")
+    assert [one.id for one in read.sentences] == ["s1.1", "s2.1", "x1"]
+    (edited,) = stage.fakes.of("editor")
+    (again,) = (call for call in stage.fakes.of("writer") if call.step.failed)
     assert again.began < edited.ended
     assert edited.began < again.ended
     assert [(one.text, one.stands_by) for one in report.claims()] == [
@@ -282,7 +283,7 @@ async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(sta
     ]
     assert [(one.text, one.stands_by) for one in report.summary] == [("Mortality was lower.", "reader")]
     check = report.verification
-    assert (check.by_reader, check.by_quote, check.repaired, check.reader) == (1, 0, 1, "same_model")
+    assert (check.by_reader, check.by_quote, check.repaired, check.reader) == (1, 0, 2, "same_model")
 
 
 async def test_the_quotes_stand_in_place_of_what_fails_twice_and_the_run_says_so(stage: Stage) -> None:
