@@ -126,6 +126,7 @@ def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(home: Path, l
     first = ask(library, "--detach")
     saved = home / "reports" / f"{first.run_id}.md"
     wait_until(saved.exists, what="the report of the detached run")
+    assert determinator("watch", first.run_id).code == 0  # the file is there before the run has ended
     assert saved.read_text() == determinator("report", first.run_id).out
     saved.write_text("with a remark of my own")
     assert determinator("watch", first.run_id).code == 0
