@@ -84,9 +84,10 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
         return Exit.DONE if checked.holds else Exit.FAILED
     for problem in checked.problems:
         print_text(f"FAILS  {plain(sentence(problem))}")
-    verdict = "everything holds" if checked.holds else "NOT everything holds"
+    verdict = "citations and references match" if checked.holds else "citations and references do NOT match"
     print_text(
-        f"{verdict}: {plural(checked.citations, 'citation')}, {plural(checked.references, 'reference')}"
+        f"{verdict}: {plural(checked.citations, 'citation')}, {plural(checked.references, 'reference')}; "
+        "a text file has no evidence, so no quote was compared (`determinator verify RUN` does that)"
     )
     return Exit.DONE if checked.holds else Exit.FAILED
 

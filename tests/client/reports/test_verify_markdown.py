@@ -17,7 +17,8 @@ def verify(tmp_path: Path, text: bytes, *flags: str) -> Ran:
 def test_what_is_wrong_is_printed_and_the_exit_code_says_so(home: Path, tmp_path: Path) -> None:
     ran = verify(tmp_path, BAD.encode())
     assert ran.code == 1
-    assert [line.split()[0] for line in ran.out.splitlines()] == ["FAILS", "NOT"]
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["FAILS", "citations"]
+    assert "do NOT match: 1 citation, 2 references; a text file has no evidence, so no quote" in ran.out
     data = verify(tmp_path, BAD.encode(), "--json").json()
     assert (data["holds"], data["citations"], data["references"]) == (False, 1, 2)
     assert [p["code"] for p in data["problems"]] == ["reference_never_cited"]
