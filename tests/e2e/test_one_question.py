@@ -13,7 +13,8 @@ from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 
 pytestmark = pytest.mark.xdist_group("e2e-alone")
 
-QUESTION = "Is laparoscopic surgery as safe as open surgery?"
+QUESTION = "What is known about survival in lung cancer?"
+ROOT = Path(__file__).parent.parent.parent
 KEYS = {
     "run_id": str,
     "question": str,
@@ -47,7 +48,7 @@ def offline(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offline: Path) -> None:
-    ran = determinator("ask", QUESTION)
+    ran = determinator("ask", QUESTION, "--offline")
     assert ran.code == 0, ran
     report, evidence = report_of(ran.run_id), evidence_of(ran.run_id)
     first, second = [line for line in ran.out.splitlines() if not line.startswith(("Run ", "Web "))][:2]
@@ -77,6 +78,20 @@ def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offlin
     assert all(search.keys() >= SEARCH for search in report["methodology"]["searches"])
     claims = [claim for section in report["sections"] for claim in section["claims"]]
     assert all(claim.keys() >= {"id", "text", "support", "contradicts"} for claim in claims)
+
+    printed = " ".join(f"{ran.err} {ran.out}".split())
+    for page in ("README.md", "docs/tutorial.md"):
+        shown = shown_after(page, f'determinator ask "{QUESTION}" --offline')
+        assert shown, page
+        for part in shown:
+            assert part in printed, page
+
+
+def shown_after(page: str, command: str) -> list[str]:
+    """The parts of what a page says that a command prints, without addresses: between them stands `...`."""
+    text = (ROOT / page).read_text().partition(command)[2].removeprefix("\n```\n\n```")
+    lines = [line for line in text.partition("```")[0].splitlines() if not line.startswith("Web ")]
+    return [" ".join(part.split()) for part in "\n".join(lines).split("...") if part.strip()]
 
 
 def test_a_question_outside_the_library_is_not_answered_and_the_report_says_why(offline: Path) -> None:
