@@ -229,3 +229,10 @@ class PublishInput(Compact):
     words: Words = STUDIES
     """What the profile calls what was read."""
     length: Length = "standard"
+
+    @property
+    def screened(self) -> int:
+        """Works that a judge was shown or, without a judge, that were compared with the question: all."""
+        if self.written_by == "extractive":
+            return max(self.counts.identified - self.counts.duplicates, len(self.evidence))
+        return self.counts.screened

@@ -245,7 +245,7 @@ def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
     return Methodology(
         searches=step.searches,
-        counts=step.counts.replace(included=len(cited)),
+        counts=step.counts.replace(screened=step.screened, included=len(cited)),
         iterations=step.iterations,
         spent_by=step.spent_by,
         tokens=step.usage.tokens,

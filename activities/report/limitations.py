@@ -112,13 +112,10 @@ def why_unanswered(step: PublishInput, dropped: int) -> Statement:
         return Statement.of("nothing_found", failed=failed, searches=len(step.searches), **asked)
     answering = sum(judged.answers >= MIN_ANSWERS for judged in step.judgements)
     if step.written_by == "model" and answering:
-        of = max(step.counts.screened or len(step.evidence), answering)
+        of = max(step.screened or len(step.evidence), answering)
         return Statement.of("answers_without_claim", answering=answering, items=of)
-    if step.written_by == "extractive":  # nothing is screened: every work that was found was looked at
-        looked_at = max(step.counts.identified - step.counts.duplicates, len(step.evidence))
-        return Statement.of("nothing_near", items=looked_at, **_asked(step.searches))
-    screened = step.counts.screened or len(step.evidence)
-    return Statement.of("no_item_answers", items=screened, **_asked(step.searches))
+    code = "nothing_near" if step.written_by == "extractive" else "no_item_answers"
+    return Statement.of(code, items=step.screened or len(step.evidence), **_asked(step.searches))
 
 
 def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:

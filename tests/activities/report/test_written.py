@@ -219,6 +219,7 @@ def test_without_a_near_passage_nothing_is_answered_and_the_nearest_is_shown() -
     report = build_report(step, WORKS)
     assert report.unanswered is not None
     assert report.unanswered.code == "nothing_near"
+    assert report.methodology.counts.screened == 10, "code compares every work that was found"
     assert "of 10 items none has a passage that is near enough" in words_of(report, "md")
     assert report.verification.verified == 0
     assert INJURY in words_of(report, "md")
