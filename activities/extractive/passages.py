@@ -149,7 +149,7 @@ def _quoted(item: Item, chosen: Sequence[Ranked], covered: Coverage) -> Passage:
     return Passage(
         evidence_id=item.document.evidence_id,
         quotes=tuple(one.sentence.quote for one in chosen),
-        before=f"row under {before}" if first.is_row and first.head and before else before,
+        before=before,
         mentions=covered.mentions,
         lacks=covered.lacks,
         uses=tuple(f"{word} for {name}" for name, word in covered.uses),

@@ -56,6 +56,15 @@ def test_of_two_sentences_of_a_work_the_better_one_stands_first() -> None:
     assert [quote[:9] for quote in passage.quotes] == ["Metformin", "The risk "]
 
 
+def test_a_row_is_shown_with_the_columns_of_its_table_as_they_stand() -> None:
+    table = "item,income,expense\nMembership fees,21560.00,\nRowing coach,,7800.00\nRent of the hall,,400.00\n"
+    work = note(table, "Accounts")
+    (passage,) = written("What was spent on the rowing coach?", [work]).passages
+    assert "Rowing coach,,7800.00" in " ".join(passage.quotes)
+    assert passage.before == "item,income,expense"
+    assert passage.before in work.text, "what stands nowhere in a work is left out of the report"
+
+
 def test_a_work_that_lacks_a_name_stands_below_and_says_which() -> None:
     draft = written("Does aspirin reduce the risk of dementia?", library())
     assert draft.passages == ()
