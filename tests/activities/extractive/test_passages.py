@@ -57,7 +57,7 @@ def test_of_two_sentences_of_a_work_the_better_one_stands_first() -> None:
 
 
 def test_a_row_is_shown_with_the_columns_of_its_table_as_they_stand() -> None:
-    table = "item,income,expense\nMembership fees,21560.00,\nRowing coach,,7800.00\nRent of the hall,,400.00\n"
+    table = "item,income,expense\nMembership fees,2156.00,\nRowing coach,,7800.00\nRent of the hall,,400.00\n"
     work = note(table, "Accounts")
     (passage,) = written("What was spent on the rowing coach?", [work]).passages
     assert "Rowing coach,,7800.00" in " ".join(passage.quotes)
