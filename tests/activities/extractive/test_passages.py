@@ -47,13 +47,13 @@ def test_a_finding_is_quoted_before_the_aim_unless_it_is_of_something_else(quest
     assert [passage.quotes[0] for passage in (*draft.passages, *draft.related)] == [quote]
 
 
-def test_of_two_sentences_of_a_work_the_better_one_stands_first() -> None:
+def test_the_figures_of_a_work_stand_before_what_it_concludes_from_them() -> None:
     text = (
         "RESULTS: The risk of dementia was lower with metformin (hazard ratio 0.61).\n\n"
         "CONCLUSION: Metformin reduces the risk of dementia."
     )
     (passage,) = written(QUESTION, [document(1, text, "Metformin and dementia")]).passages
-    assert [quote[:9] for quote in passage.quotes] == ["Metformin", "The risk "]
+    assert [quote[:9] for quote in passage.quotes] == ["The risk ", "Metformin"]
 
 
 def test_a_row_is_shown_with_the_columns_of_its_table_as_they_stand() -> None:
