@@ -41,9 +41,9 @@ SOURCES = tuple(dict.fromkeys(source for sources in ANSWERS.values() for source 
 
 def unanswered(permitted: Collection[str]) -> tuple[CandidateField, ...]:
     """The fields of a failed look-up, with the sources that were to be asked."""
-    found = []
+    fields = []
     for name, sources in ANSWERS.items():
         silent = tuple(source for source in sources if source in permitted)
         status: FieldStatus = "unreachable" if silent else "not_looked_up"
-        found.append(CandidateField(name=name, status=status, silent=silent))
-    return tuple(found)
+        fields.append(CandidateField(name=name, status=status, silent=silent))
+    return tuple(fields)

@@ -50,22 +50,22 @@ class _Asking:
 
     async def ask(self, source: str, text: str, limit: int, **options: str) -> list[Evidence]:
         """Every exchange of one search; what came before a failure is kept."""
-        found: list[Evidence] = []
+        records: list[Evidence] = []
         if source not in self.sources:
-            return found
+            return records
         self.asked[source] = None
         query = Query(text=text, limit=limit, filters=Filters(options=options))
         try:
             async with asyncio.timeout(SOURCE_SECONDS):
                 async for step in exchanges_of(self.sources[source], query):
-                    found += step.records
-                    if len(found) >= limit:
+                    records += step.records
+                    if len(records) >= limit:
                         break
         except TimeoutError:
             self._failed(source, TooSlow(f"{source} did not answer within {SOURCE_SECONDS:g} s"))
         except SourceError as error:
             self._failed(source, error)
-        return found
+        return records
 
     def _failed(self, source: str, error: SourceError) -> None:
         """Remember a failure. A temporary one has priority: it is worth another attempt."""
@@ -98,9 +98,9 @@ async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> Answe
     )
     entries: dict[CandidateFieldName, list[FieldEntry]] = {name: [] for name in ANSWERS}
     for part in (regulator, molecule, registered):
-        for key, found in part.items():
-            entries[key] += found
-    fields = tuple(_field(key, found, asking) for key, found in entries.items())
+        for key, rows in part.items():
+            entries[key] += rows
+    fields = tuple(_field(key, rows, asking) for key, rows in entries.items())
     findings = CandidateFindings(
         name=step.name,
         fields=fields,
@@ -120,14 +120,14 @@ def preferred_name(step: CandidateLookUp) -> str:
 
 
 def _field(key: CandidateFieldName, entries: Iterable[FieldEntry], asking: _Asking) -> CandidateField:
-    found = tuple(entries)
+    rows = tuple(entries)
     about = FIELDS[key]
     answering = [source for source in about.sources if source in asking.asked]
     concerned = [*about.sources, *about.led_by]
     silent = tuple(source for source in concerned if source in asking.failures)
     permitted = any(source in asking.sources for source in about.sources)
-    if found:
-        return CandidateField(name=key, status="found", entries=found, silent=silent)
+    if rows:
+        return CandidateField(name=key, status="found", entries=rows, silent=silent)
     if silent and permitted:
         return CandidateField(name=key, status="unreachable", silent=silent)
     # Where no protein is known its pathways cannot be asked for, and that is an answer.
@@ -145,15 +145,15 @@ async def _regulator(asking: _Asking, name: str, diseases: frozenset[str]) -> Pa
     )
     label = reading.best_label(reading.of_drug(labels, name))
     approvals = list(reading.applications(reading.of_drug(applied, name)))
-    found: Part = {"regulatory": approvals, "safety": []}
+    part: Part = {"regulatory": approvals, "safety": []}
     if label is not None:
-        found["mechanism"] = list(reading.label_mechanism(label))
-        found["indications"] = list(reading.indications(label, diseases))
-        found["safety"] = list(reading.label_safety(label))
+        part["mechanism"] = list(reading.label_mechanism(label))
+        part["indications"] = list(reading.indications(label, diseases))
+        part["safety"] = list(reading.label_safety(label))
         if not approvals:
-            found["regulatory"] = [reading.labelled(label)]
-    found["safety"] += reading.reactions(reported)
-    return found
+            part["regulatory"] = [reading.labelled(label)]
+    part["safety"] += reading.reactions(reported)
+    return part
 
 
 async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, ...]]) -> Part:

@@ -79,9 +79,9 @@ def of_drug(records: Iterable[Evidence], name: str) -> list[Evidence]:
 
 
 def _is_of(record: Evidence, name: str) -> bool:
-    given = [record.facts.get(field, "") for field in ("generic_name", "brand_name", "substance_name")]
-    if any(given):
-        return any(is_name_of(name, tuple(text.split("; "))) for text in given)
+    texts = [record.facts.get(field, "") for field in ("generic_name", "brand_name", "substance_name")]
+    if any(texts):
+        return any(is_name_of(name, tuple(text.split("; "))) for text in texts)
     return names_drug(record.title, name)
 
 
@@ -149,8 +149,8 @@ def application_order(record: Evidence) -> tuple[bool, bool, str]:
 
 def applications(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Approvals of Drugs@FDA: new drug and biologics applications before generics, the earliest first."""
-    known = [(code, r) for r in sorted(records, key=application_order) if (code := of_application(r.facts))]
-    for code, record in known[:APPLICATIONS]:
+    pairs = [(code, r) for r in sorted(records, key=application_order) if (code := of_application(r.facts))]
+    for code, record in pairs[:APPLICATIONS]:
         number, date = record.facts.get("application_number", ""), record.facts.get("approval_date", "")
         yield _entry(record, number, code=code, authority="FDA", application=number, date=date)
 
@@ -183,13 +183,13 @@ def of_trial(record: Evidence, name: str) -> bool:
 
 def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
     """Registered trials of a drug, each once: stopped ones with the reason first, then those with results."""
-    found: dict[str, FieldEntry] = {}
+    by_nct: dict[str, FieldEntry] = {}
     for record in records:
         facts, nct = record.facts, record.facts.get("nct", "")
-        if not nct or nct in found or not of_trial(record, name):
+        if not nct or nct in by_nct or not of_trial(record, name):
             continue
         reason = facts.get("why_stopped", "")
-        found[nct] = _entry(
+        by_nct[nct] = _entry(
             record,
             record.title,
             reason,
@@ -201,7 +201,7 @@ def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
             enrollment=facts.get("enrollment", ""),
             conditions=facts.get("conditions", ""),
         )
-    return sorted(found.values(), key=trial_order)[:TRIALS]
+    return sorted(by_nct.values(), key=trial_order)[:TRIALS]
 
 
 def trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:

@@ -42,14 +42,14 @@ class Standing:
     def quotes(self) -> tuple[Support, ...]:
         """What each record says, word for word."""
         section = reading.section_of(self.label, "indications_and_usage") if self.label else ""
-        said = (
+        pairs = (
             (self.label, reading.shortened(section)),
             (self.approval, _line(self.approval, "Original submission")),
             (self.trial, _line(self.trial, "Why the study stopped:") or _line(self.trial, "Study design:")),
         )
         return tuple(
             Support(evidence_id=record.evidence_id, quote=quote)
-            for record, quote in said
+            for record, quote in pairs
             if record is not None and len(quote) >= MIN_QUOTE_CHARS
         )
 

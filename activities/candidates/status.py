@@ -51,5 +51,5 @@ def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
 
 def foremost(codes: Iterable[str]) -> str:
     """The code that comes first in `CODES`; empty without any."""
-    known = {code for code in codes if code in CODES}
-    return next((code for code in CODES if code in known), "")
+    present = {code for code in codes if code in CODES}
+    return next((code for code in CODES if code in present), "")

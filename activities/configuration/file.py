@@ -145,7 +145,7 @@ class _Reader:
             self._expect(name, [*sections, *self._tables, *self._known], (name,))
 
     def _leave_out_disabled(self) -> None:
-        """Of the older format's tool "web", only the engine that was chosen is searched."""
+        """The older format's tool "web" searches only the engine that was chosen."""
         chosen = self._values.get("default_sources")
         if isinstance(chosen, list):
             disabled = {
@@ -153,10 +153,10 @@ class _Reader:
             }
             self._values["default_sources"] = [name for name in chosen if name not in disabled]
 
-    def _expect(self, name: str, known: Collection[str], where: tuple[str, ...]) -> None:
+    def _expect(self, name: str, keys: Collection[str], where: tuple[str, ...]) -> None:
         """Raises ConfigError, with the nearest key, for one that is not known."""
-        if name not in known:
-            raise self._error(where, f"there is no such key{nearest(name, known)}")
+        if name not in keys:
+            raise self._error(where, f"there is no such key{nearest(name, keys)}")
 
     def _section(self, section: str, table: Mapping[str, object]) -> None:
         keys = self._sections[section]

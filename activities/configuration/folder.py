@@ -109,7 +109,7 @@ def _list(value: object) -> list[object]:
 
 
 def _number(value: object) -> float:
-    """Of a limit, for the comparison; what is none is refused later, with its place."""
+    """The number of a limit, for the comparison; what is none is refused later, with its place."""
     try:
         return seconds(value) if isinstance(value, str) else float(str(value))
     except ValueError:

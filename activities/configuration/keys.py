@@ -73,7 +73,7 @@ _OTHER: Mapping[str, FileKey] = {
 def sections(fields: Mapping[str, FieldInfo]) -> dict[str, dict[str, FileKey]]:
     """Section -> key -> what it sets, from the declarations of settings. `[sources.NAME]` and `[tools.NAME]`
     have the keys of SOURCE_KEYS."""
-    found: dict[str, dict[str, FileKey]] = {}
+    by_section: dict[str, dict[str, FileKey]] = {}
     named = {
         place: FileKey(name)
         for name, key in declared(fields).items()
@@ -81,8 +81,8 @@ def sections(fields: Mapping[str, FieldInfo]) -> dict[str, dict[str, FileKey]]:
     }
     for place, key in {**named, **_OTHER}.items():
         section, _, name = place.rpartition(".")
-        found.setdefault(section, {})[name] = key
-    return found
+        by_section.setdefault(section, {})[name] = key
+    return by_section
 
 
 SOURCE_KEYS: tuple[str, ...] = ("enabled", "url", "max_results", "rate", "filters")

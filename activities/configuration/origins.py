@@ -27,22 +27,22 @@ _QUOTED = re.compile(r"'([^']*)'")
 def origins() -> dict[str, str]:
     """Setting -> its variable, or its place in the configuration file. A setting that is not here has its
     default, or was given as a flag. Raises ConfigError."""
-    found = dict(file_settings().places)
+    places = dict(file_settings().places)
     for variable, name in secret_variables().items():
         if os.environ.get(f"{variable}_FILE"):
-            found[name] = f"{variable}_FILE"
-    found.update(_variables())
-    return found
+            places[name] = f"{variable}_FILE"
+    places.update(_variables())
+    return places
 
 
 def _variables() -> Mapping[str, str]:
-    given = EnvSettingsSource(Settings)()
-    found = {}
+    environment = EnvSettingsSource(Settings)()
+    variables = {}
     for name, field in Settings.model_fields.items():
         alias = str(field.validation_alias) if field.validation_alias else None
-        if name in given or (alias and alias in given):
-            found[name] = alias or f"DETERMINATOR_{name.upper()}"
-    return found
+        if name in environment or (alias and alias in environment):
+            variables[name] = alias or f"DETERMINATOR_{name.upper()}"
+    return variables
 
 
 def explain(error: ValidationError) -> str:
@@ -53,24 +53,24 @@ def explain(error: ValidationError) -> str:
         # a union of types says for each what is wrong with it
         location = [part for part in parts if not part.startswith(("literal[", "function-"))]
         problems.setdefault(".".join(location), []).append(problem)
-    known = origins()
-    return "\n".join(_explained(name.split("."), found, known) for name, found in problems.items())
+    places = origins()
+    return "\n".join(_explained(name.split("."), errors, places) for name, errors in problems.items())
 
 
-def _explained(location: list[str], found: list[ErrorDetails], known: Mapping[str, str]) -> str:
-    message = _said(location, found)
+def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[str, str]) -> str:
+    message = _said(location, errors)
     for length in range(len(location), 0, -1):
-        if place := known.get(".".join(location[:length])):
+        if place := places.get(".".join(location[:length])):
             rest = ".".join(location[length:])
             return f"{place}{f' ({rest})' if rest else ''}: {message}"
     return f"the setting {'.'.join(location)} cannot be used: {message}"
 
 
-def _said(location: list[str], found: list[ErrorDetails]) -> str:
+def _said(location: list[str], errors: list[ErrorDetails]) -> str:
     """What is wrong, with the nearest name where one of several had to be given."""
-    first = found[0]
+    first = errors[0]
     if first["type"] == "literal_error":
-        choices = [name for one in found for name in _QUOTED.findall(one.get("ctx", {}).get("expected", ""))]
+        choices = [name for one in errors for name in _QUOTED.findall(one.get("ctx", {}).get("expected", ""))]
         return f"{first['input']!r} is not known{nearest(str(first['input']), choices)}"
     if first["type"] == "extra_forbidden" and location[-2:-1] == ["filters"]:
         return f"there is no such key{nearest(location[-1], SourceFilters.model_fields)}"
@@ -82,10 +82,10 @@ def unknown_variables(environment: Mapping[str, str], sources: Iterable[str]) ->
     names = [f"DETERMINATOR_{name.upper()}" for name in Settings.model_fields]
     names += [f"DETERMINATOR_{name.upper()}_URL" for name in sources]
     names += OTHER_VARIABLES
-    found = {}
+    hints = {}
     for variable in environment:
         plain = variable.upper().split("__")[0]
         if variable.upper().startswith("DETERMINATOR_") and plain not in names:
-            near = difflib.get_close_matches(plain, names, n=1)
-            found[variable] = f"; did you mean {near[0]}?" if near else ""
-    return found
+            matches = difflib.get_close_matches(plain, names, n=1)
+            hints[variable] = f"; did you mean {matches[0]}?" if matches else ""
+    return hints

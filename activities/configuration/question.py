@@ -219,7 +219,7 @@ class QuestionSettings(BaseSettings):
     @field_validator("mode", mode="after")
     @classmethod
     def _known_mode(cls, value: str) -> str:
-        known = ("auto", *get_args(BuiltInMode))
-        if value not in known and value not in (known := ("auto", *mode_names())):
-            raise ValueError(f"{value!r} is not known{nearest(value, known)}")
+        modes = ("auto", *get_args(BuiltInMode))
+        if value not in modes and value not in (modes := ("auto", *mode_names())):
+            raise ValueError(f"{value!r} is not known{nearest(value, modes)}")
         return value

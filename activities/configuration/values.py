@@ -15,13 +15,13 @@ Part = Literal["workflows", "searches", "models"]
 def seconds(value: object) -> float:
     """Seconds from a number, or from a number with `s`, `m`, `h` or `d`. Raises ValueError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", str(value).strip().lower())
-    found = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
-    if not 0 < found < math.inf:
+    duration = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
+    if not 0 < duration < math.inf:
         raise ValueError(f"{value!r} is not a duration; write 90s, 30m, 2h or 3d")
-    return found
+    return duration
 
 
-def nearest(name: str, known: Collection[str]) -> str:
+def nearest(name: str, names: Collection[str]) -> str:
     """A hint at the nearest of the names that exist, or at all of them."""
-    near = difflib.get_close_matches(name, sorted(known), n=1)
-    return f"; did you mean {near[0]}?" if near else f". There are: {', '.join(sorted(known))}"
+    matches = difflib.get_close_matches(name, sorted(names), n=1)
+    return f"; did you mean {matches[0]}?" if matches else f". There are: {', '.join(sorted(names))}"

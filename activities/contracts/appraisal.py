@@ -96,7 +96,7 @@ class Appraisal(Frozen):
 
 
 class AppraiseInput(StepContext):
-    """For the appraiser: the works that answer a comparing question."""
+    """What the appraiser reads: the works that answer a comparing question."""
 
     evidence: tuple[EvidenceRef, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()

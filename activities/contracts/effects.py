@@ -201,7 +201,7 @@ class Analysis(Frozen):
 
 
 class AnalystInput(StepContext):
-    """For the analyst: the effects that the fixed analysis does not pool, and what it found in the others."""
+    """What the analyst reads: the effects that the fixed analysis does not pool, and its other findings."""
 
     expected: Expected
     not_pooled: tuple[NotPooled, ...] = ()

@@ -215,8 +215,8 @@ class MechanismHypothesis(Drug):
         chain = " -> ".join(filter(None, (self.drug, self.target, self.pathway, self.effect)))
         uses = ", ".join(self.current_indications)
         standing = filter(None, (self.generic_name, uses, self.regulatory_status, self.trial_status))
-        known = "; ".join(standing)
-        return f"{chain} ({known})" if known else chain
+        details = "; ".join(standing)
+        return f"{chain} ({details})" if details else chain
 
 
 class Hypotheses(Frozen):

@@ -39,7 +39,7 @@ class Wanted(Frozen):
 
 
 class ReviseInput(StepContext):
-    """For the reviser: the report as it stands, and what is to be changed."""
+    """What the reviser reads: the report as it stands, and what is to be changed."""
 
     wanted: str
     """What the person asks for."""

@@ -90,7 +90,7 @@ def united(results: Iterable[Listed]) -> dict[str, Listed]:
     """Results by name, each once, with every search that found it."""
     by_name: dict[str, Listed] = {}
     for one in results:
-        known = by_name.get(one.name)
-        queries = tuple(dict.fromkeys((*(known.queries if known else ()), *one.queries)))
-        by_name[one.name] = (known or one).replace(queries=queries)
+        previous = by_name.get(one.name)
+        queries = tuple(dict.fromkeys((*(previous.queries if previous else ()), *one.queries)))
+        by_name[one.name] = (previous or one).replace(queries=queries)
     return by_name

@@ -143,7 +143,7 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
 
 
 class WriteInput(StepContext):
-    """For the writer (a whole short report) and the long writer (one section of a long one)."""
+    """What the writer (of a whole short report) and the long writer (of one section of a long one) read."""
 
     section_id: str = "s1"
     title: str = ""
@@ -170,7 +170,7 @@ class WriteInput(StepContext):
 
 
 class VerifyInput(StepContext):
-    """For the verifier, the second reader. One call for all that is open."""
+    """What the verifier, the second reader, is asked. One call for all that is open."""
 
     section_id: str = "s1"
     sentences: tuple[DraftClaim, ...]
@@ -203,7 +203,7 @@ class EditedSentence(DraftClaim):
 
 
 class EditInput(StepContext):
-    """For the editor, once the sections are drafted and checked: it adds no fact."""
+    """What the editor reads, once the sections are drafted and checked: it adds no fact."""
 
     title: str = ""
     outline: dict[str, str] = Field(default_factory=dict)
@@ -247,7 +247,7 @@ class Edited(Frozen):
 
 
 class ExtractInput(StepContext):
-    """For the extractor: the reader's columns, filled for cited works."""
+    """What the extractor is asked: the reader's columns, for the works that are cited."""
 
     columns: tuple[str, ...]
     evidence: tuple[EvidenceRef, ...] = ()

@@ -39,7 +39,7 @@ class Address:
 
     @property
     def root(self) -> str:
-        """Without the `/v1` at its end: where a server's own, non-OpenAI paths begin."""
+        """The address without the `/v1` at its end: where a server's own, non-OpenAI paths begin."""
         return self.shown.removesuffix("/v1")
 
 

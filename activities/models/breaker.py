@@ -23,7 +23,7 @@ down, and than what five attempts at a step wait in all, so that no step is give
 
 
 class Breaker:
-    """Of one model at one address. `clock` in seconds, monotonic."""
+    """The breaker of one model at one address. `clock` in seconds, monotonic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -105,18 +105,18 @@ class Capabilities(Frozen):
         return self.replace(format=LADDER[rung]) if rung < len(LADDER) else None
 
     def without(self, name: str, *also: str) -> "Capabilities | None":
-        """Without a capability; None when it was not assumed."""
+        """The same without a capability; None when it was not assumed."""
         if not getattr(self, name):
             return None
         return self.replace(**dict.fromkeys((name, *also), False))
 
     def capped(self, refusal: "_Refusal") -> "Capabilities | None":
         """`max_tokens is too large: 9000. This model supports at most 4096 completion tokens`."""
-        found = _AT_MOST.search(refusal.message)
+        match = _AT_MOST.search(refusal.message)
         named = f"{refusal.param} {refusal.message}"
-        if found is None or "max_" not in named or "context" in refusal.message.lower():
+        if match is None or "max_" not in named or "context" in refusal.message.lower():
             return None
-        most = int(found.group(1))
+        most = int(match.group(1))
         if self.max_output is not None and most >= self.max_output:
             return None
         return self.replace(max_output=most)
@@ -160,21 +160,21 @@ class _Refusal:
 
 _Lesson = Callable[[Capabilities, _Refusal], Capabilities | None]
 _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
-    (_BOUNDS, lambda known, _: known.without("bounds") or known.lowered()),
-    (re.compile(r"logprobs"), lambda known, _: known.without("logprobs")),
-    (re.compile(r"response_format|json_schema|json_object|schema"), lambda known, _: known.lowered()),
-    (re.compile(r"stream_options|include_usage"), lambda known, _: known.without("stream_usage")),
-    (re.compile(r"temperature"), lambda known, _: known.without("temperature")),
+    (_BOUNDS, lambda old, _: old.without("bounds") or old.lowered()),
+    (re.compile(r"logprobs"), lambda old, _: old.without("logprobs")),
+    (re.compile(r"response_format|json_schema|json_object|schema"), lambda old, _: old.lowered()),
+    (re.compile(r"stream_options|include_usage"), lambda old, _: old.without("stream_usage")),
+    (re.compile(r"temperature"), lambda old, _: old.without("temperature")),
     (
         re.compile(r"max_tokens|max_completion_tokens"),
-        lambda known, refusal: known.capped(refusal) or known.other_limit(),
+        lambda old, refusal: old.capped(refusal) or old.other_limit(),
     ),
-    (re.compile(r"system role|role.*system|system.*role"), lambda known, _: known.without("system_role")),
+    (re.compile(r"system role|role.*system|system.*role"), lambda old, _: old.without("system_role")),
     (
         re.compile(r"\brole\b|messages\["),
-        lambda known, refusal: known.without("system_role") if "system" in refusal.message.lower() else None,
+        lambda old, refusal: old.without("system_role") if "system" in refusal.message.lower() else None,
     ),
-    (re.compile(r"\bstream(ing)?\b"), lambda known, _: known.without("stream", "stream_usage")),
+    (re.compile(r"\bstream(ing)?\b"), lambda old, _: old.without("stream", "stream_usage")),
 )
 """What a refusal is about -> the new capabilities; the first match decides."""
 
@@ -186,10 +186,10 @@ def context_size(message: str, sent: int) -> int | None:
     The numbers are the servers' own (llama.cpp, llama-cpp-python, vLLM, Ollama, OpenAI).
     """
     for pattern in _CONTEXT_SIZES:
-        if (found := pattern.search(message)) and int(found.group(1)) >= LEAST_CONTEXT:
-            return int(found.group(1))
-    if found := _EXCEEDED_BY.search(message):
-        return max(sent - int(found.group(1)), LEAST_CONTEXT)
+        if (match := pattern.search(message)) and int(match.group(1)) >= LEAST_CONTEXT:
+            return int(match.group(1))
+    if match := _EXCEEDED_BY.search(message):
+        return max(sent - int(match.group(1)), LEAST_CONTEXT)
     return None
 
 
@@ -206,10 +206,10 @@ class CapabilityMemory:
         if name not in self._known:
             try:
                 data = await self._store.get_named(name)
-                known = Capabilities.model_validate_json(data) if data else None
+                entry = Capabilities.model_validate_json(data) if data else None
             except (StoreError, ValidationError):
-                known = None
-            self._known.setdefault(name, known or Capabilities.assumed(address))
+                entry = None
+            self._known.setdefault(name, entry or Capabilities.assumed(address))
         return self._known[name]
 
     async def remember(self, address: str, model: str, capabilities: Capabilities) -> None:
@@ -224,9 +224,9 @@ class CapabilityMemory:
     async def lower_format(self, address: str, model: str) -> None:
         """A server that accepts a schema and then answers in prose ignores it: put the schema into the
         prompt."""
-        known = await self.of(address, model)
-        if known.format in ("json_schema", "json_object_schema"):
-            await self.remember(address, model, known.replace(format="json_object"))
+        capabilities = await self.of(address, model)
+        if capabilities.format in ("json_schema", "json_object_schema"):
+            await self.remember(address, model, capabilities.replace(format="json_object"))
 
     async def learn_context(
         self, address: str, model: str, error: Mapping[str, object], prompt: int, cap: int
@@ -239,11 +239,11 @@ class CapabilityMemory:
             if named is not None and named < prompt + cap
             else math.floor((prompt + cap) * SHRINK_FACTOR)
         )
-        known = await self.of(address, model)
-        if known.context_tokens is not None and size >= known.context_tokens:
-            size = min(size, math.floor(known.context_tokens * SHRINK_FACTOR))
+        capabilities = await self.of(address, model)
+        if capabilities.context_tokens is not None and size >= capabilities.context_tokens:
+            size = min(size, math.floor(capabilities.context_tokens * SHRINK_FACTOR))
         log.info("model_context_learned", model=model, context_tokens=size)
-        await self.remember(address, model, known.replace(context_tokens=size))
+        await self.remember(address, model, capabilities.replace(context_tokens=size))
 
 
 def _name(address: str, model: str) -> str:

@@ -85,10 +85,10 @@ class OpenAIModel:
         where = self._servers.address(choice)
         assumed = context_window(self._settings, choice)
         learned = (await self._memory.of(where.shown, choice.model)).context_tokens
-        known = learned if learned is not None else (await self.facts(choice)).context_tokens
-        if known is None:
+        size = learned if learned is not None else (await self.facts(choice)).context_tokens
+        if size is None:
             return assumed
-        return min(known, assumed) if "context_tokens" in self._settings.model_fields_set else known
+        return min(size, assumed) if "context_tokens" in self._settings.model_fields_set else size
 
     async def ask(
         self,
@@ -275,8 +275,8 @@ class OpenAIModel:
                 ending = await self._send(client, question, capabilities, pieces, seconds, before, keep)
                 return self._raw(question, pieces, ending)
             except openai.APIStatusError as error:
-                said = error_object(error.body)
-                learned = capabilities.learned(error.status_code, said)
+                details = error_object(error.body)
+                learned = capabilities.learned(error.status_code, details)
                 if learned is None or learned == capabilities:
                     raise await self._failed(question, error, pieces, secrets) from None
                 log.info("model_capability_learned", model=question.choice.model, now=learned.model_dump())
@@ -387,9 +387,9 @@ class OpenAIModel:
         if pieces.everything:
             failure.usage = self._usage(question, pieces)
         if failure.category == "context_length":
-            said = error_object(getattr(error, "body", None))
+            details = error_object(getattr(error, "body", None))
             await self._memory.learn_context(
-                question.address.shown, question.choice.model, said, question.estimated, question.cap
+                question.address.shown, question.choice.model, details, question.estimated, question.cap
             )
         return failure
 

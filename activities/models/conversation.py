@@ -120,5 +120,5 @@ def raise_refusal(raw: RawAnswer, question: Question, spent: Usage) -> None:
             usage=spent,
         )
     if raw.refusal:
-        said = " ".join(raw.refusal.split())[:200]
-        raise ModelRefused(f"{name} refused to answer: {said}", category="refusal", usage=spent)
+        reason = " ".join(raw.refusal.split())[:200]
+        raise ModelRefused(f"{name} refused to answer: {reason}", category="refusal", usage=spent)

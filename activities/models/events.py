@@ -88,5 +88,5 @@ def _reported(error: object, response: httpx2.Response) -> "openai.APIError":
     import openai
 
     message = error.get("message") if isinstance(error, dict) else None
-    said = message if isinstance(message, str) and message else UNNAMED
-    return openai.APIError(said, request=response.request, body=error)
+    text = message if isinstance(message, str) and message else UNNAMED
+    return openai.APIError(text, request=response.request, body=error)

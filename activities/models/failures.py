@@ -65,10 +65,10 @@ def wait_of(headers: Mapping[str, str], message: str) -> float | None:
         pass
     if (seconds := retry_after(headers)) is not None:
         return seconds
-    found = _WAIT.search(message)
-    if found is None:
+    match = _WAIT.search(message)
+    if match is None:
         return None
-    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _SPAN.findall(found.group(1)))
+    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _SPAN.findall(match.group(1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,29 +82,29 @@ class Pieces:
             return
         self._answered = True
         self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
-        said = choice.get(field)
-        if not isinstance(said, Mapping):
-            said = choice.get("message")
-        if isinstance(said, Mapping):
-            self._append(said)
+        message = choice.get(field)
+        if not isinstance(message, Mapping):
+            message = choice.get("message")
+        if isinstance(message, Mapping):
+            self._append(message)
         weighed = choice.get("logprobs")
         parts = weighed.get("content") if isinstance(weighed, Mapping) else None
         parts = parts if isinstance(parts, list) else []
         self.words += [_word(part) for part in parts if isinstance(part, Mapping)]
         del self.words[MAX_WORDS:]
 
-    def _append(self, said: Mapping[str, object]) -> None:
-        content = said.get("content")
+    def _append(self, message: Mapping[str, object]) -> None:
+        content = message.get("content")
         if isinstance(content, list):
             content = "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
         words = _text(content)
-        reasoning = _text(said.get("reasoning_content") or said.get("reasoning"))
-        refusal = _text(said.get("refusal"))
+        reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
+        refusal = _text(message.get("refusal"))
         self.text += words
         self.reasoning += reasoning
         self.refusal += refusal
         self.characters += len(words) + len(reasoning) + len(refusal)
-        calls = said.get("tool_calls")
+        calls = message.get("tool_calls")
         for number, call in enumerate(calls if isinstance(calls, list) else ()):
             if not isinstance(call, Mapping):
                 continue

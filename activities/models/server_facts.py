@@ -70,18 +70,18 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
                 facts |= _from_ollama(running, shown, model)
         if facts.get("context_tokens") is None:
             facts |= _from_lm_studio(await _json(client, "GET", f"{address.root}/api/v0/models"), model)
-    found: dict[str, Any] = {name: value for name, value in facts.items() if value is not None}
-    found.setdefault("parameters", parameters_in(model))
-    log.info("model_server_facts", address=address.shown, model=model, **found)
-    return ServerFacts.model_validate(found)
+    values: dict[str, Any] = {name: value for name, value in facts.items() if value is not None}
+    values.setdefault("parameters", parameters_in(model))
+    log.info("model_server_facts", address=address.shown, model=model, **values)
+    return ServerFacts.model_validate(values)
 
 
 def parameters_in(model: str) -> float | None:
     """The size of a model by its name, in billions of parameters: `qwen2.5:1.5b`, `SmolLM2-135M-Instruct`."""
-    found = _SIZE_IN_NAME.search(re.sub(r"[-_:/]", " ", model))
-    if found is None:
+    match = _SIZE_IN_NAME.search(re.sub(r"[-_:/]", " ", model))
+    if match is None:
         return None
-    return float(found.group(1)) / (1000 if found.group(2) in "mM" else 1)
+    return float(match.group(1)) / (1000 if match.group(2) in "mM" else 1)
 
 
 async def _json(
@@ -141,8 +141,8 @@ def _from_ollama(running: Mapping[str, Any], shown: Mapping[str, Any], model: st
         if context := _positive(entry.get("context_length")):
             return {"context_tokens": context, **_ollama_size(shown)}
     facts = _ollama_size(shown)
-    if found := _NUM_CTX.search(str(shown.get("parameters") or "")):
-        return {"context_tokens": int(found.group(1)), **facts}
+    if match := _NUM_CTX.search(str(shown.get("parameters") or "")):
+        return {"context_tokens": int(match.group(1)), **facts}
     info = shown.get("model_info")
     largest = [
         size

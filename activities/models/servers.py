@@ -82,8 +82,8 @@ class Servers:
         if name not in self._slots:
             count = self._settings.model_concurrency
             if count is None:
-                found = (await self.facts(choice)).slots
-                count = found if found is not None else int(where.local)
+                slots = (await self.facts(choice)).slots
+                count = slots if slots is not None else int(where.local)
             folder = turns_of(self._settings.home) if count else None
             shared = SharedTurns(folder, f"model {name}", count) if folder else None
             self._slots.setdefault(name, Slots(count, shared))

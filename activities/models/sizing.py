@@ -27,8 +27,8 @@ async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
     Raises ModelRefused when the address is not one."""
     if choice.backend == "extractive":
         return None
-    if given := choice.effort or settings.effort:
-        return given
+    if effort := choice.effort or settings.effort:
+        return effort
     where = parse(address(settings, choice))
     return effort_for(await ask_server(where, choice.model, key_for(settings, where.shown)))
 

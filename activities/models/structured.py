@@ -67,7 +67,7 @@ def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | No
 
 @lru_cache(maxsize=64)
 def _lean_schema(answer: type[BaseModel]) -> str:
-    """As text, so that every caller has a copy of its own: making it took as long as rendering a prompt."""
+    """JSON text, so that each caller has its own copy: making it took as long as rendering a prompt."""
     return json.dumps(_lean(answer.model_json_schema()))
 
 
@@ -125,11 +125,11 @@ def read(text: str, answer: type[Answer], *, cut: bool = False) -> Answer:
 
 def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
     problem = ""
-    found = False
+    has_json = False
     for number, candidate in enumerate(candidates(text, cut=cut)):
         if number >= MOST_CANDIDATES:
             break
-        found = True
+        has_json = True
         shaped = without_repeats(_shaped(candidate, answer))
         if not (isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys()):
             problem = problem or f"none of the fields {', '.join(answer.model_fields)} was there"
@@ -145,7 +145,7 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
                     continue
     if cut:
         raise Unreadable("the answer was cut off at the output limit", found_json=False)
-    if not found:
+    if not has_json:
         raise Unreadable(
             "there was no JSON in the answer" if text.strip() else "it was empty", found_json=False
         )
@@ -189,22 +189,22 @@ def _may_answer(value: object) -> bool:
 def _spoken(text: str, *, unclosed: bool) -> str:
     """The text without its reasoning. What stands before a closing tag that nothing opened is reasoning;
     `unclosed`: what stands after an opening tag that nothing closes is not."""
-    said: list[str] = []
+    parts: list[str] = []
     begun = at = 0
     thinking = False
     for tag in _THINKING_TAG.finditer(text):
         if tag.group(1):
             if not thinking:
-                said.clear()
+                parts.clear()
             thinking, at = False, tag.end()
         elif not thinking:
-            said.append(text[at : tag.start()])
+            parts.append(text[at : tag.start()])
             thinking, begun = True, tag.start()
     if not thinking:
-        said.append(text[at:])
+        parts.append(text[at:])
     elif unclosed:
-        said.append(text[begun:])
-    return "".join(said)
+        parts.append(text[begun:])
+    return "".join(parts)
 
 
 def _objects(text: str, cut: bool) -> Iterator[object]:
@@ -304,6 +304,6 @@ def _without_last(value: object, error: ValidationError) -> object | None:
 
 
 def _problems(error: ValidationError) -> str:
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    lines = [f"{'.'.join(str(part) for part in e['loc']) or 'answer'}: {e['msg']}" for e in found]
+    errors = error.errors(include_url=False, include_input=False, include_context=False)
+    lines = [f"{'.'.join(str(part) for part in e['loc']) or 'answer'}: {e['msg']}" for e in errors]
     return "; ".join(lines[:MOST_PROBLEMS])

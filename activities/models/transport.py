@@ -130,7 +130,7 @@ def translated(question: Question, error: Exception, secrets: Sequence[str]) -> 
 
     name, where = question.where, question.address.shown
     cause = error.__cause__
-    said = scrub(str(cause or error), *secrets)[:200]
+    text = scrub(str(cause or error), *secrets)[:200]
     if isinstance(error, openai.APIStatusError):
         return translate(
             error.status_code,
@@ -144,20 +144,20 @@ def translated(question: Question, error: Exception, secrets: Sequence[str]) -> 
         return ModelDown(f"{name} did not answer in time")
     if isinstance(cause, httpx2.TooManyRedirects | RedirectRefused):
         return ModelRefused(
-            f"{name} sends requests on ({said}): set OPENAI_BASE_URL to the address itself",
+            f"{name} sends requests on ({text}): set OPENAI_BASE_URL to the address itself",
             category="bad_request",
         )
     if isinstance(error, Oversized) or isinstance(cause, Oversized):
-        return ModelRefused(f"{name} does not answer as a model server does: {said}", category="bad_request")
+        return ModelRefused(f"{name} does not answer as a model server does: {text}", category="bad_request")
     if isinstance(error, httpx2.TransportError) or isinstance(
         cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError
     ):
-        return ModelDown(f"{name} closed the connection before it had answered: {said}")
+        return ModelDown(f"{name} closed the connection before it had answered: {text}")
     if isinstance(error, openai.APIConnectionError):
-        return ModelDown(f"{name} cannot be reached: {said or 'no connection'}; is the server running?")
+        return ModelDown(f"{name} cannot be reached: {text or 'no connection'}; is the server running?")
     if isinstance(error, openai.APIError):
         reported = error.body if error.body is not None else error.message
         return translate(
             None, {"error": reported}, {}, model=question.choice.model, address=where, secrets=secrets
         )
-    return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {said}")
+    return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {text}")

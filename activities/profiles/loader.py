@@ -45,8 +45,8 @@ def load_profile(name: str, *, path: str | Path | None = None, folder: Path | No
     built_in = _FOLDER / f"{name}.toml"
     if built_in.is_file():
         return _read(built_in)
-    known = ", ".join(profile_names(folder))
-    raise ProfileError(f"there is no profile named {name}; there are: {known}")
+    names = ", ".join(profile_names(folder))
+    raise ProfileError(f"there is no profile named {name}; there are: {names}")
 
 
 def profile_names(folder: Path | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""From notices on a work to whether it may be cited.
+"""Rules that say by the notices on a work whether it may be cited.
 
 MEDLINE's words for notices are read in `activities.sources.publication`; here are Crossref's and Retraction
 Watch's, what titles and comments say by themselves, and the one rule that weighs all notices together.

@@ -300,15 +300,15 @@ def turned_round(claim: str, quote: str) -> str:
     Each clause is compared with the clause of the quote that is nearest to it."""
     theirs = clauses(quote)
     for clause in clauses(claim):
-        near = nearest(clause, theirs, MIN_CLAUSE)
-        if near is None:
+        match = nearest(clause, theirs, MIN_CLAUSE)
+        if match is None:
             continue
-        share = len(clause.content & near.content) / len(near.content)
-        own = [token.shown for token in clause.tokens if token.stem not in near.stems and not token.light]
+        share = len(clause.content & match.content) / len(match.content)
+        own = [token.shown for token in clause.tokens if token.stem not in match.stems and not token.light]
         if not all(map(is_directed, own)):
             continue
-        denies = share >= MIN_OF_CLAUSE and _denials(clause.text) != _denials(near.text)
-        if denies or (share >= MIN_OF_DIRECTED and _points_away(clause.text, near.text)):
+        denies = share >= MIN_OF_CLAUSE and _denials(clause.text) != _denials(match.text)
+        if denies or (share >= MIN_OF_DIRECTED and _points_away(clause.text, match.text)):
             return "it says its quote's words, one of them turned round"
     return ""
 

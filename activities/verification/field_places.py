@@ -21,23 +21,23 @@ STEM_CHARS = 5
 
 
 def passages_of(works: Sequence[Evidence]) -> list[Passage]:
-    """Of each work its sentences, each with the one after it, the title, and the facts with their names."""
+    """The sentences of each work, each with the one after it, its title, and its facts with their names."""
     return [(work, text, stems(text)) for work in works for text in _passages(work)]
 
 
-def place_of(text: str, passages: Sequence[Passage], known: frozenset[str]) -> list[Passage] | None:
+def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str]) -> list[Passage] | None:
     """The passages that say a field, one for each part of it (a chain's links, a list's entries). None where
-    a part is said nowhere. `known`: stems that need no support, those of the candidate's own names."""
-    found: list[Passage] = []
+    a part is said nowhere. `name_stems`: those of the candidate's own names, which need no support."""
+    places: list[Passage] = []
     for part in _LINK.split(text):
-        words = stems(part) - known
+        words = stems(part) - name_stems
         if not words:
             continue
         place = next((passage for passage in passages if words <= passage[2]), None)
         if place is None:
             return None
-        found.append(place)
-    return found
+        places.append(place)
+    return places
 
 
 def _passages(work: Evidence) -> list[str]:

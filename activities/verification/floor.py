@@ -37,18 +37,18 @@ _RECOMMENDING = re.compile(r"\b(?:should|must|ought|recommend\w*|advis\w+|need(?
 def below_floor(text: str, quotes: Sequence[str]) -> Statement | None:
     """Why a sentence is never printed: it shares next to no word with its quotes, recommends what they do
     not, or speaks of all where they do not. None where a second reader may be asked."""
-    plain, said = normalise(text), " ".join(map(normalise, quotes))
-    own, theirs = ({term[:ROOT] for term in terms(one)} for one in (plain, said))
+    plain, quote_text = normalise(text), " ".join(map(normalise, quotes))
+    own, theirs = ({term[:ROOT] for term in terms(one)} for one in (plain, quote_text))
     least = MIN_SHARED if len(own) > SHORT else 1
-    if len(own & theirs) < least and not _numbers_shared(plain, said):
+    if len(own & theirs) < least and not _numbers_shared(plain, quote_text):
         return Statement.of("not_of_quotes")
-    if _RECOMMENDS.search(plain) and not _RECOMMENDING.search(said):
+    if _RECOMMENDS.search(plain) and not _RECOMMENDING.search(quote_text):
         return Statement.of("recommends")
-    if (match := _UNIVERSAL.search(plain)) and not _WHOLE.search(said):
+    if (match := _UNIVERSAL.search(plain)) and not _WHOLE.search(quote_text):
         return Statement.of("widens", words=match[0])
     return None
 
 
-def _numbers_shared(text: str, said: str) -> bool:
-    stated = {token.stem for token in tokens(said) if token.number}
+def _numbers_shared(text: str, quote_text: str) -> bool:
+    stated = {token.stem for token in tokens(quote_text) if token.number}
     return any(token.number and token.stem in stated for token in tokens(text))

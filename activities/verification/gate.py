@@ -230,15 +230,15 @@ def edited(text: str, named: Sequence[Claim], question: str) -> Decision:
     return Decision("ask", warnings=warnings_of(text, [*passages, *quotes]))
 
 
-def title(text: str, known: Sequence[str]) -> Decision:
+def title(text: str, passages: Sequence[str]) -> Decision:
     """A title: in words of the question and the outline, and nouns that any question may have."""
-    return _decided(_leading_problem(text, [*known, _common_nouns()]))
+    return _decided(_leading_problem(text, [*passages, _common_nouns()]))
 
 
-def transition(text: str, known: Sequence[str]) -> Decision:
+def transition(text: str, passages: Sequence[str]) -> Decision:
     """A sentence that leads into a section. A question in words of the question and the outline states
     nothing; about another sentence a second reader is asked."""
-    problem = _leading_problem(text, known)
+    problem = _leading_problem(text, passages)
     if problem is None and text.rstrip().endswith("?"):
         return STANDS
     if problem is None or problem.code == "adds_to_claims":
@@ -252,14 +252,14 @@ def _common_nouns() -> str:
     return " ".join(word for word in sorted(WEAK) if mostly_noun(word) and files(word)[0] in _TOPICS)
 
 
-def _leading_problem(text: str, known: Sequence[str]) -> Statement | None:
+def _leading_problem(text: str, passages: Sequence[str]) -> Statement | None:
     """Why a text may state a finding: a number, a name or a word that nothing known has."""
-    stated = {number.value for passage in known for number in numbers(passage)}
+    stated = {number.value for passage in passages for number in numbers(passage)}
     if number := next((n.shown for n in numbers(text) if n.value not in stated), ""):
         return Statement.of("number_missing", number=number)
-    if name := unknown_name(text, known):
+    if name := unknown_name(text, passages):
         return Statement.of("name_missing", name=name)
-    held = {term for passage in known for term in terms(passage)}
+    held = {term for passage in passages for term in terms(passage)}
     return None if set(terms(text)) <= held else Statement.of("adds_to_claims")
 
 
@@ -287,8 +287,8 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
     if name := unknown_name(plain, [whole(document)]):
         return refused("name_missing", name=name)
     words, own = terms(plain), set(terms(quote))
-    known = own | set(terms(f"{document.title}\n{document.text}"))
-    if any(word not in known for word in words):
+    vocabulary = own | set(terms(f"{document.title}\n{document.text}"))
+    if any(word not in vocabulary for word in words):
         return refused("not_in_work")
     if sum(word in own for word in words) < MIN_OF_SENTENCE * len(words):
         return refused("not_in_work")
@@ -341,9 +341,9 @@ def field(text: str, corpus: str) -> Decision:
 
 def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) -> Decision:
     """What is said of a candidate: each part in one passage of a work that is cited for it."""
-    known = stems(" ".join(names))
-    said = bool(text) and place_of(text, passages_of(works), known) is not None
-    return STANDS if said else refused("not_in_work")
+    name_stems = stems(" ".join(names))
+    in_works = bool(text) and place_of(text, passages_of(works), name_stems) is not None
+    return STANDS if in_works else refused("not_in_work")
 
 
 def reason(text: str, corpus: str) -> Decision:

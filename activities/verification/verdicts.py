@@ -32,10 +32,10 @@ def to_read(sentences: Iterable[C]) -> tuple[C, ...]:
 def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
     """What the second reader's verdicts make of a sentence. One without a verdict stays open; a verdict on a
     sentence that was not asked about changes nothing."""
-    said = {verdict.id: verdict for verdict in verdicts.verdicts}
+    by_id = {verdict.id: verdict for verdict in verdicts.verdicts}
 
     def change(one: C) -> C:
-        verdict = said.get(one.id)
+        verdict = by_id.get(one.id)
         if verdict is None or one.state != "ask":
             return one
         if verdict.problem is None:
@@ -91,28 +91,28 @@ def printed(draft: SectionDraft) -> SectionDraft:
     """
     gone: list[Refused] = []
 
-    def shown(claims: Sequence[DraftClaim], said: Counter[str]) -> tuple[DraftClaim, ...]:
+    def shown(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
         kept: list[DraftClaim] = []
         fell = False
         for one in claims:
             if fell and one.state == "stands" and leans(one.text):
-                said.subtract(s.quote for s in one.support)
+                counts.subtract(s.quote for s in one.support)
                 problem = Statement.of("leans_on_refused")
                 one = one.replace(state="refused", problem=problem)
             fell = one.state != "stands"
             if not fell:
                 kept.append(one)
                 continue
-            quotes = _in_its_place(one, said)
-            said.update(quote.text for quote in quotes)
+            quotes = _in_its_place(one, counts)
+            counts.update(quote.text for quote in quotes)
             kind: RefusedKind = "reservation" if one.kind == "reservation" else "claim"
             gone.append(refused(one, "wording" if quotes else kind))
             kept += quotes
         return tuple(kept)
 
     answer = shown(draft.answer, _quoted(draft.answer))
-    said = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
-    paragraphs = [shown(paragraph.claims, said) for paragraph in draft.paragraphs]
+    counts = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
+    paragraphs = [shown(paragraph.claims, counts) for paragraph in draft.paragraphs]
     first = draft.answer[0] if draft.answer else None
     if first is not None and first.state != "stands":
         own = tuple(one for one in answer if _is_of(one, first.id))
@@ -131,11 +131,11 @@ def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
     return Counter(s.quote for one in claims if one.state == "stands" for s in one.support)
 
 
-def _in_its_place(one: DraftClaim, said: Mapping[str, int]) -> list[DraftClaim]:
+def _in_its_place(one: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
     """The quotes that are printed in place of a sentence, under its id."""
     if one.state == "out":
         return []
-    quotes = [s for s in nearest_quotes(one) if said.get(s.quote, 0) < 1 and is_prose(s.quote)]
+    quotes = [s for s in nearest_quotes(one) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
     return [
         DraftClaim(id=one.id if not place else f"{one.id}.{place + 1}", text=quote.quote, support=(quote,))
         for place, quote in enumerate(quotes)
@@ -147,11 +147,11 @@ def _is_of(one: DraftClaim, name: str) -> bool:
 
 
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
-    """Of each work that a claim cites the quote that is nearest to its words, in the order cited."""
+    """The quote of each work that a claim cites which is nearest to its words, in the order cited."""
     best: dict[str, Support] = {}
     for one in claim.support:
-        known = best.get(one.evidence_id)
-        if known is None or _nearness(claim.text, one.quote) > _nearness(claim.text, known.quote):
+        previous = best.get(one.evidence_id)
+        if previous is None or _nearness(claim.text, one.quote) > _nearness(claim.text, previous.quote):
             best[one.evidence_id] = one
     return tuple(best.values())
 

@@ -90,28 +90,28 @@ MIN_SHARED = 2
 def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> tuple[Statement, ...]:
     """What a wording may have changed of its quotes, each thing once. `works`: title and text
     of the works that it cites, where the reader should be told of a name that they lack."""
-    plain, said = normalise(text), [normalise(quote) for quote in quotes]
+    plain, quote_texts = normalise(text), [normalise(quote) for quote in quotes]
     own, theirs = (
         clauses(plain),
-        [clause for place, quote in enumerate(said) for clause in clauses(quote, place)],
+        [clause for place, quote in enumerate(quote_texts) for clause in clauses(quote, place)],
     )
     every = frozenset().union(*(clause.stems for clause in theirs)) if theirs else frozenset()
     whole = frozenset().union(*(clause.stems for clause in own)) if own else frozenset()
-    warnings = [*_of_numbers(plain, said, own, theirs), *_of_degree(own, every)]
-    warnings += _mixed(own, said, [normalise(work) for work in works])
-    if works and (name := unfamiliar_name(plain, [*works, *said])):
+    warnings = [*_of_numbers(plain, quote_texts, own, theirs), *_of_degree(own, every)]
+    warnings += _mixed(own, quote_texts, [normalise(work) for work in works])
+    if works and (name := unfamiliar_name(plain, [*works, *quote_texts])):
         warnings.append(_warning("name_not_in_works", name=name))
     for clause in own:
-        near = nearest(clause, theirs, MIN_SHARED)
-        if near is None:
+        match = nearest(clause, theirs, MIN_SHARED)
+        if match is None:
             continue
         warnings += [
-            *_of_hedges(whole, near),
-            *_of_cause(clause, near, every),
-            *_of_denial(plain, near, said),
-            *_of_opposites(clause, near, whole, every),
-            *_of_comparison(clause, near),
-            *_of_groups(clause, near, whole, every),
+            *_of_hedges(whole, match),
+            *_of_cause(clause, match, every),
+            *_of_denial(plain, match, quote_texts),
+            *_of_opposites(clause, match, whole, every),
+            *_of_comparison(clause, match),
+            *_of_groups(clause, match, whole, every),
         ]
     return tuple({(one.code, *one.values.values()): one for one in warnings}.values())
 
@@ -146,32 +146,32 @@ def _is_month(word: str, clause: Clause) -> bool:
     return word == "May" and clause.tokens[0].shown != word
 
 
-def _of_hedges(whole: frozenset[str], near: Clause) -> Iterator[Statement]:
-    word = _shown(near, _HEDGES)
-    if word and not whole & _HEDGES and not _is_month(word, near):
+def _of_hedges(whole: frozenset[str], match: Clause) -> Iterator[Statement]:
+    word = _shown(match, _HEDGES)
+    if word and not whole & _HEDGES and not _is_month(word, match):
         yield _warning("hedge_lost", word=word)
 
 
-def _of_cause(clause: Clause, near: Clause, every: frozenset[str]) -> Iterator[Statement]:
+def _of_cause(clause: Clause, match: Clause, every: frozenset[str]) -> Iterator[Statement]:
     """A cause that no quote names, or an effect where the quote has an association."""
     word = "" if every & _CAUSES else _shown(clause, _CAUSES)
-    if not word and near.stems & _ASSOCIATIONS and not clause.stems & _ASSOCIATIONS:
-        word = _shown(clause, (_CAUSES | _EFFECTS) - near.stems)
+    if not word and match.stems & _ASSOCIATIONS and not clause.stems & _ASSOCIATIONS:
+        word = _shown(clause, (_CAUSES | _EFFECTS) - match.stems)
     if word:
         yield _warning("cause", word=word)
 
 
-def _of_denial(text: str, near: Clause, quotes: Sequence[str]) -> Iterator[Statement]:
+def _of_denial(text: str, match: Clause, quotes: Sequence[str]) -> Iterator[Statement]:
     """A sentence that denies nothing rests on a clause that does, or one that denies on quotes that do
     not."""
     own = NEGATIONS.search(NO_DENIAL.sub(" ", text)) is not None
     nowhere = not any(NEGATIONS.search(quote) for quote in quotes)
-    if (own and nowhere) or (not own and NEGATIONS.search(NO_DENIAL.sub(" ", near.text))):
+    if (own and nowhere) or (not own and NEGATIONS.search(NO_DENIAL.sub(" ", match.text))):
         yield _warning("denial")
 
 
 def _of_opposites(
-    clause: Clause, near: Clause, whole: frozenset[str], every: frozenset[str]
+    clause: Clause, match: Clause, whole: frozenset[str], every: frozenset[str]
 ) -> Iterator[Statement]:
     """A word of the sentence alone whose opposite only the quote has."""
     for token in clause.tokens:
@@ -182,7 +182,7 @@ def _of_opposites(
             opposites |= _BARRED
         elif token.stem in _BARRED:
             opposites |= _PERMITTED
-        if other := _shown(near, opposites - whole):
+        if other := _shown(match, opposites - whole):
             yield _warning("opposite", word=token.shown, other=other)
             return
 
@@ -197,10 +197,10 @@ def _of_degree(own: Sequence[Clause], every: frozenset[str]) -> Iterator[Stateme
             return
 
 
-def _of_comparison(clause: Clause, near: Clause) -> Iterator[Statement]:
+def _of_comparison(clause: Clause, match: Clause) -> Iterator[Statement]:
     """Words of one side of a comparison stand on the other side in the quote."""
-    (left, right), (left_said, right_said) = _sides(clause), _sides(near)
-    only_left, only_right = left_said - right_said, right_said - left_said
+    (left, right), (quote_left, quote_right) = _sides(clause), _sides(match)
+    only_left, only_right = quote_left - quote_right, quote_right - quote_left
     if (left - right) & only_right and (right - left) & only_left:
         yield _warning("comparison")
 
@@ -215,10 +215,10 @@ def _sides(clause: Clause) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _of_groups(
-    clause: Clause, near: Clause, whole: frozenset[str], every: frozenset[str]
+    clause: Clause, match: Clause, whole: frozenset[str], every: frozenset[str]
 ) -> Iterator[Statement]:
     """The group of the quote is missing in the sentence, or the sentence names another one."""
-    for shown, group in _groups(near):
+    for shown, group in _groups(match):
         if not group & whole:
             yield _warning("group_lost", group=shown)
             break
@@ -279,9 +279,9 @@ def _of_numbers(
     """A number that no quote has, or that follows from the quotes and stands beside words that they lack; one
     that has another bound."""
     if missing := missing_number(text, quotes, (), 0):
-        known = {token.stem for clause in theirs for token in clause.tokens} | _ARITHMETIC
+        stems = {token.stem for clause in theirs for token in clause.tokens} | _ARITHMETIC
         beyond = [
-            one.shown for c in own for one in c.tokens if not (one.light or one.number or one.stem in known)
+            one.shown for c in own for one in c.tokens if not (one.light or one.number or one.stem in stems)
         ]
         if not computed_from(text, quotes):
             yield _warning("number_not_quoted", number=missing)

@@ -153,8 +153,8 @@ def _lacking(
         if _is_initials(name, (*initials, *own)) or _has_root(name, held):
             continue
         general = all(map(_is_general, _LETTERS_OR_DIGITS.findall(name)))
-        given = stems <= asked
-        yield name, general or given or not _is_name(name) or _is_completed(name, text, held)
+        in_question = stems <= asked
+        yield name, general or in_question or not _is_name(name) or _is_completed(name, text, held)
     for entity in linked:
         words = set(terms(entity.surface))
         if set(map(_respelled, words)) <= held or entity.id in concepts:
@@ -257,16 +257,16 @@ def _spells_short(surface: str, works: Sequence[str]) -> bool:
 def names_in(text: str) -> list[str]:
     """Words that are names by their look: digits or capitals within, a capital inside a sentence. The first
     word of a sentence has a capital anyhow."""
-    found: list[str] = []
+    names: list[str] = []
     begins = True
     for raw in text.split():
         word = raw.strip(".,;:()[]\"'%*_")
         if word and any(c.isalpha() for c in word):
             capital = word[0].isupper() and not begins and not is_function(word)
             if capital or (looks_special(word) and not word.islower()) or _has_digit_and_letter(word):
-                found.append(word.removesuffix("'s"))
+                names.append(word.removesuffix("'s"))
         begins = raw.endswith((".", "!", "?", ":"))
-    return found
+    return names
 
 
 def _is_name(word: str) -> bool:
@@ -309,14 +309,14 @@ def follows(text: str, quote: str) -> bool:
     words are words of the quote in the same order, most of the quote is there, and no word that changes a
     statement was left out or put in. Statistics in brackets may be left out whole."""
     own, plain = tuple(_words(normalise(text))), normalise(quote)
-    return any(_follows(own, tuple(_words(said)), MIN_OF_QUOTE) for said in {plain, _BRACKET.sub("", plain)})
+    return any(_follows(own, tuple(_words(form)), MIN_OF_QUOTE) for form in {plain, _BRACKET.sub("", plain)})
 
 
 def joins(text: str, passages: Sequence[str]) -> bool:
     """Whether every clause of a sentence follows a stretch of one of the passages, so that the sentence only
     joins what they say."""
     plain = [normalise(passage) for passage in passages]
-    rows = [tuple(_words(said)) for said in dict.fromkeys([*plain, *(_BRACKET.sub("", p) for p in plain)])]
+    rows = [tuple(_words(form)) for form in dict.fromkeys([*plain, *(_BRACKET.sub("", p) for p in plain)])]
     parts = [part for part in _CLAUSE.split(normalise(text)) if part.strip()]
     # place -> passages that the clause which ends there may follow, over all ways to divide the sentence
     ends: list[set[int]] = [set() for _ in range(len(parts) + 1)]
@@ -346,25 +346,25 @@ def _length(clause: str) -> int:
     return sum(word not in _LIGHT for word in _words(clause))
 
 
-def _follows(own: tuple[str, ...], said: tuple[str, ...], least: float = 0.0) -> bool:
+def _follows(own: tuple[str, ...], theirs: tuple[str, ...], least: float = 0.0) -> bool:
     matched_own: set[int] = set()
-    matched_said: set[int] = set()
-    for block in LCSseq.opcodes(own, said):
+    matched_theirs: set[int] = set()
+    for block in LCSseq.opcodes(own, theirs):
         if block.tag == "equal":
             matched_own.update(range(block.src_start, block.src_end))
-            matched_said.update(range(block.dest_start, block.dest_end))
+            matched_theirs.update(range(block.dest_start, block.dest_end))
     content = [n for n, word in enumerate(own) if word not in _LIGHT]
-    if not content or not matched_said:
+    if not content or not matched_theirs:
         return False
     if any(n not in matched_own for n in content):
         return False  # a word of its own, one that was moved, or one that changes the statement
-    first, last = min(matched_said), max(matched_said)
-    stretch = [n for n in range(first, last + 1) if said[n] not in _LIGHT]
-    held = [n for n in stretch if n in matched_said]
-    whole = [n for n, word in enumerate(said) if word not in _LIGHT]
+    first, last = min(matched_theirs), max(matched_theirs)
+    stretch = [n for n in range(first, last + 1) if theirs[n] not in _LIGHT]
+    held = [n for n in stretch if n in matched_theirs]
+    whole = [n for n, word in enumerate(theirs) if word not in _LIGHT]
     if len(held) < MIN_DENSITY * len(stretch) or len(held) < least * len(whole):
         return False
-    dropped = {said[n] for n in range(len(said)) if n not in matched_said}
+    dropped = {theirs[n] for n in range(len(theirs)) if n not in matched_theirs}
     return not dropped & _WEIGHTY
 
 
