@@ -102,6 +102,7 @@ class RunParts:
         section = self._single_section()
         if use_model and section.id not in self.state.drafts:
             await self.full_texts.read(self.writing.citable())
+            await self.writing.appraise_first(use_model)
         await run_all((self._draft(section, stop, use_model), *self.writing.table_steps(use_model)))
         await self.writing.finish([section.id], use_model)
         await self.analysis.analyse(use_model)

@@ -93,6 +93,9 @@ class Appraisal(Frozen):
     effects: tuple[StudyEffect, ...] = ()
     proposed: tuple[Proposed, ...] = ()
     refused: tuple[Refused, ...] = ()
+    concluded: tuple[str, ...] = ()
+    """What follows of them, a line for each outcome, for those who write the answer. A report makes its
+    conclusions anew of what stands then."""
 
 
 class AppraiseInput(StepContext):
@@ -100,6 +103,7 @@ class AppraiseInput(StepContext):
 
     evidence: tuple[EvidenceRef, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
+    """Of these works, without their quotes."""
 
 
 class WorkFacts(Frozen):

@@ -162,6 +162,8 @@ class WriteInput(StepContext):
     hypotheses: tuple[MechanismHypothesis, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
     """Of the items of `evidence` that were judged."""
+    concluded: tuple[str, ...] = ()
+    """See `Appraisal.concluded`: what stands above the answer."""
     failed: tuple[DraftClaim, ...] = ()
     """Sentences that were refused: they are to be written once more, under their ids, and nothing else. The
     answer has them in one paragraph; those that the writer leaves out are `out`."""
@@ -213,6 +215,8 @@ class EditInput(StepContext):
     answers: dict[str, tuple[Claim, ...]] = Field(default_factory=dict)
     """Section id -> the sentences of its answer, in order."""
     judgements: tuple[WorkJudgement, ...] = ()
+    concluded: tuple[str, ...] = ()
+    """See `Appraisal.concluded`: what stands above the answer."""
     asks_mechanism: bool = False
     """Whether the profile asks for the mechanism of the disease."""
 

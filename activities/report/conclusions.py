@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from activities.analysis.conclusions import conclude
 from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect, WorkFacts
 from activities.contracts.evidence import Evidence, EvidenceType
+from activities.contracts.judge import WorkJudgement
 from activities.report.claims import Checks
 from activities.report.schema import JudgedWork
 from activities.report.works import design_type
@@ -23,7 +24,7 @@ def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Chec
         return ()
     by_id = {work.evidence_id: work for work in judged}
     facts = {
-        name: _facts(checks.documents[name], by_id.get(name)) for name in {one.evidence_id for one in kept}
+        name: facts_of(checks.documents[name], by_id.get(name)) for name in {one.evidence_id for one in kept}
     }
     sound = Appraisal(effects=tuple(kept), proposed=appraisal.proposed)
     return conclude(sound, facts)
@@ -34,7 +35,8 @@ def _checked(effect: StudyEffect, checks: Checks) -> StudyEffect | None:
     return effect if own and len(checks.supports(own).support) == len(effect.support) else None
 
 
-def _facts(item: Evidence, judged: JudgedWork | None) -> WorkFacts:
+def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
+    """What is known of a work beside its effects."""
     kind = design_type(item, judged)
     return WorkFacts(
         design=kind,

@@ -16,6 +16,7 @@ from activities.contracts.evidence import (
     SearchRecord,
     Support,
 )
+from activities.contracts.judge import WorkJudgement
 from activities.contracts.profile import OWN_DOCUMENTS, Words
 from activities.contracts.publish import PublishInput
 from activities.report.formats.text import clean
@@ -134,7 +135,7 @@ def grade_of(kind: EvidenceType) -> Grade:
     return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
 
 
-def design_type(item: Evidence, judged: JudgedWork | None) -> EvidenceType:
+def design_type(item: Evidence, judged: WorkJudgement | None) -> EvidenceType:
     """The kind of study by its record, else as its own text or a checked judgement names it."""
     if item.evidence_type not in UNSPECIFIC:
         return item.evidence_type

@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar, get_args
 from pydantic import BeforeValidator, ValidationError
 
 from activities.analysis.cells import as_float
-from activities.analysis.conclusions import of_shares, opposite
+from activities.analysis.conclusions import conclude, of_shares, opposite
 from activities.analysis.groups import are_exchanged
 from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
 from activities.analysis.stated import (
@@ -36,6 +36,8 @@ from activities.contracts.appraisal import (
 from activities.contracts.effects import Arms, Effect
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Refused
+from activities.report.conclusions import facts_of
+from activities.report.formats.conclusion_words import line as in_one_line
 from activities.roles.prompt import clip
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -184,7 +186,10 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             )
         )
     proposed = tuple(filter(None, map(_proposed, answer.conclusions)))
-    return Accepted(Appraisal(effects=tuple(effects), proposed=proposed, refused=tuple(refused)))
+    made = Appraisal(effects=tuple(effects), proposed=proposed, refused=tuple(refused))
+    judged = {one.evidence_id: one for one in step.judgements}
+    works = {work.evidence_id: facts_of(work, judged.get(work.evidence_id)) for work in prompt.shown.values()}
+    return Accepted(made.replace(concluded=tuple(map(in_one_line, conclude(made, works)))))
 
 
 def _code(text: str) -> str:

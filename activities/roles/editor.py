@@ -16,7 +16,7 @@ from activities.contracts.judge import Refused
 from activities.contracts.write import Edited, EditedSentence, EditInput
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
 from activities.plural import plural
-from activities.roles.prompt import compose, fenced
+from activities.roles.prompt import compose, concluded, fenced
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     ClaimLabels,
@@ -91,7 +91,8 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     several = len(step.claims) > 1
     answered = "write the answer too" if several else "leave answer and summary empty"
     task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
-    frame = compose("editor", step, room=room, task=task)
+    told = concluded(step.concluded) if several else ""
+    frame = compose("editor", step, room=room, given=[told], task=task)
     left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 160
     rows: list[str] = []
     shown: dict[str, str] = {}
@@ -108,7 +109,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
         before = section
         rows.append(row)
         shown[label] = claim.id
-    given = ["Claims:\n" + fenced("claims", "\n".join(rows))]
+    given = [told, "Claims:\n" + fenced("claims", "\n".join(rows))]
     prompt = compose("editor", step, room=room, given=given, task=task)
     unread = len(claims) + len(answers) - len(shown)
     notes = (f"{plural(unread, 'claim')} at the end were not edited, so that the prompt would fit",)

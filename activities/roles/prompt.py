@@ -166,6 +166,11 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
     return f"{name}:\n{fenced('list', lines)}"
 
 
+def concluded(lines: Sequence[str]) -> str:
+    """What code computed of the effects of the works, for who writes the answer; empty without any."""
+    return listed("Concluded from the effects of all works", lines, each=400)
+
+
 def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
     """The searches already made, the latest ones."""
     return listed(

@@ -20,7 +20,7 @@ from activities.extractive import passages
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
-from activities.roles.prompt import fenced, listed
+from activities.roles.prompt import concluded, fenced, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
@@ -90,6 +90,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         room=room,
         given=[
             f"Section: {line(step.title, 160)}" if step.title else "",
+            concluded(step.concluded),
             listed("Hypotheses so far", [one.line for one in step.hypotheses], limit=6),
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),

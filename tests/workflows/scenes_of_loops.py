@@ -67,7 +67,8 @@ async def analysed(stage: Stage) -> None:
 
 
 async def many_works(stage: Stage) -> None:
-    """More works than one call of the judge reads; they compare, so their effects are read."""
+    """More works than one call of the judge reads; they compare, so their effects are read, and what follows
+    is told to the writer. `iterative-many-works` is of a version that read them beside the writing."""
 
     def judge(step: JudgeInput) -> JudgeBatch:
         batch = stage.fakes.judged(step, enough=True)
@@ -80,7 +81,7 @@ async def many_works(stage: Stage) -> None:
     ]
     run = await stage.start(a_request())
     await run.outcome()
-    await keep("iterative-many-works", run)
+    await keep("iterative-effects-first", run)
 
 
 async def without_a_model(stage: Stage) -> None:

@@ -1,8 +1,6 @@
 """The statistics of a run: cells of the extractor are pooled; a program of a model computes the rest."""
 
-import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
 
@@ -12,10 +10,13 @@ from activities.contracts.effects import Analysis, Effect
 from activities.contracts.evidence import Evidence, ModelChoice, Support
 from activities.contracts.judge import Cell, JudgeBatch, JudgeInput, Table, TableRow
 from activities.contracts.plan import TeamLedger
+from activities.contracts.step import Role
+from activities.contracts.stop_reasons import StopReason
 from activities.contracts.write import Extracted, ExtractInput
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import MODEL
+from workflows.steps.model import ModelSteps
 
 QUOTE = "In trial {n} the odds ratio of {outcome} with the drug was {estimate} (95% CI {low} to {high})."
 Numbers = tuple[str, str, str]
@@ -28,6 +29,21 @@ m = float(np.sum(w * np.array([y for y, _ in z])) / np.sum(w))
 s = float(1 / np.sqrt(np.sum(w)))
 result = {"estimate": np.exp(m), "low": np.exp(m - 1.96 * s), "high": np.exp(m + 1.96 * s), "null": 1}
 """
+
+
+FOLLOWS = ("Mortality may be lower with metformin.",)
+
+
+def comparing(stage: Stage, answers: int = 3, *, compares: bool = True) -> None:
+    """The judge says of every work how far it answers, and whether it compares."""
+
+    def judge(step: JudgeInput) -> JudgeBatch:
+        batch = stage.fakes.judged(step, enough=True)
+        update = {"compares": compares, "answers": answers}
+        judged = (one.model_copy(update=update) for one in batch.judgements)
+        return batch.model_copy(update={"judgements": tuple(judged)})
+
+    stage.script.answers["judge"] = judge
 
 
 def trials(stage: Stage, outcome_of: Callable[[int], str], column: str = "dose") -> None:
@@ -220,40 +236,44 @@ async def test_a_team_without_an_analysis_has_no_analyst(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("comparator", "answers", "asked"), [("placebo", 3, 1), ("", 3, 0), ("placebo", 1, 1), ("placebo", 0, 0)]
 )
-async def test_effects_are_read_beside_the_writing_where_works_compare_though_none_may_answer(
+async def test_effects_are_read_before_the_writing_where_works_compare_though_none_may_answer(
     stage: Stage, comparator: str, answers: int, asked: int
 ) -> None:
-    def judge(step: JudgeInput) -> JudgeBatch:
-        batch = stage.fakes.judged(step, enough=True)
-        update = {"compares": bool(comparator), "answers": answers}
-        judged = (one.model_copy(update=update) for one in batch.judgements)
-        return batch.model_copy(update={"judgements": tuple(judged)})
-
     def appraise(step: AppraiseInput) -> Appraisal:
         (first, *_) = step.evidence
         quote = Support(evidence_id=first.evidence_id, quote=stage.fakes.documents[first.blob].text)
         named = {"outcome": "mortality", "group": "metformin", "comparator": "placebo"}
         effect = StudyEffect(evidence_id=first.evidence_id, direction="lower", support=(quote,), **named)
-        return Appraisal(effects=(effect,))
+        return Appraisal(effects=(effect,), concluded=FOLLOWS)
 
-    stage.script.answers["judge"], stage.script.answers["appraiser"] = judge, appraise
+    comparing(stage, answers, compares=bool(comparator))
+    stage.script.answers["appraiser"] = appraise
     _, report, _ = await stage.play(a_request())
     assert len(stage.fakes.of("appraiser")) == asked
     assert [one.outcome for one in report.conclusions] == ["mortality"] * asked
+    for call in stage.fakes.of("writer"):
+        assert call.step.concluded == (FOLLOWS if asked else ())  # type: ignore[attr-defined]
 
 
-async def test_effects_are_read_while_a_long_report_is_edited(stage: Stage) -> None:
-    def judge(step: JudgeInput) -> JudgeBatch:
-        batch = stage.fakes.judged(step, enough=True)
-        judged = (one.model_copy(update={"compares": True, "answers": 3}) for one in batch.judgements)
-        return batch.model_copy(update={"judgements": tuple(judged)})
-
-    both = asyncio.Barrier(2)
-
-    async def meets(_: Any) -> None:
-        await asyncio.wait_for(both.wait(), 20)
-
-    stage.script.answers["judge"] = judge
-    stage.script.holds["appraiser"] = stage.script.holds["editor"] = meets
+async def test_the_editor_of_a_long_report_is_told_what_follows_of_the_effects(stage: Stage) -> None:
+    comparing(stage)
+    stage.script.answers["appraiser"] = lambda _: Appraisal(concluded=FOLLOWS)
     await stage.play(a_request("deep"))
-    assert [call.paid for role in ("appraiser", "editor") for call in stage.fakes.of(role)] == [True] * 2
+    (editor,) = stage.fakes.of("editor")
+    assert editor.step.concluded == FOLLOWS  # type: ignore[attr-defined]
+
+
+async def test_effects_are_read_beside_the_writing_where_the_budget_holds_no_more_than_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comparing(stage)
+    stage.script.answers["appraiser"] = lambda _: Appraisal(concluded=FOLLOWS)
+    allows = ModelSteps.refusal
+
+    def refusal(self: ModelSteps, role: Role, writing: bool = False) -> StopReason | None:
+        return "token_budget_exceeded" if role == "appraiser" else allows(self, role, writing)
+
+    monkeypatch.setattr(ModelSteps, "refusal", refusal)
+    await stage.play(a_request())
+    assert len(stage.fakes.of("appraiser")) == 1
+    assert [call.step.concluded for call in stage.fakes.of("writer")] == [()]  # type: ignore[attr-defined]

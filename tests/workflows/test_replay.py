@@ -48,6 +48,7 @@ CONTAINS: dict[str, set[str]] = {
     "iterative-analysed": {"analyse_effects", "extract_table", "run_program", "verify_sentences"},
     "iterative-cancelled": {"cancel_requested", "canceled"},
     "iterative-continuing": {"continues_as_new", "store_events"},
+    "iterative-effects-first": {"appraise_effects", "judge_evidence", "patched"},
     "iterative-every-source": {"search_chembl", "search_library", "check_pubmed"},
     "iterative-many-works": {"appraise_effects", "judge_evidence"},
     "iterative-model-down": {"timer", "activity_failed"},

@@ -139,6 +139,7 @@ class SectionResearch:
         if self.run.state.edited is None:
             await self.drafting.boundary(use_model)
         writing, names = self.run.writing, [section.id for section in self.run.context.outline]
+        await writing.appraise_first(use_model)
         await run_all((writing.finish(names, use_model), *writing.table_steps(use_model)))
         await self.run.analysis.analyse(use_model)
         sections = tuple(self.run.state.drafts[name] for name in names)

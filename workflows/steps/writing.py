@@ -56,6 +56,8 @@ MAX_TABLE_ITEMS = 24
 """Works of the reader's table at most, those that answer best."""
 WORKS_A_TABLE_CALL = 6
 """Works whose columns one call fills."""
+APPRAISED_FIRST = "effects-before-the-answer"
+"""The patch of runs that read effects before the last step that writes the answer."""
 JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
 REWORD_ROOM = 60 * 1024
@@ -110,6 +112,7 @@ class WritingSteps:
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.hypotheses),
             judgements=judgements_of(evidence, state.judgements),
+            concluded=self._concluded(),
             report_to=self.context.run_id,
         )
         return await self.write(step, use_model)
@@ -241,8 +244,20 @@ class WritingSteps:
         works = self._works_to_appraise() if use_model else ()
         return (
             *((self.extract(use_model),) if wanted else ()),
-            *((self.appraise(works),) if works else ()),
+            *((self._appraise(works),) if works else ()),
         )
+
+    async def appraise_first(self, use_model: bool) -> None:
+        """Read the effects of works that compare before the last step that writes the answer, so that it is
+        told what follows of them. Where the budget leaves no more than writing needs, and in runs that began
+        on an earlier version, they are read beside that step."""
+        works = self._works_to_appraise() if use_model else ()
+        if works and not self.models.refusal("appraiser") and workflow.patched(APPRAISED_FIRST):
+            await self._appraise(works)
+
+    def _concluded(self) -> tuple[str, ...]:
+        appraisal = self.context.state.appraisal
+        return appraisal.concluded if appraisal is not None else ()
 
     def _works_to_appraise(self) -> Sequence[EvidenceRef]:
         """The works that answer, where one of them compares something and none was read for effects yet.
@@ -260,12 +275,17 @@ class WritingSteps:
         compare = any(one.compares or one.comparator or one.direction != "not_asked" for one in answers)
         return works if compare and self.models.is_paid("appraiser") else ()
 
-    async def appraise(self, works: Sequence[EvidenceRef]) -> None:
+    async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
         """Read the effects of works on the outcomes of the question."""
         state = self.context.state
         message = f"reading the effects of {plural(len(works), 'work')}"
         self.events.emit(Items(type="extracting", items=len(works)), message)
-        step = AppraiseInput(**self.context.step_inputs(), evidence=shown(works, MAX_APPRAISED))
+        judged = (state.judgements[ref.evidence_id].replace(support=()) for ref in works)
+        step = AppraiseInput(
+            **self.context.step_inputs(),
+            evidence=shown(works, MAX_APPRAISED),
+            judgements=within(judged, JUDGEMENTS_ROOM),
+        )
         state.appraisal = await self.models.execute(APPRAISE, step)
         state.refused += state.appraisal.refused
 
@@ -329,6 +349,7 @@ class WritingSteps:
             claims=claims,
             answers={name: answer for name, (answer, _) in stated.items() if name in claims},
             judgements=within(self._judgements_without_quotes(), JUDGEMENTS_ROOM),
+            concluded=self._concluded(),
             asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
         if size(step) > ROOM:
