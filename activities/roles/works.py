@@ -22,12 +22,12 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
 from activities.roles.role import Prompt
 from activities.text.normal_form import normalise
-from activities.text.sentences import OF_THE_USER, Sentence, quotable, readable, sentences
+from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, Sentence, quotable, readable, sentences
 from activities.text.tokens import terms
 
 MAX_TITLE_CHARS = 240
 MAX_AUTHORS = 4
-MAX_SENTENCE_CHARS = 600
+MAX_SENTENCE_CHARS = 900
 """Of what is shown of a sentence; what it is quoted by stays whole."""
 MIN_GAP_CHARS = 12
 """Of text between two sentences that is shown without a label: a heading, a short remark."""
@@ -203,7 +203,8 @@ class _Layout:
             if sentence is None:
                 heading = _heading(text) or heading
             if sentence is None and place in kept and place:
-                sentence = _short(text, self.parts[place - 1][1], self.document)
+                before = self.parts[place - 1][1]
+                sentence = _short(text, before, self.document) or _long(text, before)
             if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
                 continue
             if sentence is None and terms(shown) == title:
@@ -305,6 +306,13 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
     quote = f"{before.quote}{text.rstrip()}"
     fits = quote in document.text and quotable(normalise(quote))
     return replace(before, quote=quote, text=readable(quote)) if fits else None
+
+
+def _long(text: str, before: Sentence | None) -> Sentence | None:
+    """A sentence longer than those that are split off a text: results of several outcomes in one."""
+    quote = text.strip()
+    is_prose = MAX_SENTENCE < len(quote) <= MAX_SENTENCE_CHARS and quote.endswith(".") and "\n" not in quote
+    return replace(before, quote=quote, text=readable(quote)) if before and is_prose else None
 
 
 def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudgement]) -> list[Evidence]:
