@@ -44,12 +44,13 @@ def answer_parts(
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
     lead = "" if report.written_by == "extractive" else "Answer: "
-    parts.append(Text(f"{lead}{plain(answer.bottom_line)}", style="bold"))
+    first, *more = (*answer.conclusions, answer.bottom_line)
+    parts.append(Text(f"{lead}{plain(first)}", style="bold"))
+    parts += [Text(plain(line)) for line in more]
     if not report.answer:
         parts += _listed([with_references(claim) for claim in claims_of(report)][:FIRST_CLAIMS], bulleted)
     if answer.near:
         parts.append(Text(f"Nearest: {plain(answer.near[0])}"))
-    parts += [Text(plain(f"Concluded: {line}")) for line in answer.conclusions]
     parts += [Text(plain(line)) for line in (answer.balance, sureness(report)) if line]
     if answer.reservations:
         parts += [Text("But:", style="bold"), *_listed(answer.reservations, bulleted)]

@@ -4,7 +4,7 @@
 way and decides nothing else. All text is plain: a format escapes it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal, TypeAlias
 
@@ -99,10 +99,13 @@ class Heading:
     new_page: bool = False
 
 
+TextKind = Literal["plain", "answer", "question", "notice", "note", "quote"]
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     parts: Parts
-    kind: Literal["plain", "answer", "question", "notice", "note", "quote"] = "plain"
+    kind: TextKind = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +236,16 @@ def bullets(texts: Iterable[str]) -> Iterator[Bullets]:
 
 
 def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
-    """A table of plain text."""
-    return Table(head, tuple(tuple(Cell((Run(text),)) for text in row) for row in rows), caption)
+    """A table of plain text, without the columns that are empty in every row."""
+    return Table(*filled(head, [tuple(Cell((Run(text),)) for text in row) for row in rows]), caption)
+
+
+def filled(
+    head: Sequence[str], rows: Sequence[tuple[Cell, ...]]
+) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Head and rows of a table without the columns that are empty in every row."""
+    used = [place for place in range(len(head)) if not rows or any(row[place].text for row in rows)]
+    return tuple(head[place] for place in used), tuple(tuple(row[place] for place in used) for row in rows)
 
 
 def quotes_in(value: object) -> Iterator[Quote]:

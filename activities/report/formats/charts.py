@@ -7,15 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from activities.contracts.effects import MEASURE_NAMES, Interval, Measure
 from activities.report.format_table import CHARTS
-from activities.report.formats import comparison, figures
+from activities.report.formats import figures
 from activities.report.formats.blocks import Figure, Table, table
 from activities.report.formats.figures import Bar, Panel
+from activities.report.formats.references import label_of
+from activities.report.formats.statistics import stated_interval
 from activities.report.formats.text import clean
 from activities.report.schema import Report, ReportSection
 
 MIN_PLOTTED = 5
 """Works from which a chart is clearer than the list."""
+MIN_DRAWN = 2
+"""Effects of one measure from which a plot is clearer than their numbers."""
 _BARS = 12
 """Bars over years at most: more cannot be distinguished on a telephone."""
 _SPANS = (1, 2, 5, 10, 20, 50, 100)
@@ -57,9 +62,9 @@ class Chart:
         return figures.drawing(self.macro, self.title, self.words, self.content)
 
     def figure(self, *, drawn: bool) -> Figure:
-        """For the report, which has a table of effects beside it."""
+        """For the report, which has the numbers of effects beside it."""
         table = None if self.macro == "effects" else self.table
-        return Figure(self.title, self.svg() if drawn else "", table, f"{self.title}: {self.words}")
+        return Figure(self.title, self.svg() if drawn else "", table)
 
 
 def _rows(content: Iterable[Bar | Panel]) -> Iterator[tuple[str, ...]]:
@@ -130,8 +135,29 @@ def _directions(report: Report) -> Chart | None:
 
 
 def _effects(report: Report) -> Chart | None:
-    """By outcome and measure, those that were not pooled."""
-    return _intervals("Effects by outcome", comparison.panels(report))
+    """By outcome and measure: the effects of each conclusion with what was pooled of them, and those that the
+    statistics list."""
+    labels = {reference.evidence_id: label_of(reference) for reference in report.references}
+    rows: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
+    pooled: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
+    for one in report.conclusions:
+        outcome = clean(one.outcome)
+        for work in one.works:
+            if work.effect and work.result and work.evidence_id in labels:
+                key = (outcome, work.effect.measure)
+                rows.setdefault(key, []).append((labels[work.evidence_id], work.result))
+        if one.pooled is not None:
+            pooled[outcome, one.pooled.measure] = [("Random effects", one.pooled.result)]
+    for effect in (one.effect for one in report.analysis.not_pooled) if report.analysis else ():
+        if (result := stated_interval(effect)) and effect.evidence_id in labels:
+            key = (clean(effect.outcome), effect.measure)
+            rows.setdefault(key, []).append((labels[effect.evidence_id], result))
+    panels = (
+        figures.panel(f"{key[0]}: {MEASURE_NAMES[key[1]]}", key[1], found, summaries=pooled.get(key, ()))
+        for key, found in rows.items()
+        if len(found) >= MIN_DRAWN
+    )
+    return _intervals("Effects by outcome", filter(None, panels))
 
 
 def _pooled(report: Report) -> Chart | None:

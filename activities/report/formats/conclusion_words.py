@@ -1,10 +1,11 @@
-"""The conclusions of a report as blocks: what follows by outcome, how sure, and from which effects.
+"""The conclusions of a report: what follows by outcome and how sure, with which its answer begins, and from
+which effects.
 
 The wording of direction and certainty is that of GRADE (Santesso et al. 2020,
 doi:10.1016/j.jclinepi.2019.10.014).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from statistics import median
 
 from activities.analysis.meta_analysis import shown_interval
@@ -17,13 +18,25 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import MEASURE_NAMES
 from activities.plural import counted
-from activities.report.formats.blocks import Block, Bullets, Cell, Heading, Parts, Run, Table, Text
+from activities.report.formats import references as refs
+from activities.report.formats.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Heading,
+    Parts,
+    Run,
+    Table,
+    Text,
+    bullets,
+    filled,
+)
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 
 TITLE = "Conclusions"
-HEAD = ("Study", "Found", "Effect (95 % interval)", "Events by group", "Participants")
+HEAD = ("Effect (95 % interval)", "Found", "Participants")
 NOTE = (
     "Proposed from the works cited, not assessed by people. Whether the way in which the studies were done "
     "biases them was not read."
@@ -41,7 +54,7 @@ OPEN: tuple[ConclusionDirection, ...] = ("uncertain", "not_enough_data")
 REASONS: Mapping[CertaintyReason, str] = {
     "observational": "most of the works are no randomised trials",
     "not_in_people": "no work is in people",
-    "abstracts_only": "not every work was read in full, so that it is moderate at most",
+    "abstracts_only": "not every work was read in full, which allows moderate at most",
     "few_participants": "few people took part",
     "few_events": "few people had the outcome",
     "wide_interval": "the interval includes no effect and one that matters",
@@ -94,18 +107,18 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def certainty(one: Conclusion) -> str:
-    """How sure, and why it is not more: by the checked fields, and in the model's words. Where there are not
-    enough data nothing is graded."""
+def reasons(one: Conclusion) -> Iterator[str]:
+    """Why a conclusion is not more certain: by the checked fields, and in the model's words."""
     known = [REASONS[reason] for reason in one.reasons]
     words = [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
-    parts = [_grade(one)]
-    parts += [f"Why not higher: {'; '.join(known)}."] if known else []
-    parts += [f"In the model's words: {'; '.join(words)}."] if words else []
-    return " ".join(filter(None, parts))
+    if known:
+        yield f"Why not more certain: {'; '.join(known)}."
+    if words:
+        yield f"In the model's words: {'; '.join(words)}."
 
 
 def _grade(one: Conclusion) -> str:
+    """The certainty; where there are not enough data nothing is graded."""
     return "" if one.direction == "not_enough_data" else f"Certainty {in_words(one.certainty)} (proposed)."
 
 
@@ -113,7 +126,7 @@ def figures(one: Conclusion) -> str:
     """The pooled figure in words, else that of the only work; empty where there is neither."""
     if one.pooled is not None:
         figure = one.pooled
-        of = f"{counted(len(figure.works), 'study', 'studies')}, I\u00b2 {figure.i2:.0%}"
+        of = counted(len(figure.works), "study", "studies")
         return f"Pooled {MEASURE_NAMES[figure.measure]} {shown_interval(figure.result)} of {of}."
     if len(one.works) == 1 and (work := one.works[0]).effect and work.result:
         return _sentence(f"{MEASURE_NAMES[work.effect.measure]} {shown_interval(work.result)} in one study.")
@@ -150,70 +163,75 @@ def _grounds(one: Conclusion) -> str:
     return " ".join(filter(None, (figures(one), _grade(one))))
 
 
-def brief(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """Each conclusion with its certainty, in one line."""
-    rows = (
-        (
-            Run(statement(one)),
-            *_cited(one, quotes),
-            Run(f" {_grounds(one)}".rstrip()),
-        )
-        for one in report.conclusions
-    )
-    if report.conclusions:
-        yield Bullets(tuple(rows))
+def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
+    """What the answer begins with: each conclusion with its figure and its certainty."""
+    lines: list[Parts] = []
+    for one in report.conclusions:
+        cited = (quotes.cite(s for w in one.works for s in w.support),) if one.works else ()
+        grounds = (Run(text),) if (text := _grounds(one)) else ()
+        lines.append((Run(statement(one), "bold"), *cited, *grounds))
+    if len(lines) == 1:
+        yield Text(lines[0], "answer")
+    elif lines:
+        yield Bullets(tuple(lines))
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
-    """Each conclusion with its certainty, the pooled figure and the works it rests on."""
+    """What each conclusion rests on: why it is not more certain, and its works with their groups beside each
+    other."""
     for one in report.conclusions:
         yield Heading(_sentence(f"{clean(one.outcome)}: {verdict(one)}"))
-        yield Text((Run(statement(one), "bold"), *_cited(one, quotes)))
-        texts = (figures(one), absolute(one), certainty(one))
-        yield Bullets(tuple((Run(text),) for text in texts if text))
+        yield from bullets(filter(None, (absolute(one), *reasons(one))))
         if one.works:
-            yield _table(one.works, quotes)
+            yield _table(one, quotes)
     if report.conclusions:
         yield Text((Run(NOTE),), "note")
 
 
-def _cited(one: Conclusion, quotes: Quotes) -> Parts:
-    return (quotes.cite(s for w in one.works for s in w.support),) if one.works else ()
-
-
-def _table(works: Sequence[AppraisedWork], quotes: Quotes) -> Table:
-    """The works; without the columns that are empty for all of them."""
-    texts = [(in_words(work.direction), _effect(work), _events(work), str(work.n or "")) for work in works]
-    kept = [place for place, column in enumerate(zip(*texts, strict=True)) if any(column)]
-    rows = (
-        (_study(work, quotes), *(Cell((Run(row[place]),)) for place in kept))
-        for work, row in zip(works, texts, strict=True)
-    )
-    measures = dict.fromkeys(work.effect.measure for work in works if work.effect)
+def _table(one: Conclusion, quotes: Quotes) -> Table:
+    """The works of a conclusion, and what was pooled of them last."""
+    groups = (clean(one.group) or "Group", clean(one.comparator) or "Compared with")
+    head = ("Study", *map(_sentence, groups), *HEAD)
+    rows = [_row(work, quotes) for work in one.works]
+    if one.pooled is not None:
+        effect = f"{one.pooled.measure} {shown_interval(one.pooled.result)}"
+        last = f"Pooled (random effects, I\u00b2 {one.pooled.i2:.0%})"
+        name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
+        rows.append((name, Cell(), Cell(), figure, Cell(), Cell()))
+    measures = dict.fromkeys(work.effect.measure for work in one.works if work.effect)
     caption = "; ".join(f"{measure}: {MEASURE_NAMES[measure]}" for measure in measures)
-    return Table((HEAD[0], *(HEAD[place + 1] for place in kept)), tuple(rows), caption)
+    return Table(*filled(head, rows), caption)
 
 
-def _study(work: AppraisedWork, quotes: Quotes) -> Cell:
+def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
+    """A work: what each group had, the effect, participants where the groups do not say them, and what it
+    found where no number does. Numbers open the sentence that has them."""
     reference = quotes.references.get(work.evidence_id)
-    return Cell((quotes.cite(work.support), Run(clean(reference.title) if reference else work.evidence_id)))
+    quote = quotes.quote("", work.support[0]) if work.support else None
 
+    def cell(text: str) -> Cell:
+        return Cell((Run(text, quote=quote),)) if text else Cell()
 
-def _effect(work: AppraisedWork) -> str:
-    if work.effect is None or work.result is None:
-        return ""
-    return f"{work.effect.measure} {shown_interval(work.result)}"
-
-
-def _events(work: AppraisedWork) -> str:
-    """The events that an effect was computed from; what they were computed from themselves in brackets."""
-    if work.effect is None or work.effect.arms is None:
-        return ""
-    arms = work.effect.arms
-    sources = (
-        "from percentages" if work.shares else "",
-        "groups taken as halves" if work.total_of_both and abs(arms.total - arms.control_total) <= 1 else "",
+    name = Run(clean(refs.label_of(reference)) if reference else work.evidence_id)
+    arms = work.effect.arms if work.effect else None
+    effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
+    return (
+        Cell((*((quotes.mark(reference.number),) if reference else ()), name)),
+        cell(_share(arms.events, arms.total, _how(work)) if arms else ""),
+        cell(_share(arms.control_events, arms.control_total) if arms else ""),
+        cell(effect),
+        cell(in_words(work.direction)),
+        cell("" if arms or not work.n else f"{work.n:,}"),
     )
-    how = ", ".join(filter(None, sources))
-    text = f"{arms.events} of {arms.total} and {arms.control_events} of {arms.control_total}"
-    return f"{text} ({how})" if how else text
+
+
+def _share(events: int, total: int, how: str = "") -> str:
+    text = f"{events:,} of {total:,} ({events / total:.1%})"
+    return f"{text}, {how}" if how else text
+
+
+def _how(work: AppraisedWork) -> str:
+    """What the events were computed from, where the work does not give them."""
+    arms = work.effect.arms if work.effect else None
+    halves = work.total_of_both and arms is not None and abs(arms.total - arms.control_total) <= 1
+    return ", ".join(("from percentages",) * bool(work.shares) + ("groups taken as halves",) * halves)

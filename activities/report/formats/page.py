@@ -4,11 +4,11 @@ A sentence is printed once: what the answer says, no section says again. `brief`
 and its works; `full` adds what the editor put together, what was refused, and each check.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 
-from activities.contracts.evidence import Claim, Support
+from activities.contracts.evidence import Claim, Grade, Support
 from activities.report.formats import candidate_words, conclusion_words, figures, statistics, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
@@ -21,16 +21,17 @@ from activities.report.formats.blocks import (
     Group,
     Heading,
     Mark,
+    Part,
     Parts,
     Run,
     Sentence,
     Text,
+    TextKind,
     bullets,
     notes,
     table,
 )
 from activities.report.formats.charts import chart_of
-from activities.report.formats.comparison import comparison
 from activities.report.formats.prose import notice, paragraphs_of, unanswered_lead
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
@@ -55,9 +56,9 @@ def document(report: Report, *, drawn: bool = True) -> Document:
     return _Page(report, drawn=drawn).document()
 
 
-def _text(text: str, kind: str = "plain") -> Iterator[Text]:
+def _text(text: str, kind: TextKind = "plain") -> Iterator[Text]:
     if text:
-        yield Text((Run(text),), kind)  # type: ignore[arg-type]
+        yield Text((Run(text),), kind)
 
 
 class _Page:
@@ -116,7 +117,9 @@ class _Page:
         leads = {words_of(section.answer[0].text) for section in report.sections if section.answer}
         own = len(report.sections) == 1 or any(words_of(claim.text) not in leads for claim in report.answer)
         answered = report.answer if own else ()
-        blocks += self._prose(answered, "answer")
+        blocks += conclusion_words.lead(report, self.quotes)
+        # the certainty of a conclusion is that of the answer below it
+        blocks += self._prose(answered, kind="answer", graded=not report.conclusions)
         if not report.answer or report.length == "full":
             blocks += self._prose(report.summary)
         blocks += _text(words.balance(report))
@@ -134,9 +137,9 @@ class _Page:
         lead = section.answer[:1]
         if any(claim.support and told and set(claim.support) <= set(told) for claim in lead):
             return ()
-        first = self._sentences(lead)
+        first = self._fresh(lead)
         link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
-        return (link, *first) if first else ()
+        return (link, *map(self._sentence, first)) if first else ()
 
     def _body(self) -> Iterator[Chapter]:
         report = self.report
@@ -164,17 +167,12 @@ class _Page:
         report = self.report
         brief, full = report.length == "brief", report.length == "full"
         if brief:
-            short = conclusion_words.brief(report, self.quotes)
-            yield self._chapter("conclusions", conclusion_words.TITLE, short)
             open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
             yield self._chapter("open", "What is open", bullets(open_points))
         else:
-            yield self._chapter(
-                "conclusions", conclusion_words.TITLE, conclusion_words.blocks(report, self.quotes)
-            )
+            yield self._chapter("conclusions", conclusion_words.TITLE, self._conclusions())
             yield self._chapter("candidates", "Candidates", candidate_words.blocks(report, self.quotes))
-            yield self._chapter("comparison", "Comparison", self._comparison())
-            yield self._chapter("statistics", statistics.TITLE, statistics.blocks(report, drawn=self.drawn))
+            yield self._chapter("statistics", statistics.TITLE, self._statistics())
             yield self._chapter("works", report.words.title, self._works())
             yield self._chapter("contradictions", self._contested, self._contradictions())
             yield self._chapter("gaps", "Gaps", bullets(words.gaps(report)))
@@ -196,28 +194,36 @@ class _Page:
 
     # sentences
 
-    def _sentences(self, claims: Iterable[Claim]) -> Parts:
-        """The sentences that are not printed yet; their strength once where they share it."""
-        new = []
-        for claim in claims:
-            key = words_of(claim.text)
-            if key not in self.said:
-                self.said.add(key)
-                new.append(claim)
-        grades = {claim.strength for claim in new if claim.strength}  # what no work has, has none
-        alike = len(grades) <= 1
-        disputed = {claim.id for pair in self.disputes for claim in pair}
-        disputed |= {one.sentence for one in self.report.disputes}
-        parts: list[Run | Cite | Sentence] = [
-            self.quotes.sentence(claim, graded=not alike, disputed=claim.id in disputed) for claim in new
-        ]
-        if alike and grades:
-            parts.append(Run(f"{grades.pop()} evidence", "grade"))
-        return tuple(parts)
+    def _fresh(self, claims: Iterable[Claim]) -> list[Claim]:
+        """The sentences that are not printed yet; from now on they are."""
+        new = {words_of(claim.text): claim for claim in reversed([*claims])}
+        fresh = [claim for key, claim in reversed(new.items()) if key not in self.said]
+        self.said |= new.keys()
+        return fresh
 
-    def _prose(self, claims: Iterable[Claim], kind: str = "plain") -> Iterator[Text]:
-        if parts := self._sentences(claims):
-            yield Text(parts, kind)  # type: ignore[arg-type]
+    def _sentence(self, claim: Claim, *, graded: bool = False, but: Collection[Grade] = ()) -> Sentence:
+        """`graded`: with its strength, `but` that which is stated for its paragraph."""
+        disputed = {one.id for pair in self.disputes for one in pair}
+        disputed |= {one.sentence for one in self.report.disputes}
+        graded = graded and claim.strength not in but
+        return self.quotes.sentence(claim, graded=graded, disputed=claim.id in disputed)
+
+    def _prose(
+        self, *paragraphs: Iterable[Claim], kind: TextKind = "plain", graded: bool = True
+    ) -> Iterator[Text]:
+        """Paragraphs of the sentences that are not printed yet. The strength that all of them share stands
+        once, behind the last one; else that of most sentences of a paragraph behind it, and another one at
+        its sentence."""
+        fresh = [new for claims in paragraphs if (new := self._fresh(claims))]
+        alike = len({claim.strength for claims in fresh for claim in claims if claim.strength}) <= 1
+        for place, claims in enumerate(fresh, 1):
+            grades = Counter(claim.strength for claim in claims if claim.strength)
+            most = [name for name, count in grades.items() if graded and 2 * count > grades.total()]
+            parts: list[Part] = [self._sentence(claim, graded=graded, but=most) for claim in claims]
+            if most and (not alike or place == len(fresh)):
+                rest = "otherwise " if len(grades) > 1 else ""
+                parts.append(Run(f"{rest}{most[0]} evidence", "grade"))
+            yield Text(tuple(parts), kind)
 
     # sections
 
@@ -226,9 +232,8 @@ class _Page:
         return f"section-{anchor_of(section.id)}"
 
     def _section(self, section: ReportSection) -> Iterator[Block]:
-        prose = [*self._prose(section.answer, "answer")]
-        if not section.passages:
-            prose += chain.from_iterable(map(self._prose, paragraphs_of(section)))
+        paragraphs = paragraphs_of(section) if not section.passages else []
+        prose = [*self._prose(section.answer, *paragraphs)]
         if not (prose or section.passages or section.related):
             return
         asked = clean(section.key_question)
@@ -285,9 +290,15 @@ class _Page:
 
     # candidates, works, disputes
 
-    def _comparison(self) -> Iterator[Block]:
-        yield from comparison(self.report, self.quotes)
-        yield from self._charts("effects")
+    def _conclusions(self) -> Iterator[Block]:
+        yield from conclusion_words.blocks(self.report, self.quotes)
+        if self.report.conclusions:
+            yield from self._charts("effects")
+
+    def _statistics(self) -> Iterator[Block]:
+        yield from statistics.blocks(self.report, self.quotes, drawn=self.drawn)
+        if not self.report.conclusions:
+            yield from self._charts("effects")
 
     def _works(self) -> Iterator[Block]:
         yield from works_table(self.report, self.quotes)

@@ -1,7 +1,7 @@
 """A reference as every format shows it: its address, where it appeared, and warnings about it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Standing
@@ -32,6 +32,9 @@ STANDING_SENTENCES: Mapping[Standing, str] = {
 _GROUP = re.compile(
     r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the)\b", re.IGNORECASE
 )
+NOT_REVIEWED = "not peer reviewed"
+KEPT = frozenset({*(mark for mark in STANDINGS.values() if mark.isupper()), NOT_REVIEWED})
+"""Marks that stand at every reference, also where all share them."""
 LABEL_CHARS = 40
 FRAGMENT_WORDS = 5
 """Words at each end of a quote by which a browser finds it in a page."""
@@ -40,12 +43,18 @@ WARNING_STANDINGS = frozenset({"retracted", "concern"})
 
 
 def blocks(report: Report) -> Iterator[page.References]:
-    items = tuple(_listed(reference, report) for reference in report.references)
+    marks = [badges(reference, report.words) for reference in report.references]
+    shared = set(marks[0]).intersection(*marks) - KEPT if len(marks) > 1 else set[str]()
+    items = tuple(
+        _listed(reference, report, [mark for mark in own if mark not in shared])
+        for reference, own in zip(report.references, marks, strict=True)
+    )
     if items:
         yield page.References(items)
 
 
-def _listed(reference: Reference, report: Report) -> page.Reference:
+def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.Reference:
+    """`marks`: its badges but those that all references share: table, limitations and method state these."""
     twins = tuple(
         other.number
         for other in report.references
@@ -54,7 +63,6 @@ def _listed(reference: Reference, report: Report) -> page.Reference:
     identifiers = identifier_links(reference.identifiers)
     links = [page.Run(f"{label} {clean(value)}", url=url) for label, value, url in identifiers]
     links += [page.Run(text, url=url) for text, url in page_links(reference)]
-    marks = badges(reference, report.words)
     return page.Reference(
         number=reference.number,
         authors=ended(authors_line(reference.authors)),
@@ -131,7 +139,7 @@ def badges(reference: Reference, terms: Words) -> list[str]:
     if terms.graded or reference.evidence_type not in UNSPECIFIC:
         words.append(TYPE_NAMES[reference.evidence_type])
     if reference.evidence_type == "preprint":
-        words.append("not peer reviewed")
+        words.append(NOT_REVIEWED)
     if STANDINGS[reference.standing] and terms.standing:
         words.append(STANDINGS[reference.standing])
     if terms.standing:

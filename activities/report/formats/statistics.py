@@ -3,9 +3,22 @@
 from collections.abc import Iterator
 
 from activities.analysis.meta_analysis import REASONS, is_complete, shown_interval
-from activities.contracts.effects import MEASURE_NAMES, Analysis, Pool
+from activities.contracts.effects import MEASURE_NAMES, Analysis, Effect, Interval, NotPooled, Pool
+from activities.contracts.evidence import Support
 from activities.report.formats import figures
-from activities.report.formats.blocks import Block, Code, Figure, Heading, Run, Text, bullets, table
+from activities.report.formats.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Figure,
+    Heading,
+    Parts,
+    Run,
+    Text,
+    bullets,
+    table,
+)
+from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import Report
 
@@ -15,7 +28,7 @@ PROGRAM_TITLE = "A program that a model wrote"
 HEAD = ("Study", "Effect (95 % interval)", "Weight")
 
 
-def blocks(report: Report, *, drawn: bool) -> Iterator[Block]:
+def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     """Verdict, findings, a forest plot with its numbers, what was not pooled, the program."""
     analysis = report.analysis
     if analysis is None:
@@ -31,11 +44,7 @@ def blocks(report: Report, *, drawn: bool) -> Iterator[Block]:
         yield table(HEAD, _rows(pool))
     if analysis.not_pooled:
         yield Heading(LISTED_TITLE)
-        yield from bullets(
-            f"{one.effect.study} ({one.effect.outcome}): {REASONS[one.reason]}"
-            + (f" as {one.same_as}, which is pooled" if one.same_as else "")
-            for one in analysis.not_pooled
-        )
+        yield Bullets(tuple(_listed(one, quotes) for one in analysis.not_pooled))
     if (program := analysis.generated) is not None:
         yield Heading(PROGRAM_TITLE)
         by = f"Written by {program.model or 'a model'}, run in a sandbox without network and files."
@@ -44,6 +53,28 @@ def blocks(report: Report, *, drawn: bool) -> Iterator[Block]:
         lines = program.code.expandtabs(4).splitlines()
         yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
     yield from bullets(analysis.limitations)
+
+
+def _listed(one: NotPooled, quotes: Quotes) -> Parts:
+    """An effect with its numbers, which open the sentence that has them, and why it was not pooled."""
+    effect, arms = one.effect, one.effect.arms
+    result = stated_interval(effect)
+    told = (
+        f"{arms.events} of {arms.total} and {arms.control_events} of {arms.control_total}" if arms else "",
+        f"{effect.measure} {shown_interval(result)}" if result else "",
+    )
+    support = Support(evidence_id=effect.evidence_id, quote=effect.quote)
+    why = REASONS[one.reason] + (f" as {one.same_as}, which is pooled" if one.same_as else "")
+    numbers = Run("; ".join(filter(None, told)), quote=quotes.quote("", support))
+    name = f"{clean(effect.study)} ({clean(effect.outcome)}):"
+    return (Run(name), *((numbers,) if any(told) else ()), Run(clean(why)))
+
+
+def stated_interval(effect: Effect) -> Interval | None:
+    """The interval that a work states; None where it states none."""
+    if effect.estimate is None or effect.low is None or effect.high is None:
+        return None
+    return Interval(estimate=effect.estimate, low=effect.low, high=effect.high)
 
 
 def _verdict(analysis: Analysis) -> str:

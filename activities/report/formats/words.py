@@ -192,17 +192,16 @@ def left_out(report: Report) -> tuple[str, ...]:
 def flow_text(report: Report) -> str:
     """What was found, read and cited, and why the search ended."""
     method, counts = report.methodology, report.methodology.counts
-    why = f"{STOPS[report.stop_reason].because} ({report.stop_reason.replace('_', ' ')})"
+    why = STOPS[report.stop_reason].because
     ended = f"The search ended because {why}, after {counted(method.iterations, 'iteration')}."
+    one, many = report.words.one, report.words.many
     if not report.words.graded:
-        found = counted(counts.screened, report.words.one, report.words.many)
-        return f"{found} read, {counts.included} cited. {ended}"
+        return f"{counted(counts.screened, one, many)} read, {counts.included} cited. {ended}"
     whole = [str(reference.number) for reference in report.references if reference.full_text]
     read = f" Read in full: {counted(len(whole), 'reference')} ({', '.join(whole)})." if whole else ""
-    records = f"{counted(counts.identified, 'record')} identified, {counted(counts.duplicates, 'duplicate')}"
-    return (
-        f"{records} removed, {counts.screened:,} screened, {counts.included} included (cited). {ended}{read}"
-    )
+    again = f" ({counted(counts.duplicates, 'further hit')} of the same)" if counts.duplicates else ""
+    found = counted(counts.identified - counts.duplicates, one, many)
+    return f"{found} found{again}, {counts.screened:,} screened, {counts.included} cited. {ended}{read}"
 
 
 def refused_count(refused: int, run_id: str) -> str:

@@ -1,12 +1,12 @@
 """The table of works: what each found, in which direction, by which design, and how far it was read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Support
 from activities.report.formats import references as refs
 from activities.report.formats import words
-from activities.report.formats.blocks import Cell, Run, Table
+from activities.report.formats.blocks import Cell, Run, Table, filled
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
@@ -19,8 +19,7 @@ WIDE = 7
 
 
 def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
-    """Every cited work, then those that were judged to answer and are not cited. Columns that are empty in
-    every row are left out, and so is a standing without fault that all share."""
+    """Every cited work, then those that were judged to answer and are not cited."""
     columns = report.table.columns
     head = (
         *(report.words.one.capitalize(), report.words.found, "Direction"),
@@ -38,15 +37,18 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         for work in report.judgements
         if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
     ]
-    standing = head.index("Standing")
-    if len({row[standing].text for row in table}) == 1 and not any(r[standing].text.isupper() for r in table):
-        table = [(*row[:standing], Cell(), *row[standing + 1 :]) for row in table]
-    if not asks_yes_or_no(report.question):
-        table = [(*row[:2], Cell(), *row[3:]) for row in table]
-    used = [place for place in range(len(head)) if any(row[place].text for row in table)]
+    said = [place for place in (head.index("Standing"), head.index("Read")) if _is_said_once(table, place)]
+    said += [] if asks_yes_or_no(report.question) else [2]
+    table = [tuple(Cell() if place in said else cell for place, cell in enumerate(row)) for row in table]
     if table:
-        rows = tuple(tuple(row[place] for place in used) for row in table)
-        yield Table(tuple(head[place] for place in used), rows, sortable=True, wide=len(used) > WIDE)
+        used, rows = filled(head, table)
+        yield Table(used, rows, sortable=True, wide=len(used) > WIDE)
+
+
+def _is_said_once(table: Sequence[tuple[Cell, ...]], place: int) -> bool:
+    """Whether several works share what a column says, no fault among it: limitations and method say it."""
+    texts = {row[place].text for row in table}
+    return len(texts) == 1 < len(table) and not any(text.isupper() for text in texts)
 
 
 def _cited(report: Report, reference: Reference, work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, ...]:

@@ -86,7 +86,10 @@ def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excl
 
 
 def test_the_events_behind_an_effect_are_printed() -> None:
-    assert "60 of 400 and 120 of 400" in words_of(report_of(), "md")
+    words = words_of(report_of(), "md")
+    assert "60 of 400 (15.0%)" in words
+    assert "120 of 400 (30.0%)" in words
+    assert "Pooled (random effects" in words
 
 
 def test_the_answer_on_a_terminal_has_the_conclusion() -> None:
