@@ -96,12 +96,12 @@ def _analysis(step: AnalyseInput, texts: dict[str, str], names: dict[str, str]) 
 
 def _for_program(analysis: Analysis) -> tuple[NotPooled, ...]:
     """Effects with sound numbers that were not pooled, without their quotes; none where fewer than two."""
-    found = [
+    effects = [
         NotPooled(effect=one.effect.replace(quote=""), reason=one.reason)
         for one in analysis.not_pooled
         if one.reason in USABLE and (one.effect.estimate is not None or one.effect.arms is not None)
     ]
-    return tuple(found[:MAX_ANALYST_EFFECTS]) if len(found) > 1 else ()
+    return tuple(effects[:MAX_ANALYST_EFFECTS]) if len(effects) > 1 else ()
 
 
 def _no_programs() -> str:

@@ -31,16 +31,16 @@ def carried_by(address: str) -> set[str]:
         parts = urlsplit(address)
     except ValueError:
         return set()
-    found: set[str] = set()
+    secrets: set[str] = set()
     user, at, _ = parts.netloc.rpartition("@")
     if at:
-        found |= {f"{user}@", parts.password or "", unquote(parts.password or ""), unquote(user)}
+        secrets |= {f"{user}@", parts.password or "", unquote(parts.password or ""), unquote(user)}
         # a user alone is a token; beside a password it is a name, and may be an ordinary word
-        found |= set() if parts.password else {parts.username or ""}
+        secrets |= set() if parts.password else {parts.username or ""}
     if parts.query:
         values = [value for _, value in parse_qsl(parts.query, keep_blank_values=True)]
-        found |= {parts.query, *values, *(quote(value, safe="") for value in values)}
-    return {value for value in found if value}
+        secrets |= {parts.query, *values, *(quote(value, safe="") for value in values)}
+    return {value for value in secrets if value}
 
 
 def register(secrets: Iterable[str], addresses: Iterable[str] = ()) -> None:

@@ -46,10 +46,10 @@ class BlobMemory:
 
     def get(self, key: str) -> bytes | None:
         """What is remembered under a key; None when nothing is."""
-        found = self._blobs.get(key)
-        if found is not None:
+        body = self._blobs.get(key)
+        if body is not None:
             self._blobs.move_to_end(key)
-        return found
+        return body
 
     def remember(self, key: str, data: bytes) -> None:
         """Remember a blob, and forget those that were used longest ago where there is no room."""
@@ -122,9 +122,9 @@ class EvidenceStore:
 
         Raises StoreError when it is missing, DamagedEvidence when its content does not match its key.
         """
-        known = self._memory.get(key)
-        if known is not None:
-            return known
+        body = self._memory.get(key)
+        if body is not None:
+            return body
         data = await self.get_named(key)
         if data is None:
             raise StoreError(
@@ -163,13 +163,13 @@ class EvidenceStore:
         if isinstance(ref, str):
             return Evidence.model_validate_json(await self.get_bytes(ref))
         body = Evidence.model_validate_json(await self.get_bytes(ref.blob))
-        known = {
+        fields = {
             "evidence_id": ref.evidence_id,
             "identifiers": ref.identifiers,
             "standing": ref.standing,
             "evidence_type": ref.evidence_type,
         }
-        return body.model_copy(update=known)
+        return body.model_copy(update=fields)
 
     async def get_many(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
         """Read documents at once, in the order of the references."""
@@ -179,14 +179,14 @@ class EvidenceStore:
 
     async def read_all(self, refs: Sequence[EvidenceRef]) -> list[Evidence | StoreError | ValueError]:
         """Read documents, a few at once, in the order of the references: each, or why it cannot be read."""
-        found: list[Evidence | StoreError | ValueError] = []
+        results: list[Evidence | StoreError | ValueError] = []
         for start in range(0, len(refs), AT_ONCE):
             part = map(self.get, refs[start : start + AT_ONCE])
             for answer in await asyncio.gather(*part, return_exceptions=True):
                 if not isinstance(answer, Evidence | StoreError | ValueError):
                     raise answer
-                found.append(answer)
-        return found
+                results.append(answer)
+        return results
 
     def _not_written(self, name: str, error: Exception) -> StoreError:
         if any(mark in str(error).lower() for mark in NO_SPACE):

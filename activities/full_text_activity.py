@@ -77,8 +77,8 @@ class Unpaywall(Wire):
     def addresses(self) -> tuple[str, ...]:
         """PDF files first, then the page that Unpaywall finds best."""
         places = (self.best_oa_location, *self.oa_locations)
-        found = dict.fromkeys((*(place.url_for_pdf for place in places), self.best_oa_location.url))
-        return tuple(filter(None, found))[:MAX_ADDRESSES]
+        urls = dict.fromkeys((*(place.url_for_pdf for place in places), self.best_oa_location.url))
+        return tuple(filter(None, urls))[:MAX_ADDRESSES]
 
 
 class FullTextActivities:
@@ -111,8 +111,8 @@ class FullTextActivities:
                 kept = {"sections": ref.sections, "queries": ref.queries, "from_run": ref.from_run}
                 return (await self._store.put(full)).model_copy(update={**kept, "standing": ref.standing})
 
-            found = await asyncio.gather(*map(read, step.evidence, documents))
-        return FullTexts(evidence=tuple(ref for ref in found if ref is not None))
+            refs = await asyncio.gather(*map(read, step.evidence, documents))
+        return FullTexts(evidence=tuple(ref for ref in refs if ref is not None))
 
     async def _read(self, item: Evidence, ways: Sequence[Way]) -> Evidence | None:
         """The item with its full text; None where no permitted way leads to one."""
@@ -120,16 +120,16 @@ class FullTextActivities:
             try:
                 match way:
                     case "europepmc":
-                        found = await self._of_europepmc(item)
+                        content = await self._of_europepmc(item)
                     case "open_address":
-                        found = await self._at(item, (item.facts.get("open_access_url", ""),))
+                        content = await self._at(item, (item.facts.get("open_access_url", ""),))
                     case "unpaywall":
-                        found = await self._at(item, await self._addresses(item))
+                        content = await self._at(item, await self._addresses(item))
             except SourceError as error:
                 log.info("full_text_not_read", evidence_id=item.evidence_id, way=way, reason=str(error))
                 continue
-            if found is not None:
-                text, where, pages = found
+            if content is not None:
+                text, where, pages = content
                 facts = {**item.facts, FULL_TEXT_FROM: where}
                 before = f"{item.text}\n\n"
                 changed = {

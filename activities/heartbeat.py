@@ -37,8 +37,8 @@ async def heartbeating(details: Callable[[], object | None] | None = None) -> As
         every = timeout.total_seconds() / 3
         await asyncio.sleep(min(FIRST_SECONDS, every))
         while True:
-            known = details() if details else None
-            activity.heartbeat(*(() if known is None else (known,)))
+            detail = details() if details else None
+            activity.heartbeat(*(() if detail is None else (detail,)))
             await asyncio.sleep(every)
 
     task = asyncio.create_task(beat())

@@ -194,17 +194,17 @@ def load_hooks(settings: Settings) -> list[Hook]:
 def _load(name: str) -> Hook:
     module, _, attribute = name.partition(":")
     try:
-        found: object = getattr(importlib.import_module(module), attribute)
-        if isinstance(found, type) or not isinstance(found, Before | After):
-            found = found() if callable(found) else found
+        hook: object = getattr(importlib.import_module(module), attribute)
+        if isinstance(hook, type) or not isinstance(hook, Before | After):
+            hook = hook() if callable(hook) else hook
     except Exception as error:
         raise HookError(
             f"the hook {name} cannot be loaded ({type(error).__name__}: {error}); "
             "fix or remove it in hooks of the settings"
         ) from error
-    if not isinstance(found, Before | After):
+    if not isinstance(hook, Before | After):
         raise HookError(f"the hook {name} has neither an async `before` nor an async `after` method")
-    return found
+    return hook
 
 
 def _calls_of(args: Sequence[object]) -> list[Call]:
@@ -261,5 +261,5 @@ def _failed(error: BaseException, seconds: float) -> CallOutcome:
         usage = Usage.model_validate(details.get("usage") or {})
         status = details.get("status")
     cancelled = is_cancelled_exception(error) or not isinstance(error, Exception)
-    said = str(error) or type(error).__name__
-    return CallOutcome(seconds, error=said, cancelled=cancelled, status=status, usage=usage)
+    message = str(error) or type(error).__name__
+    return CallOutcome(seconds, error=message, cancelled=cancelled, status=status, usage=usage)

@@ -98,12 +98,12 @@ class OwnStepActivities:
     @activity.defn
     async def run_code_step(self, step: OwnStepInput) -> OwnStepOutput:
         """Run a step by its name. What it raises ends the step, and is not tried again."""
-        found = code_steps().get(step.name)
-        if found is None:
+        code_step = code_steps().get(step.name)
+        if code_step is None:
             raise ApplicationError(f"no step {step.name} can be loaded", non_retryable=True)
         async with heartbeating():
             documents = await self._store.get_many(step.evidence)
             try:
-                return (await found.run(step, documents)).bounded()
+                return (await code_step.run(step, documents)).bounded()
             except Exception as error:
                 raise ApplicationError(f"{step.name}: {error}", non_retryable=True) from error

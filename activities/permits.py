@@ -67,8 +67,8 @@ class Permits:
         """Raises NotPermitted for a model server that is not one of this worker's."""
         if address is None:
             return
-        known = (self._settings.openai_base_url, *self._settings.allowed_model_urls)
-        if address.rstrip("/") not in {url.rstrip("/") for url in known if url}:
+        urls = (self._settings.openai_base_url, *self._settings.allowed_model_urls)
+        if address.rstrip("/") not in {url.rstrip("/") for url in urls if url}:
             raise NotPermitted(
                 f"the model server {without_credentials(address)[:200]} is not one that this worker uses; "
                 "allow it in the worker's configuration (allowed_model_urls)"

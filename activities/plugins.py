@@ -46,9 +46,9 @@ def points(group: Group) -> list[EntryPoint]:
 def load(group: Group, kind: type[T], taken: Collection[str] = ()) -> dict[str, T]:
     """The objects of a group by their names, each of the type `kind`. Those that cannot be loaded, have
     another type, or whose name is taken are left out with a warning."""
-    found: dict[str, T] = {}
+    objects: dict[str, T] = {}
     for point in points(group):
-        if point.name in taken or point.name in found:
+        if point.name in taken or point.name in objects:
             log.warning("%s: the name %s of %s is taken", group, point.name, point.value)
             continue
         try:
@@ -60,5 +60,5 @@ def load(group: Group, kind: type[T], taken: Collection[str] = ()) -> dict[str, 
         if not isinstance(made, kind) or named != point.name:
             log.warning("%s: %s is no %s named %s", group, point.value, kind.__name__, point.name)
             continue
-        found[point.name] = made
-    return found
+        objects[point.name] = made
+    return objects

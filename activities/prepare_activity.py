@@ -49,12 +49,12 @@ class PrepareActivities:
         """How much each model is asked for: as the request or the settings say, else by the model's size."""
         choices = dict.fromkeys((*prepared.models.values(), *prepared.fallbacks))
         efforts = await asyncio.gather(*(effort_of(self._settings, choice) for choice in choices))
-        known = {
+        by_choice = {
             choice: choice.replace(effort=effort) for choice, effort in zip(choices, efforts, strict=True)
         }
         return prepared.replace(
-            models={role: known[choice] for role, choice in prepared.models.items()},
-            fallbacks=tuple(known[choice] for choice in prepared.fallbacks),
+            models={role: by_choice[choice] for role, choice in prepared.models.items()},
+            fallbacks=tuple(by_choice[choice] for choice in prepared.fallbacks),
         )
 
     async def _within_reach(self, offered: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
@@ -85,12 +85,12 @@ class PrepareActivities:
             if chosen.backend == "openai" and not chosen.model:
                 raise PrepareError(f"the model of {role} has no name; set it with --model NAME")
         fallbacks = step.fallbacks or settings.fallback_choices()
-        known = self._profiles(folder)
+        profiles = self._profiles(folder)
         return Prepared(
             profile=profile,
-            profiles={name: one.description for name, one in known.items()},
-            preferences={name: one.sources for name, one in known.items()},
-            alternatives=known if step.chooses_profile else {},
+            profiles={name: one.description for name, one in profiles.items()},
+            preferences={name: one.sources for name, one in profiles.items()},
+            alternatives=profiles if step.chooses_profile else {},
             sources=choose_sources(self._options(step.library), step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
@@ -127,14 +127,14 @@ class PrepareActivities:
 
     def _profiles(self, folder: Path | None) -> dict[str, Profile]:
         """Every profile that can be read."""
-        found = {}
+        profiles = {}
         for name in profile_names(folder):
             try:
-                found[name] = load_profile(name, folder=folder)
+                profiles[name] = load_profile(name, folder=folder)
             except DeterminatorError as error:
                 # a broken profile that was not asked for must not stop the run
                 activity.logger.warning("a profile cannot be read: %s", error)
-        return found
+        return profiles
 
 
 def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:
@@ -147,9 +147,9 @@ def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tup
         return tuple(searchable.values())
     unknown = [name for name in names if name not in searchable]
     if unknown:
-        known = ", ".join(searchable)
+        listing = ", ".join(searchable)
         raise PrepareError(
-            f"the worker that serves this run has no source named {', '.join(unknown)}; it has: {known}"
+            f"the worker that serves this run has no source named {', '.join(unknown)}; it has: {listing}"
         )
     for name in names:
         if not searchable[name].enabled:

@@ -122,16 +122,16 @@ class PublishActivities:
         self, documents: Mapping[str, Evidence], step: PublishInput
     ) -> "tuple[Mapping[str, StandingVerdict], list[Statement]]":
         """The standing of works now, and what to state of those about which nobody answered."""
-        known = _refs(step, documents)
-        if self._standing is None or not known:
+        refs = _refs(step, documents)
+        if self._standing is None or not refs:
             return {}, []
         try:
-            verdicts = await self._standing.check_many(known, pubmed=step.pubmed, library=reaches_out(step))
+            verdicts = await self._standing.check_many(refs, pubmed=step.pubmed, library=reaches_out(step))
         except DeterminatorError as error:
             log.warning("standing_not_checked", error=str(error))
             return {}, [Statement.of("standing_not_looked_up")]
         unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
-        silent = Statement.of("authority_silent", works=unasked, of=len(known))
+        silent = Statement.of("authority_silent", works=unasked, of=len(refs))
         return verdicts, [silent] if unasked else []
 
 
@@ -193,21 +193,21 @@ async def _findings(
     store: EvidenceStore, step: PublishInput, *, patient: bool
 ) -> tuple[dict[str, CandidateFindings], list[Statement]]:
     """What was looked up of each candidate, by name, and what to state of what cannot be read."""
-    found: dict[str, CandidateFindings] = {}
+    findings: dict[str, CandidateFindings] = {}
     notes: list[Statement] = []
     for candidate in step.candidates:
         if not candidate.looked_up:
             continue
         try:
             data = await store.get_bytes(candidate.looked_up)
-            found[candidate.name] = CandidateFindings.model_validate_json(data)
+            findings[candidate.name] = CandidateFindings.model_validate_json(data)
         except (StoreError, ValueError) as error:
             if patient and isinstance(error, StoreError):
                 raise
             log.warning("findings_unreadable", name=candidate.name, error=str(error))
             values = {"name": candidate.name, "reason": "what was found cannot be read from the store"}
             notes.append(Statement(code="candidate_not_looked_up", values=dict(values)))
-    return found, notes
+    return findings, notes
 
 
 def _with_standing(

@@ -127,10 +127,10 @@ class RefreshActivities:
             return await self.plan(request)
 
     @activity.defn
-    async def keep_refresh(self, found: RefreshFindings) -> RefreshOutcome:
+    async def keep_refresh(self, findings: RefreshFindings) -> RefreshOutcome:
         """Look up the standing of the references, and keep what is not known yet as a new version."""
-        async with reporting_errors("refresh_not_kept", run_id=found.request.run_id):
-            return await self.keep(found)
+        async with reporting_errors("refresh_not_kept", run_id=findings.request.run_id):
+            return await self.keep(findings)
 
     async def plan(self, request: RefreshRequest) -> RefreshPlan:
         """See `plan_refresh`. Raises DeterminatorError."""
@@ -138,13 +138,13 @@ class RefreshActivities:
         first = await first_of(archive, request.run_id)
         report, versions = await newest(archive, first)
         cited = references_of(report)
-        known = list(await refs_in(archive.store, request.known_blob)) or cited
-        known += [_as_known(work) for version in versions for work in version.new]
+        refs = list(await refs_in(archive.store, request.known_blob)) or cited
+        refs += [_as_known(work) for version in versions for work in version.new]
         pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
         pubmed = self._sources.get("pubmed")
         return RefreshPlan(
             searches=self._searches(first, request) if request.search else (),
-            known=_brief(known),
+            known=_brief(refs),
             check=PubMedCheck(run_id=request.run_id, pmids=pmids) if pmids else None,
             pubmed_queue=None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue,
         )
@@ -154,7 +154,7 @@ class RefreshActivities:
         offered = {option.info.name: option for option in options(self._settings, self._sources)}
         method = report.methodology
         asked = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
-        found = []
+        searches = []
         for source, text in list(asked)[:MAX_SEARCHES]:
             search = repeated(
                 offered, source, text, request.run_id, limit=method.results_per_search, filters=method.filters
@@ -162,20 +162,22 @@ class RefreshActivities:
             if source == "library":
                 own = {"library": request.library, "library_signature": request.library_signature}
                 search = search.replace(task=search.task.model_copy(update=own))
-            found.append(search)
-        return tuple(found)
+            searches.append(search)
+        return tuple(searches)
 
-    async def keep(self, found: RefreshFindings) -> RefreshOutcome:
+    async def keep(self, findings: RefreshFindings) -> RefreshOutcome:
         """See `keep_refresh`. Raises DeterminatorError."""
-        request = found.request
+        request = findings.request
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)
         before, _ = await newest(archive, first)
-        given = await self._standing.check_many(references_of(before), pubmed=found.pubmed)
-        verdicts = {name: verdict for name, verdict in given.items() if verdict.asked}
+        answers = await self._standing.check_many(references_of(before), pubmed=findings.pubmed)
+        verdicts = {name: verdict for name, verdict in answers.items() if verdict.asked}
         from activities.report.versions import refresh  # with what builds reports; see `worker.daemon`
 
-        added = await refresh(archive, first, verdicts, at=found.at, new=found.new, searches=found.searches)
+        added = await refresh(
+            archive, first, verdicts, at=findings.at, new=findings.new, searches=findings.searches
+        )
         version = added.version
         return RefreshOutcome(
             run_id=request.run_id,
@@ -188,7 +190,7 @@ class RefreshActivities:
             changes=version.changes if version else (),
             claims_lost=version.claims_lost if version else (),
             new=version.new if version else (),
-            searches=found.searches,
+            searches=findings.searches,
             version=added.latest,
             made=version is not None,
         )
@@ -247,9 +249,9 @@ async def first_of(archive: Archive, run_id: str) -> Report:
     return report
 
 
-def _brief(known: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
+def _brief(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
     """References with what a work is recognized by, within the payload limit: titles go first."""
-    brief = [ref.replace(blob="", sections=(), queries=(), url=None) for ref in known]
+    brief = [ref.replace(blob="", sections=(), queries=(), url=None) for ref in refs]
     room, kept = KNOWN_BYTES, list[EvidenceRef]()
     for ref in brief:
         room -= len(ref.model_dump_json())

@@ -102,10 +102,10 @@ class RevisionActivities:
             return await self.plan(step)
 
     @activity.defn
-    async def keep_revision(self, found: RevisionFindings) -> RefreshOutcome:
+    async def keep_revision(self, findings: RevisionFindings) -> RefreshOutcome:
         """Publish the answer, or the next version of the report."""
-        async with reporting_errors("revision_not_kept", run_id=found.request.run_id):
-            return await self.keep(found)
+        async with reporting_errors("revision_not_kept", run_id=findings.request.run_id):
+            return await self.keep(findings)
 
     async def plan(self, step: RevisionRequest) -> RevisionPlan:
         """See `plan_revision`. Raises DeterminatorError."""
@@ -116,13 +116,13 @@ class RevisionActivities:
         kept = await archive.published_from(report)
         standing = standings(report, versions)
         refs = list(await refs_in(archive.store, request.known_blob)) or list(kept.evidence)
-        known = _within(
+        corpus = _within(
             ref.replace(standing=standing.get(ref.evidence_id, ref.standing))
             for ref in {ref.evidence_id: ref for ref in (*refs, *kept.evidence)}.values()
             if standing.get(ref.evidence_id, ref.standing) != "retracted"
         )
         common = {"run_id": request.run_id, "question": report.question, "profile": step.profile}
-        plan = RevisionPlan(question=report.question, known=known)
+        plan = RevisionPlan(question=report.question, known=corpus)
         if asked.kind == "tell":
             background = "\n".join(
                 (f"An earlier report answers: {report.question}", *_meant(report, asked.text))
@@ -154,9 +154,9 @@ class RevisionActivities:
             for source, query in list(dict.fromkeys(wanted))[:MAX_NEW_WORKS]
         )
 
-    async def keep(self, found: RevisionFindings) -> RefreshOutcome:
+    async def keep(self, findings: RevisionFindings) -> RefreshOutcome:
         """See `keep_revision`. Raises DeterminatorError."""
-        request, asked = found.request, _instruction(found.request)
+        request, asked = findings.request, _instruction(findings.request)
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)
         # with what builds reports; see `worker.daemon`
@@ -167,29 +167,31 @@ class RevisionActivities:
         outcome = RefreshOutcome(
             run_id=request.run_id,
             since=report.generated_at,
-            calls=found.usage.calls,
-            tokens=found.usage.tokens,
-            notes=found.notes,
+            calls=findings.usage.calls,
+            tokens=findings.usage.tokens,
+            notes=findings.notes,
             version=len(versions) + 1,
         )
         if asked.kind == "tell":
-            step = _answer(await archive.published_from(report), found)
-            told = await made_again.published_again(archive, step, standings(report, versions), at=found.at)
+            step = _answer(await archive.published_from(report), findings)
+            told = await made_again.published_again(
+                archive, step, standings(report, versions), at=findings.at
+            )
             blob = await archive.store.put_bytes(told.model_dump_json(indent=2).encode(), "json")
             return outcome.replace(blob=blob)
-        if asked.kind == "change" and not found.revised.touches:
+        if asked.kind == "change" and not findings.revised.touches:
             return outcome
-        done = next((v for v in versions if (v.made_at, v.asked) == (found.at, asked)), None)
+        done = next((v for v in versions if (v.made_at, v.asked) == (findings.at, asked)), None)
 
         async def make(report: Report, _versions: object) -> made_again.Next:
-            step = _next(await archive.published_from(report), found)
+            step = _next(await archive.published_from(report), findings)
 
             def describe(later: Report, version: Version) -> tuple[Statement, Version]:
                 differ = differences(report, later)
                 opening = Statement.of(
                     "revised_version",
                     version=version.number,
-                    at=found.at,
+                    at=findings.at,
                     by=asked.by,
                     kind=asked.kind,
                     text=asked.text,
@@ -198,14 +200,14 @@ class RevisionActivities:
                     claims_lost=tuple(one.id for one in differ if not one.after),
                     claims_changed=tuple(one.id for one in differ if one.after),
                     asked=asked,
-                    calls=found.usage.calls,
+                    calls=findings.usage.calls,
                 )
 
             blob = await archive.store.put_bytes(step.model_dump_json().encode(), "json")
             return made_again.Next(step, blob, describe)
 
         if done is None:  # else an attempt before this one wrote it, and died before it could say so
-            done = (await made_again.add_version(archive, first, make, at=found.at)).version
+            done = (await made_again.add_version(archive, first, make, at=findings.at)).version
             assert done is not None
         return outcome.replace(
             version=done.number, made=True, claims_lost=done.claims_lost, claims_changed=done.claims_changed
@@ -293,11 +295,11 @@ def _sentence(report: Report, kept: PublishInput, asked: Instruction) -> DraftCl
     return sentence
 
 
-def _answer(kept: PublishInput, found: RevisionFindings) -> PublishInput:
+def _answer(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
     """The answer to a question about a report, as a report of one section."""
     from activities.verification.verdicts import with_verdicts
 
-    text = _instruction(found.request).text
+    text = _instruction(findings.request).text
     return PublishInput(
         run_id=kept.run_id,
         question=text,
@@ -307,32 +309,32 @@ def _answer(kept: PublishInput, found: RevisionFindings) -> PublishInput:
         sections=(
             PlannedSection(
                 section=ReportPlanSection(id="s1", title=text, key_question=text),
-                draft=with_verdicts(found.draft, found.verdicts),
+                draft=with_verdicts(findings.draft, findings.verdicts),
             ),
         ),
-        evidence=found.written_from,
+        evidence=findings.written_from,
         searches=kept.searches,
-        usage=found.usage,
-        models=found.models,
-        written_by="model" if found.by_model else "extractive",
+        usage=findings.usage,
+        models=findings.models,
+        written_by="model" if findings.by_model else "extractive",
         continues=Continued(run_id=kept.run_id, question=kept.question),
         words=kept.words,
-        generated_at=found.at,
+        generated_at=findings.at,
     )
 
 
-def _next(kept: PublishInput, found: RevisionFindings) -> PublishInput:
+def _next(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
     """What the next version is published from."""
     from activities.report import instructions
 
-    asked = _instruction(found.request)
-    models = tuple(dict.fromkeys((*kept.models, *found.models)))
-    kept = kept.replace(usage=kept.usage + found.usage, models=models)
+    asked = _instruction(findings.request)
+    models = tuple(dict.fromkeys((*kept.models, *findings.models)))
+    kept = kept.replace(usage=kept.usage + findings.usage, models=models)
     if asked.kind == "change":
-        used = {name for one in found.draft.sentences for name in (s.evidence_id for s in one.support)}
-        works = (*found.new, *(ref for ref in found.written_from if ref.evidence_id in used))
-        return instructions.changed(kept, found.revised, found.draft, found.verdicts, works)
+        used = {name for one in findings.draft.sentences for name in (s.evidence_id for s in one.support)}
+        works = (*findings.new, *(ref for ref in findings.written_from if ref.evidence_id in used))
+        return instructions.changed(kept, findings.revised, findings.draft, findings.verdicts, works)
     if asked.kind == "dispute":
-        verdict = next((v for v in found.verdicts.verdicts if v.id == asked.sentence), None)
-        return instructions.disputed(kept, asked, found.at, verdict)
+        verdict = next((v for v in findings.verdicts.verdicts if v.id == asked.sentence), None)
+        return instructions.disputed(kept, asked, findings.at, verdict)
     return instructions.decided(kept, asked)

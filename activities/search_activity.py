@@ -113,12 +113,12 @@ class SearchActivities:
                 except SourceError as error:
                     if not hits.kept or (clock.left != 0.0 and _tried_again(task, error)):
                         raise
-                    said = (
+                    reason = (
                         str(error)
                         if clock.left != 0.0
                         else f"stopped after {clock.waited:.0f} s; there is more"
                     )
-                    hits = hits.replace(detail=said)
+                    hits = hits.replace(detail=reason)
                     break
                 if answer is None:
                     break
@@ -141,16 +141,16 @@ class SearchActivities:
         ended = await in_time(partial(self._list, source, task) for task in tasks)
         self._try_again(tasks, ended)
         listings = [one for one in ended if isinstance(one, Listing)]
-        results = united((*choice.listed, *(one for found in listings for one in found.results)))
+        results = united((*choice.listed, *(one for listing in listings for one in listing.results)))
         for name in choice.tried:
             results.pop(name, None)
-        orders = [[one.name for one in found.results if one.name in results] for found in listings]
+        orders = [[one.name for one in listing.results if one.name in results] for listing in listings]
         ranked = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
         with source_clock(tasks[0].seconds):
             texts = await source.read_results(ranked[: choice.most])
-        found = {name: record for name, record in texts.items() if record is not None}
-        different = await asyncio.to_thread(without_duplicates, list(found), found)
-        records = {name: found[name] for name in different}
+        pages = {name: record for name, record in texts.items() if record is not None}
+        different = await asyncio.to_thread(without_duplicates, list(pages), pages)
+        records = {name: pages[name] for name in different}
         kept = {
             name: ref
             for name, record in records.items()
@@ -163,10 +163,10 @@ class SearchActivities:
             if not isinstance(one, Listing):
                 rows.append(failed(task, one))
                 continue
-            chosen = [found.name for found in one.results if found.name in texts]
+            chosen = [result.name for result in one.results if result.name in texts]
             own = tuple(kept.pop(name) for name in chosen if name in kept)
-            listed = sum(found.name in results and found.name not in texts for found in one.results)
-            missing = unread([found[name] for name in chosen if name in found], len(chosen))
+            listed = sum(result.name in results and result.name not in texts for result in one.results)
+            missing = unread([pages[name] for name in chosen if name in pages], len(chosen))
             rows.append(
                 Hits(
                     source=task.source,

@@ -253,11 +253,11 @@ class Settings(QuestionSettings):
             # only where roles are set: every command reads the settings
             from activities.contracts.step import ROLE_OF_MEMBER, Role
 
-            known = get_args(Role)
+            names = get_args(Role)
             roles = {ROLE_OF_MEMBER.get(name, name): model for name, model in roles.items()}
             for name in roles:
-                if name not in known:
-                    raise ValueError(f"there is no role {name!r}{nearest(name, known)}")
+                if name not in names:
+                    raise ValueError(f"there is no role {name!r}{nearest(name, names)}")
         return roles
 
     def model_post_init(self, _: object) -> None:
@@ -293,8 +293,8 @@ class Settings(QuestionSettings):
         """Base address of a source: `DETERMINATOR_<SOURCE>_URL`, else `[sources.<source>] url` or the flat
         key `<source>_url` in the file, else the default. It replaces everything before the API's own resource
         path."""
-        given = (self.model_extra or {}).get(f"{source}_url")
-        value = os.environ.get(f"DETERMINATOR_{source.upper()}_URL") or self.of_source(source).url or given
+        flat_url = (self.model_extra or {}).get(f"{source}_url")
+        value = os.environ.get(f"DETERMINATOR_{source.upper()}_URL") or self.of_source(source).url or flat_url
         return str(value or default).rstrip("/")
 
     def of_source(self, source: str) -> SourceSettings:
@@ -325,9 +325,9 @@ def file_settings() -> FileSettings:
             raise ConfigError(f"{place}: this file lies in the home; set DETERMINATOR_HOME")
     if path.absolute() == own_path or (data := read_bytes(path)) is None:
         return own
-    found = read_settings(path, data, fields)
+    settings = read_settings(path, data, fields)
     narrow = not os.environ.get("DETERMINATOR_CONFIG") and not is_trusted(path, data)
-    other = allowed(found, path.absolute().parent, fields) if narrow else found
+    other = allowed(settings, path.absolute().parent, fields) if narrow else settings
     return over(own, other, fields, narrow=narrow)
 
 
@@ -343,7 +343,7 @@ def secret_variables() -> dict[str, str]:
 def secrets_in_files(environment: Mapping[str, str] = os.environ) -> dict[str, object]:
     """Secrets whose variable with `_FILE` at its end names the file they are in, as container platforms mount
     them. Raises ConfigError when such a file cannot be read or is empty."""
-    found: dict[str, object] = {}
+    secrets: dict[str, object] = {}
     for variable, name in secret_variables().items():
         path = environment.get(f"{variable}_FILE")
         if not path:
@@ -355,8 +355,8 @@ def secrets_in_files(environment: Mapping[str, str] = os.environ) -> dict[str, o
             raise ConfigError(f"{variable}_FILE: {path} cannot be read: {reason}") from error
         if not secret:
             raise ConfigError(f"{variable}_FILE: {path} is empty")
-        found[name] = secret
-    return found
+        secrets[name] = secret
+    return secrets
 
 
 def choice(model: str | None) -> ModelChoice:

@@ -55,8 +55,8 @@ class SharedTurns:
             except BlockingIOError:
                 os.close(file)
                 continue
-            now, said = time.monotonic(), os.pread(file, 32, 0)
-            used = float(said) if said.strip() else float("-inf")
+            now, stamp = time.monotonic(), os.pread(file, 32, 0)
+            used = float(stamp) if stamp.strip() else float("-inf")
             if used <= now < used + self._window:  # a later time is from before the machine was started
                 os.close(file)
                 continue

@@ -63,11 +63,11 @@ def assess(
     their kinds and identifiers; one that is missing counts as an article."""
     refs = {ref.evidence_id: ref for ref in works}
     judged = list({judgement.evidence_id: judgement for judgement in judgements}.values())
-    known = [criterion.name for criterion in profile.criteria]
+    criteria = [criterion.name for criterion in profile.criteria]
     scores: dict[str, int] = {}
     reasons: dict[str, str] = {}
     for batch in batches:
-        for name in known:
+        for name in criteria:
             if name in batch.scores and batch.scores[name] > scores.get(name, -1):
                 scores[name] = batch.scores[name]
                 reasons[name] = batch.score_reasons.get(name, "")
@@ -76,8 +76,8 @@ def assess(
     advice = _advice(batches)
     value, carried, why = confidence(judged, refs) if judged else (None, None, ())
     return JudgeAssessment(
-        scores={name: scores[name] for name in known if name in scores},
-        score_reasons={name: reasons[name] for name in known if reasons.get(name)},
+        scores={name: scores[name] for name in criteria if name in scores},
+        score_reasons={name: reasons[name] for name in criteria if reasons.get(name)},
         sufficient=advice == "synthesize" if advice else None,
         recommendation=advice,
         sources_breakdown=dict(Counter(ref.source for ref in seen).most_common()),

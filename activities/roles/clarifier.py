@@ -32,12 +32,12 @@ def render(step: ClarifyInput, _documents: Sequence[Evidence], room: int) -> Pro
 
 def accept(_step: ClarifyInput, _prompt: Prompt, answer: ClarifierAnswer) -> Accepted[Clarified]:
     """The first questions that have an assumed answer, each once."""
-    found: dict[str, Reading] = {}
+    readings: dict[str, Reading] = {}
     for one in answer.questions:
         question, assumed = line(one.question, READING_CHARS), line(one.assumed, READING_CHARS)
         if question and assumed:
-            found.setdefault(question.casefold(), Reading(question=question, assumed=assumed))
-    return Accepted(Clarified(readings=tuple(found.values())[:MAX_READINGS]))
+            readings.setdefault(question.casefold(), Reading(question=question, assumed=assumed))
+    return Accepted(Clarified(readings=tuple(readings.values())[:MAX_READINGS]))
 
 
 SPEC = RoleSpec[ClarifyInput, ClarifierAnswer, Clarified](

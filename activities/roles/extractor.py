@@ -71,12 +71,12 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
                 refused.append(refusal("cell", words, "label_unknown", label=line(row.work, 40)))
             continue
         cells = rows[document.evidence_id]
-        for given in row.cells:
-            column = columns.get(given.column.strip().casefold())
-            text = line(given.text, MAX_CELL_CHARS)
+        for cell in row.cells:
+            column = columns.get(cell.column.strip().casefold())
+            text = line(cell.text, MAX_CELL_CHARS)
             if column is None or column in cells or text.casefold().rstrip(".") in ABSENT:
                 continue
-            sentences, unknown = cited([given.sentence], prompt)
+            sentences, unknown = cited([cell.sentence], prompt)
             support = next(iter(supports(sentences)), None)
             decision = gate.cell(column, text, support, document)
             if unknown:

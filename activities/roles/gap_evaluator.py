@@ -18,7 +18,7 @@ class GapsAnswer(Loose):
 
 
 def render(step: GapsInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    known = line(step.observation, MAX_OBSERVATION_CHARS)
+    observation = line(step.observation, MAX_OBSERVATION_CHARS)
     return compose(
         "gap_evaluator",
         step,
@@ -28,7 +28,7 @@ def render(step: GapsInput, _documents: Sequence[Evidence], room: int) -> Prompt
             listed("Gaps the judge named", step.judged_gaps, limit=5),
             tried(step.tried, limit=12),
             earlier(step.earlier),
-            f"What is known so far:\n{fenced('observation', known)}" if known else "",
+            f"What is known so far:\n{fenced('observation', observation)}" if observation else "",
             findings(step.judgements, step.titles, most=12, each=240),
         ],
         task=f"Name at most {step.max_gaps} gaps. Answer with JSON.",

@@ -68,22 +68,22 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
     corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
 
     def grounded(text: str, most: int) -> str:
-        said = line(text, most)
-        return said if gate.candidate_field(said, (drug, generic), works).stands else ""
+        field = line(text, most)
+        return field if gate.candidate_field(field, (drug, generic), works).stands else ""
 
     chosen = {name.casefold() for name in step.chosen}
     kept: dict[str, MechanismHypothesis] = {}
     dropped = 0
-    for given in answer.hypotheses:
-        drug = line(given.drug, 120)
-        supporting = _of_drug(drug, given.supporting, prompt)
-        contradicting = _of_drug(drug, given.contradicting, prompt)
+    for hypothesis in answer.hypotheses:
+        drug = line(hypothesis.drug, 120)
+        supporting = _of_drug(drug, hypothesis.supporting, prompt)
+        contradicting = _of_drug(drug, hypothesis.contradicting, prompt)
         wanted = not chosen or drug.casefold() in chosen
         if not names(drug, corpus) or not supporting or not wanted:
             dropped += 1
             continue
-        generic = line(given.generic_name, 120)
-        safety = _of_drug(drug, given.safety, prompt)
+        generic = line(hypothesis.generic_name, 120)
+        safety = _of_drug(drug, hypothesis.safety, prompt)
         records = standing_of(drug, tuple(prompt.shown.values())).quotes
         cites = {one.evidence_id for one in (*supporting, *contradicting, *safety, *records)}
         works = [item for item in prompt.shown.values() if item.evidence_id in cites]
@@ -92,16 +92,16 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
             MechanismHypothesis(
                 drug=drug,
                 generic_name=generic if names(generic, corpus) else "",
-                target=grounded(given.target, 160),
-                pathway=grounded(given.pathway, 200),
-                effect=grounded(given.effect, 240),
-                confidence=clamped(given.confidence, 0.0, 1.0),
+                target=grounded(hypothesis.target, 160),
+                pathway=grounded(hypothesis.pathway, 200),
+                effect=grounded(hypothesis.effect, 240),
+                confidence=clamped(hypothesis.confidence, 0.0, 1.0),
                 supporting_evidence=supporting,
                 contradicting_evidence=contradicting,
-                current_indications=lines((grounded(i, 120) for i in given.current_indications), 5, 120),
-                regulatory_status=grounded(given.regulatory_status, 160),
-                trial_status=grounded(given.trial_status, 160),
-                search_suggestions=lines(given.search_suggestions, 3, 200),
+                current_indications=lines((grounded(i, 120) for i in hypothesis.current_indications), 5, 120),
+                regulatory_status=grounded(hypothesis.regulatory_status, 160),
+                trial_status=grounded(hypothesis.trial_status, 160),
+                search_suggestions=lines(hypothesis.search_suggestions, 3, 200),
                 safety=safety,
                 records=records,
             ),

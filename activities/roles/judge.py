@@ -109,13 +109,13 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
     Scores of the profile's criteria only, within 0 and 10; a criterion without a score has none."""
     refused: list[Refused] = []
     judged: dict[str, WorkJudgement] = {}
-    for given in answer.works:
-        document = prompt.shown.get(given.work)
+    for work in answer.works:
+        document = prompt.shown.get(work.work)
         if document is None:
-            text = given.finding or given.reason or given.work
-            refused.append(refusal("judgement", text, "label_unknown", label=line(given.work, 40)))
+            text = work.finding or work.reason or work.work
+            refused.append(refusal("judgement", text, "label_unknown", label=line(work.work, 40)))
         elif document.evidence_id not in judged:
-            judged[document.evidence_id] = _judgement(given, document, prompt, refused)
+            judged[document.evidence_id] = _judgement(work, document, prompt, refused)
     criteria = {c.name.casefold(): c.name for c in step.profile.criteria}
     scored = {
         criteria[name]: entry
@@ -139,20 +139,17 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
     return Accepted(batch, notes)
 
 
-def _judgement(
-    given: WorkAnswer, document: Evidence, prompt: Prompt, refused: list[Refused]
-) -> WorkJudgement:
+def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: list[Refused]) -> WorkJudgement:
     """A judgement with what its own work bears out: sentences of that work, and fields that it says."""
     name = document.evidence_id
-    sentences, unknown = cited(given.sentences, prompt)
+    sentences, unknown = cited(work.sentences, prompt)
     own = [one for one in sentences if one.evidence_id == name][:MAX_SUPPORT]
     support = supports(own)
     refused += [
-        refusal("judgement", given.finding or label, "label_unknown", [name], label=label)
-        for label in unknown
+        refusal("judgement", work.finding or label, "label_unknown", [name], label=label) for label in unknown
     ]
-    if len(own) < len(sentences) and given.finding:
-        refused.append(refusal("judgement", given.finding, "other_work", [name]))
+    if len(own) < len(sentences) and work.finding:
+        refused.append(refusal("judgement", work.finding, "other_work", [name]))
     corpus = f"{document.title}\n{document.text}"
 
     def kept(field: str, text: str, decision: gate.Decision) -> str:
@@ -162,18 +159,18 @@ def _judgement(
         return text if text and decision.stands else ""
 
     people = kept(
-        "participants: ", str(given.participants or ""), gate.participants(given.participants, corpus)
+        "participants: ", str(work.participants or ""), gate.participants(work.participants, corpus)
     )
     roles = prompt.choices["works.role"]
-    comparator, design = line(given.comparator, 160), line(given.design, 80)
-    finding = line(given.finding, MAX_FINDING_CHARS + 20)
+    comparator, design = line(work.comparator, 160), line(work.design, 80)
+    finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
-    reason = line(given.reason, 120)
+    reason = line(work.reason, 120)
     return WorkJudgement(
         evidence_id=name,
-        answers=int(clamped(given.answers, 0, 3)),
-        direction=next((d for d in DIRECTIONS if d == given.direction.strip().casefold()), "not_asked"),
-        role=next((r for r in roles if r == given.role.strip().casefold()), BACKGROUND),
+        answers=int(clamped(work.answers, 0, 3)),
+        direction=next((d for d in DIRECTIONS if d == work.direction.strip().casefold()), "not_asked"),
+        role=next((r for r in roles if r == work.role.strip().casefold()), BACKGROUND),
         finding=kept("", finding, gate.finding(finding, support, document)) or quote,
         support=support,
         comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),

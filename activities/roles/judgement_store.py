@@ -42,7 +42,7 @@ class JudgementStore:
 
     async def known(self, step: JudgeInput) -> dict[str, StoredJudgement]:
         """The judgements of the step's works that were made before, by evidence id."""
-        found: dict[str, StoredJudgement] = {}
+        judgements: dict[str, StoredJudgement] = {}
         for ref in step.evidence:
             try:
                 data = await self._store.get_named(_key(step, ref))
@@ -51,10 +51,10 @@ class JudgementStore:
                     if step.scope and stored.scope == step.scope:
                         continue  # of an attempt of this very step: its answer is kept with its price
                     named = stored.judgement.replace(evidence_id=ref.evidence_id)
-                    found[ref.evidence_id] = stored.replace(judgement=named)
+                    judgements[ref.evidence_id] = stored.replace(judgement=named)
             except (StoreError, ValidationError):
                 continue
-        return found
+        return judgements
 
     async def keep(self, step: JudgeInput, batch: JudgeBatch) -> None:
         """Store the judgements of a batch."""
@@ -96,29 +96,29 @@ def _key(step: JudgeInput, ref: EvidenceRef) -> str:
 
 
 def with_known(
-    step: JudgeInput, known: Mapping[str, StoredJudgement], batch: JudgeBatch, model: str
+    step: JudgeInput, judgements: Mapping[str, StoredJudgement], batch: JudgeBatch, model: str
 ) -> JudgeBatch:
     """A batch with the judgements that were known before it. Their recommendation to write holds only where
     all works it rests on are there. Their gaps and next searches, which hold with fewer works all the more,
     count where no work is judged anew, which would name its own."""
     scores, reasons = dict(batch.scores), dict(batch.score_reasons)
-    for stored in known.values():
+    for stored in judgements.values():
         for name, score in stored.scores.items():
             if score > scores.get(name, -1):
                 scores[name] = score
                 reasons[name] = stored.score_reasons.get(name, "")
-    judged = (*step.judged, *batch.judgements, *(stored.judgement for stored in known.values()))
+    judged = (*step.judged, *batch.judgements, *(stored.judgement for stored in judgements.values()))
     present = {judgement.evidence_id for judgement in judged}
-    advice = {stored.recommendation for stored in known.values() if present.issuperset(stored.beside)}
+    advice = {stored.recommendation for stored in judgements.values() if present.issuperset(stored.beside)}
     before: Recommendation = "synthesize" if "synthesize" in advice else ""
     gaps, searches = batch.gaps, batch.recommended_searches
-    going_on = [stored for stored in known.values() if stored.recommendation == "continue"]
+    going_on = [stored for stored in judgements.values() if stored.recommendation == "continue"]
     if not batch.judgements and not before and going_on:
         before = "continue"
         gaps = tuple(dict.fromkeys(gap for stored in going_on for gap in stored.gaps))
         searches = tuple(dict.fromkeys(one for stored in going_on for one in stored.recommended_searches))
     return batch.replace(
-        judgements=(*(stored.judgement for stored in known.values()), *batch.judgements),
+        judgements=(*(stored.judgement for stored in judgements.values()), *batch.judgements),
         scores=scores,
         score_reasons=reasons,
         recommendation=batch.recommendation or before,

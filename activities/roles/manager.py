@@ -35,7 +35,7 @@ class ManagerAnswer(Loose):
 def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     members = "\n".join(f"- {name}: {about}" for name, about in step.members.items())
     turns = [f"{turn.member}, {turn.instruction}: {turn.result}" for turn in step.turns]
-    given = [
+    inputs = [
         f"Members:\n{members}",
         f"Round {step.round}; {step.found} items found, {step.unjudged} of them not judged yet.",
         listed("Facts", step.facts, MOST_FACTS),
@@ -48,7 +48,7 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
         listed("Gaps the judge named", step.judged_gaps, 5),
     ]
     task = "Choose the next turn. Answer with JSON."
-    prompt = compose("manager", step, room=room, given=given, task=task)
+    prompt = compose("manager", step, room=room, given=inputs, task=task)
     return replace(prompt, choices={"next_speaker": tuple(step.members)})
 
 
@@ -64,12 +64,12 @@ def _described(step: ManagerInput) -> list[str]:
     judgements = {one.evidence_id: one for one in step.judgements}
     rows = []
     for label, name in _labels(step).items():
-        said = "not judged"
+        note = "not judged"
         if judged := judgements.get(name):
             quote = judged.support[0].quote if judged.support else ""
             answers = f"answers {judged.answers} of 3"
-            said = "; ".join(filter(None, (answers, judged.reason, judged.finding, quote)))
-        rows.append(f"{label}: {step.titles[name]} ({said})")
+            note = "; ".join(filter(None, (answers, judged.reason, judged.finding, quote)))
+        rows.append(f"{label}: {step.titles[name]} ({note})")
     return rows
 
 
@@ -82,7 +82,7 @@ def _hypothesis(one: MechanismHypothesis) -> str:
 def _with_works(fact: str, step: ManagerInput) -> str:
     """A fact with the ids of the works that it names by label; a label of no work is removed."""
     labels = _labels(step)
-    return LABEL.sub(lambda found: f"[{labels[found[1]]}]" if found[1] in labels else "", fact)
+    return LABEL.sub(lambda match: f"[{labels[match[1]]}]" if match[1] in labels else "", fact)
 
 
 def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accepted[TeamLedger]:

@@ -98,8 +98,8 @@ def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: boo
     if step.readings:
         parts.append(listed("How the question is meant", [one.text for one in step.readings], each=400))
     if step.steering:
-        said = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
-        parts.append("The reviewer says (follow this):\n" + said[-MAX_STEERING_CHARS:])
+        steering = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
+        parts.append("The reviewer says (follow this):\n" + steering[-MAX_STEERING_CHARS:])
     more = [part for part in given if part]
     if evidence and role in WORKS_FIRST:
         rules = evidence_rules()
@@ -109,12 +109,12 @@ def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: boo
     return _Frame(f"{file.text}\n\n{guidance}", [*parts, *more], [], file.version)
 
 
-def left_out(shown: int, found: int) -> tuple[Statement, ...]:
+def left_out(shown: int, total: int) -> tuple[Statement, ...]:
     """What the report must state when not all evidence was shown."""
-    missing = found - shown
+    missing = total - shown
     if missing <= 0:
         return ()
-    return (Statement.of("items_not_shown", missing=missing, of=found),)
+    return (Statement.of("items_not_shown", missing=missing, of=total),)
 
 
 def findings(
@@ -189,7 +189,7 @@ def _iteration_line(record: IterationRecord) -> str:
     """An iteration in one line, the shortest parts first: the end is what is cut."""
     answered = sum(search.status in ANSWERED for search in record.searches)
     scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())
-    titles = "; ".join(clip(found.title, 60) for found in record.findings[:2])
+    titles = "; ".join(clip(work.title, 60) for work in record.findings[:2])
     brought = f"{record.new_items} new items from {answered} answered searches of {len(record.searches)}"
     parts = (
         f"iteration {record.iteration}: {brought}",

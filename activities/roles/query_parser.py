@@ -31,30 +31,30 @@ class QueryAnswer(Loose):
 
 def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
-    given = [f"Profiles:\n{profiles}" if profiles else f"Profile, chosen already: {step.profile.name}"]
+    inputs = [f"Profiles:\n{profiles}" if profiles else f"Profile, chosen already: {step.profile.name}"]
     if step.earlier_question:
-        given.append(
+        inputs.append(
             "It follows up an earlier question, which was answered. Rewrite it into one that stands alone.\n"
             + listed("Earlier question", [step.earlier_question], 1, 800)
             + "\n"
             + listed("Earlier answer", step.earlier_answer, 12, 300)
         )
     if step.mode:
-        given.append(f"Mode, chosen already: {step.mode}")
+        inputs.append(f"Mode, chosen already: {step.mode}")
     elif step.modes:
         modes = "\n".join(f"- {name}: {about}" for name, about in step.modes.items())
-        given.append(f"Modes of research:\n{modes}")
+        inputs.append(f"Modes of research:\n{modes}")
     if step.specialists:
         rows = "\n".join(f"- {name}: {does}" for name, does in step.specialists.items())
-        given.append(f"Specialists:\n{rows}")
+        inputs.append(f"Specialists:\n{rows}")
     if sources := names_of(step):
         covers = {o.info.name: line(o.info.covers, COVERS) for o in step.sources}
-        given.append("Sources:\n" + "\n".join(f"- {name}: {covers[name]}" for name in sources))
+        inputs.append("Sources:\n" + "\n".join(f"- {name}: {covers[name]}" for name in sources))
     prompt = compose(
-        "query_parser", step, room=room, given=given, task="Prepare this question. Answer with JSON."
+        "query_parser", step, room=room, given=inputs, task="Prepare this question. Answer with JSON."
     )
-    known = tuple(step.profiles) or (step.profile.name,)
-    choices = {"research_mode": modes_of(step), "profile": known, "sources": names_of(step)}
+    profile_names = tuple(step.profiles) or (step.profile.name,)
+    choices = {"research_mode": modes_of(step), "profile": profile_names, "sources": names_of(step)}
     choices["specialist"] = tuple(step.specialists)
     return replace(prompt, choices={name: values for name, values in choices.items() if values})
 
@@ -82,7 +82,7 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
     """The user's words have priority: a rewrite that lost most of them is not used, nor a name they did not
     contain. A follow-up without a usable rewrite has the names of the earlier question added."""
     question = line(step.question, 4_000)
-    said = " ".join((question, step.earlier_question, *step.earlier_answer))
+    text = " ".join((question, step.earlier_question, *step.earlier_answer))
     improved = line(answer.improved_query, 1_000)
     asked = {word for word in words(question) if len(word) > 3}
     kept = len(asked & set(words(improved)))
@@ -101,7 +101,7 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
         profile=profile,
         sources=sources_of(step, answer, profile),
         specialist=named_specialist if named_specialist in step.specialists else "",
-        key_entities=lines((e for e in answer.key_entities if names(e, said)), MOST_ENTITIES, 120),
+        key_entities=lines((e for e in answer.key_entities if names(e, text)), MOST_ENTITIES, 120),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
     )
     return Accepted(parsed, notes)

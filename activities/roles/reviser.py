@@ -161,8 +161,8 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
 
 def _title(title: str, step: ReviseInput, texts: Sequence[str]) -> str:
     """A title that states nothing which the question, the outline and the instruction do not."""
-    known = [step.question, step.wanted, *step.sections.values(), *texts]
-    return line(title, 160) if title.strip() and gate.title(title, known).stands else ""
+    passages = [step.question, step.wanted, *step.sections.values(), *texts]
+    return line(title, 160) if title.strip() and gate.title(title, passages).stands else ""
 
 
 SPEC = RoleSpec[ReviseInput, ReviserAnswer, Revised](

@@ -117,16 +117,16 @@ class RoleThinker:
         model: LanguageModel,
     ) -> Charged[Any]:
         """The judgements of a batch; the model is asked only about works without one."""
-        known = await self._judgements.known(step)
+        earlier = await self._judgements.known(step)
         left = step.model_copy(
-            update={"evidence": tuple(r for r in step.evidence if r.evidence_id not in known)}
+            update={"evidence": tuple(r for r in step.evidence if r.evidence_id not in earlier)}
         )
         if not left.evidence:
-            return Charged(output=with_known(step, known, JudgeBatch(), choice.model), model=choice.model)
-        unread = [document for document in documents if document.evidence_id not in known]
+            return Charged(output=with_known(step, earlier, JudgeBatch(), choice.model), model=choice.model)
+        unread = [document for document in documents if document.evidence_id not in earlier]
         done = await self._asked(spec, left, unread, choice, model)
         await self._judgements.keep(left, done.output)
-        return done.model_copy(update={"output": with_known(step, known, done.output, done.model)})
+        return done.model_copy(update={"output": with_known(step, earlier, done.output, done.model)})
 
     async def _asked(
         self,

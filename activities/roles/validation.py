@@ -58,14 +58,14 @@ def _one(part: object) -> object:
 
 
 def _score(value: object) -> object:
-    if isinstance(value, str) and (found := _NUMBER.search(value)):
-        value = float(found.group())
+    if isinstance(value, str) and (match := _NUMBER.search(value)):
+        value = float(match.group())
     return round(value) if isinstance(value, float) and abs(value) < 1e9 else value
 
 
 def _share(value: object) -> object:
-    if isinstance(value, str) and (found := _NUMBER.search(value)):
-        number = float(found.group())
+    if isinstance(value, str) and (match := _NUMBER.search(value)):
+        number = float(match.group())
         return number / 100 if "%" in value else number
     return value
 
@@ -75,11 +75,11 @@ def _labels(value: object) -> object:
     if value is None or value == "":
         return []
     parts = value if isinstance(value, list) else [value]
-    found: list[str] = []
+    labels: list[str] = []
     for part in parts:
         text = str(part)
-        found += [label.upper() for label in _LABEL.findall(text)] or ([text] if text.strip() else [])
-    return list(dict.fromkeys(found))
+        labels += [label.upper() for label in _LABEL.findall(text)] or ([text] if text.strip() else [])
+    return list(dict.fromkeys(labels))
 
 
 def _label(value: object) -> object:
@@ -151,21 +151,21 @@ def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:
 
 def cited(labels: Iterable[str], prompt: Prompt) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
     """The sentences that labels stand for, each once, and the labels that were not shown."""
-    found: dict[str, Sentence] = {}
+    sentences: dict[str, Sentence] = {}
     unknown: list[str] = []
     for label in labels:
         sentence = prompt.sentences.get(label)
         if sentence is None:
             unknown.append(line(label, 40))
         else:
-            found.setdefault(label, sentence)
-    return tuple(found.values()), tuple(unknown)
+            sentences.setdefault(label, sentence)
+    return tuple(sentences.values()), tuple(unknown)
 
 
 def supports(sentences: Iterable[Sentence]) -> tuple[Support, ...]:
     """Sentences as quotes of their works, each once."""
-    found = (Support(evidence_id=one.evidence_id, quote=one.quote) for one in sentences)
-    return tuple(dict.fromkeys(found))
+    quotes = (Support(evidence_id=one.evidence_id, quote=one.quote) for one in sentences)
+    return tuple(dict.fromkeys(quotes))
 
 
 def refusal(

@@ -73,13 +73,13 @@ def _rows(
     sentences: Sequence[DraftClaim], shown: dict[str, Sentence], room: int
 ) -> tuple[list[str], dict[str, str]]:
     """The sentences as lines, as many as there is room for in tokens, and the id behind each label."""
-    known = {(one.evidence_id, one.quote): label for label, one in shown.items()}
+    label_of = {(one.evidence_id, one.quote): label for label, one in shown.items()}
     left = int(room * BYTES_PER_TOKEN)
     rows: list[str] = []
     labels: dict[str, str] = {}
     for sentence in sentences:
         label = f"C{len(labels) + 1}"
-        row = _row(label, sentence, known)
+        row = _row(label, sentence, label_of)
         if (left := left - len(row.encode()) - 1) < 0:
             break
         rows.append(row)
@@ -87,8 +87,8 @@ def _rows(
     return rows, labels
 
 
-def _row(label: str, sentence: DraftClaim, known: dict[tuple[str, str], str]) -> str:
-    marks = [known.get((one.evidence_id, one.quote), "") for one in sentence.support]
+def _row(label: str, sentence: DraftClaim, label_of: dict[tuple[str, str], str]) -> str:
+    marks = [label_of.get((one.evidence_id, one.quote), "") for one in sentence.support]
     rests = f" [{', '.join(mark for mark in marks if mark)}]" if any(marks) else ""
     hidden = (
         f'   quoted: "{one_line(one.quote)}"'
@@ -106,16 +106,16 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
     sentence the stricter one. A sentence without a verdict stays open."""
     sentences = {sentence.id: sentence for sentence in step.sentences}
     works = {work.evidence_id: f"{work.title}\n{work.text}" for work in prompt.shown.values()}
-    said: dict[str, VerdictAnswer] = {}
+    strictest: dict[str, VerdictAnswer] = {}
     for verdict in answer.verdicts:
         name, supported = prompt.claims.get(verdict.claim), _supported(verdict)
         if name is None or supported is None:
             continue
-        known = _supported(said[name]) if name in said else None
-        if known is None or SUPPORTED.index(known) < SUPPORTED.index(supported):
-            said[name] = verdict
+        previous = _supported(strictest[name]) if name in strictest else None
+        if previous is None or SUPPORTED.index(previous) < SUPPORTED.index(supported):
+            strictest[name] = verdict
     verdicts = []
-    for name, verdict in said.items():
+    for name, verdict in strictest.items():
         sentence = sentences[name]
         cited = [works[one.evidence_id] for one in sentence.support if one.evidence_id in works]
         quotes = [one.quote for one in sentence.support]
