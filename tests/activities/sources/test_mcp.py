@@ -5,12 +5,13 @@ import resource
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from activities.configuration.file import ConfigError
 from activities.configuration.mcp import McpSource
@@ -21,6 +22,7 @@ from activities.sources import registry
 from activities.sources.base import SearchResult, search
 from activities.sources.http.client import Http
 from activities.sources.mcp import McpToolSource
+from activities.sources.mcp_process import failure, found_by
 from activities.sources.records import pointed
 from client.configuration import source_names
 from tests.activities.sources.mcp_server import BODY
@@ -29,10 +31,20 @@ ROOT = Path(__file__).parents[3]
 MAP = {"text": "/body", "title": "/title", "url": "/link", "year": "/date", "authors": "/by"}
 
 
-def notes(way: str = "well", **more: Any) -> McpToolSource:
+class Here(McpToolSource):
+    """Searches in this process, which has imported the library of the protocol once."""
+
+    async def _items(self, query: Query) -> Sequence[JsonValue]:
+        try:
+            return await found_by(self.info.name, self._chosen, query)
+        except Exception as error:
+            raise failure(self.info.name, self._chosen, error) from error
+
+
+def notes(way: str = "well", kind: type[McpToolSource] = Here, **more: Any) -> McpToolSource:
     command = [sys.executable, "-m", "tests.activities.sources.mcp_server", way]
     given = {"command": command, "tool": "search_notes", "query": "text", "items": "/results", "map": MAP}
-    return McpToolSource("notes", McpSource.model_validate({**given, **more}))
+    return kind("notes", McpSource.model_validate({**given, **more}))
 
 
 async def asked(source: McpToolSource, text: str = "metformin", limit: int = 10) -> SearchResult:
@@ -40,7 +52,7 @@ async def asked(source: McpToolSource, text: str = "metformin", limit: int = 10)
 
 
 async def test_what_a_tool_finds_becomes_evidence_and_nothing_found_is_no_outage() -> None:
-    found = await asked(notes())
+    found = await asked(notes(kind=McpToolSource))
     assert found.status == "ok"
     first, second = found.records
     assert (first.title, first.year, first.url) == (
@@ -57,13 +69,19 @@ async def test_what_a_tool_finds_becomes_evidence_and_nothing_found_is_no_outage
 
 
 @pytest.mark.parametrize(
-    ("way", "error"), [("dies", Unavailable), ("errs", Unavailable), ("odd", Malformed), ("hangs", TooSlow)]
+    ("way", "kind", "error"),
+    [
+        ("dies", McpToolSource, Unavailable),
+        ("errs", Here, Unavailable),
+        ("odd", Here, Malformed),
+        ("hangs", Here, TooSlow),
+    ],
 )
 async def test_a_server_that_fails_is_an_outage_and_never_an_empty_answer(
-    way: str, error: type[SourceError]
+    way: str, kind: type[McpToolSource], error: type[SourceError]
 ) -> None:
     with pytest.raises(error) as raised:
-        await asked(notes(way, timeout=4 if way == "hangs" else 30))
+        await asked(notes(way, kind, timeout=2 if way == "hangs" else 30))
     assert raised.value.status != "empty"
 
 
@@ -83,9 +101,9 @@ async def test_a_hostile_server_costs_the_worker_neither_time_nor_memory(way: st
     beating = asyncio.create_task(beat())
     began = time.perf_counter()
     with pytest.raises(SourceError):
-        await asked(notes(way, timeout=8), "a" * 40 + "!")
+        await asked(notes(way, McpToolSource, timeout=5), "a" * 40 + "!")
     beating.cancel()
-    assert time.perf_counter() - began < 12
+    assert time.perf_counter() - began < 9
     assert longest < 0.5
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident < 100_000
 
@@ -105,7 +123,7 @@ def test_what_a_tool_says_of_itself_is_not_told_to_the_step_that_selects_sources
 async def test_a_program_gets_only_the_variables_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-ours")
     monkeypatch.setenv("NOTES_FOLDER", "named")
-    source = notes("environment", variables=["NOTES_FOLDER"], map={"text": ""})
+    source = notes("environment", McpToolSource, variables=["NOTES_FOLDER"], map={"text": ""})
     seen = "\n".join(record.text for record in (await asked(source, limit=200)).records)
     assert "NOTES_FOLDER=named" in seen
     assert "sk-secret-of-ours" not in seen
