@@ -1,6 +1,7 @@
 """Fixtures every test may use: a real Temporal dev server, clients to it, and a home of one's own."""
 
 import asyncio
+import gc
 import os
 import socket
 import ssl
@@ -25,7 +26,9 @@ from client.failures import NoConnection
 from tests.flaky import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
 from tests.papers import papers
+from tests.schedule import pytest_xdist_make_scheduler as pytest_xdist_make_scheduler
 
+gc.disable()  # what is collected stays: to look through it again and again takes a seventh of that time
 with one_blas_thread():
     import numpy  # noqa: F401 - as in a worker
 
@@ -41,6 +44,12 @@ KEEP = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "SYSTEM
 CACHE = os.environ.get("DETERMINATOR_CACHE") or str(user_cache_path("determinator"))
 """Shared with the caller: the index of names takes seconds to build and is named by what it is made of, so
 the fresh home of a test need not build it."""
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of every later search for garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
