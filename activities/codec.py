@@ -22,6 +22,7 @@ from temporalio.converter import PayloadCodec
 from activities import credentials
 from activities.configuration.file import ConfigError
 from activities.contracts.errors import DeterminatorError
+from activities.extras import install
 from activities.settings import secrets_in_files
 
 VARIABLE = "DETERMINATOR_CODEC_KEYS"
@@ -98,7 +99,7 @@ class AesGcmCodec(PayloadCodec):
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         except ImportError as error:
             raise CodecError(
-                f"{VARIABLE} is set, and encryption is not installed: pip install 'determinator[encryption]'"
+                f"{VARIABLE} is set, and encryption is not installed: {install('encryption')}"
             ) from error
         self._ciphers = {key.name: AESGCM(key.secret) for key in keys}
         self._current = keys[0].name

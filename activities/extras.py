@@ -1,6 +1,21 @@
 """Parts of the system whose libraries are extras of the package."""
 
+import sys
+from pathlib import Path
+
 from activities.contracts.errors import DeterminatorError
+
+
+def install(extra: str, prefix: Path | None = None) -> str:
+    """The command that adds an extra of the package to this installation, whose `prefix` tells pip from the
+    tools that keep an environment of their own, where pip cannot be called."""
+    prefix = prefix or Path(sys.prefix)
+    if (prefix / "uv-receipt.toml").exists():
+        how = f"uv pip install --python {prefix}"
+    else:
+        is_pipx = (prefix / "pipx_metadata.json").exists()
+        how = f"pipx runpip {prefix.name} install" if is_pipx else "pip install"
+    return f"{how} 'determinator[{extra}]'"
 
 
 class NotInstalled(DeterminatorError):
@@ -13,4 +28,4 @@ class NotInstalled(DeterminatorError):
     @classmethod
     def of_extra(cls, what: str, extra: str) -> "NotInstalled":
         """For a library behind an extra of the package."""
-        return cls(f"{what} are", f"pip install 'determinator[{extra}]'")
+        return cls(f"{what} are", install(extra))

@@ -30,7 +30,7 @@ from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
 from client.connection import Connection, Say, configured, open_client, quiet
 from client.embedded.server import keep_alive, serve, start_embedded
-from client.failures import BadInput, Failure
+from client.failures import BadInput, Failure, no_such_run
 from client.listing import Filter, Row, description, find_run, list_runs, status_of
 
 # what a method needs is imported by it: a command calls one of them
@@ -104,6 +104,12 @@ class Determinator:
     def embedded(self) -> bool:
         """Whether the embedded server serves. Raises BadConnectionSettings."""
         return configured(self.address, self.settings) is None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the embedded server of the home has never run, so that there are no runs. Raises
+        BadConnectionSettings."""
+        return self.embedded and not any(self.settings.home.glob("temporal-*.db"))
 
     async def ask(
         self,
@@ -243,6 +249,8 @@ class Determinator:
         worker for the queue of the run. Raises NoSuchRun, NoConnection, BadConnectionSettings."""
         from client.run import Run
 
+        if self.is_new:
+            raise no_such_run(name)
         connection = await self.connect(worker=False)
         run_id = await find_run(connection.client, name)
         if worker and connection.embedded and (found := await description(connection.client, run_id)):
@@ -253,6 +261,8 @@ class Determinator:
 
     async def runs(self, limit: int = 20, only: Filter | None = None) -> list[Row]:
         """Runs, the newest first. Raises NoConnection."""
+        if self.is_new:
+            return []
         connection = await self.connect(worker=False)
         return await list_runs(connection.client, limit=limit, only=only or Filter())
 

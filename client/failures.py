@@ -2,10 +2,11 @@
 a configuration may have a line for each of its mistakes.
 """
 
-import difflib
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from activities.configuration.values import did_you_mean
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -80,15 +81,15 @@ class OlderRun(BadInput):
 
 
 def no_such_run(name: str) -> NoSuchRun:
-    """The error for a name that no run has."""
+    """The error for a name that no run has; `last` is that of the newest."""
+    if name == "last":
+        return NoSuchRun("there are no runs yet; start one with `determinator ask`")
     return NoSuchRun(f"no run is called {name[:100]}; `determinator list` shows the runs")
 
 
 def unknown(value: str, known: Sequence[str]) -> str:
     """`'pumbed' is not known; did you mean pubmed? There are: ...`"""
-    near = difflib.get_close_matches(value, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "."
-    return f"{value!r} is not known{hint} There are: {', '.join(known)}."
+    return f"{value!r} is not known{did_you_mean(value, known) or '.'} There are: {', '.join(known)}."
 
 
 def faults_of(error: "ValidationError", whole: str) -> str:

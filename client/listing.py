@@ -64,7 +64,7 @@ async def find_run(client: Client, name: str) -> str:
     if name == "last":
         rows = await list_runs(client, limit=50)
         if not rows:
-            raise NoSuchRun("there are no runs yet; start one with `determinator ask`")
+            raise no_such_run(name)
         return rows[0].run_id
     if await description(client, name) is not None:
         return name

@@ -1,11 +1,11 @@
 """Model servers: those that run on this machine, and whether one has the model that was named."""
 
 import asyncio
-import difflib
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from activities.configuration.values import did_you_mean
 from activities.credentials import without_credentials
 from activities.settings import Settings
 from client.failures import BadInput
@@ -109,8 +109,7 @@ async def check_models(settings: Settings, models: list[str]) -> None:
                 asked = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "1"}]}
                 answer = await http.post(f"{address}/chat/completions", json=asked)
                 if answer.status_code == httpx.codes.NOT_FOUND:
-                    near = difflib.get_close_matches(model, names, n=1)
-                    hint = f"; did you mean {near[0]}?" if near else ""
+                    hint = did_you_mean(model, names) or "."
                     has = ", ".join(sorted(names)[:8])
                     raise BadInput(
                         f"{without_credentials(address)} has no model {model!r}{hint} It has {has}"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from temporalio.client import Interceptor
 
+from activities.extras import install
+
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
@@ -36,9 +38,7 @@ def tracing(environment: Mapping[str, str] = os.environ) -> list[Interceptor]:
 
         tracer = provider().get_tracer("determinator")
     except ImportError as error:
-        raise NoTracing(
-            f"{VARIABLES[0]} is set, and tracing is not installed: pip install 'determinator[otel]'"
-        ) from error
+        raise NoTracing(f"{VARIABLES[0]} is set, and tracing is not installed: {install('otel')}") from error
     return [TracingInterceptor(tracer)]
 
 

@@ -25,7 +25,7 @@ from activities.configuration.keys import (
     sections,
 )
 from activities.configuration.mcp import NAME, NAME_RULE, McpSource
-from activities.configuration.values import nearest
+from activities.configuration.values import closest, nearest
 
 MAX_BYTES = 1 << 20
 MAX_DOTS = 100
@@ -232,11 +232,16 @@ class _Reader:
         self._places[setting] = self._place(where)
 
     def _nearest_in(self, section: str, name: str) -> str:
-        """A hint at the nearest key of this section, or at the section that has this very key."""
-        for other, keys in self._sections.items():
-            if other != section and name in keys and not keys[name].refused:
-                return f"; it belongs in [{other}]"
-        return nearest(name, self._sections[section])
+        """A hint at where this very key belongs, or at the nearest key of all there are."""
+        own, places = self._sections[section], dict.fromkeys(self._known, "above the first section")
+        for other, keys in reversed(self._sections.items()):
+            places |= {key: f"in [{other}]" for key, one in keys.items() if not one.refused}
+        if place := places.get(name):
+            return f"; it belongs {place}"
+        match = closest(name, {*places, *own})
+        if match is None or match in own:
+            return nearest(name, own)
+        return f"; did you mean {match} {places[match]}?"
 
     def _place(self, where: tuple[str, ...]) -> str:
         line = self._lines.get(where) or self._inside.get(where)

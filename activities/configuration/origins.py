@@ -1,6 +1,5 @@
 """Where each setting in force comes from, for `config show` and for error messages."""
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -10,7 +9,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
 from activities.configuration.question import SourceFilters
-from activities.configuration.values import nearest
+from activities.configuration.values import did_you_mean, nearest
 from activities.settings import Settings, file_settings, secret_variables
 
 OTHER_VARIABLES = tuple(
@@ -86,6 +85,5 @@ def unknown_variables(environment: Mapping[str, str], sources: Iterable[str]) ->
     for variable in environment:
         plain = variable.upper().split("__")[0]
         if variable.upper().startswith("DETERMINATOR_") and plain not in names:
-            matches = difflib.get_close_matches(plain, names, n=1)
-            hints[variable] = f"; did you mean {matches[0]}?" if matches else ""
+            hints[variable] = did_you_mean(plain, names)
     return hints

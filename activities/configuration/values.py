@@ -21,7 +21,17 @@ def seconds(value: object) -> float:
     return duration
 
 
+def closest(name: str, names: Collection[str]) -> str | None:
+    """The nearest of the names that exist."""
+    return next(iter(difflib.get_close_matches(name, sorted(names), n=1)), None)
+
+
+def did_you_mean(name: str, names: Collection[str]) -> str:
+    """A hint at the nearest of the names that exist; empty where none is near."""
+    match = closest(name, names)
+    return f"; did you mean {match}?" if match else ""
+
+
 def nearest(name: str, names: Collection[str]) -> str:
     """A hint at the nearest of the names that exist, or at all of them."""
-    matches = difflib.get_close_matches(name, sorted(names), n=1)
-    return f"; did you mean {matches[0]}?" if matches else f". There are: {', '.join(sorted(names))}"
+    return did_you_mean(name, names) or f". There are: {', '.join(sorted(names))}"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from lxml import etree, html
 
 from activities.documents import pdf_tables, tables
+from activities.extras import install
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -49,7 +50,7 @@ def behind_extra(what: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise Lacking(f"it is {what}; to read it: pip install 'determinator[{extra}]'") from error
+        raise Lacking(f"it is {what}; to read it: {install(extra)}") from error
 
 
 class NoText(Unreadable):

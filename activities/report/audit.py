@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from activities.analysis.conclusions import again, numbers_stand, unpooled
 from activities.contracts.appraisal import Conclusion, PooledFigure
 from activities.contracts.candidates import Candidate
+from activities.extras import install
 from activities.report.candidates import fields_not_said
 from activities.report.check_bundle import CheckedBearer, check_report
 from activities.report.evidence_lines import as_evidence
@@ -61,8 +62,7 @@ def _conclusion_problems(one: Conclusion) -> Iterator[str]:
     """What is wrong with a conclusion beyond its quotes: it is made again from the works that it names, and
     their numbers are looked for in their quotes."""
     if one.pooled is not None and unpooled(one):
-        how = "pip install 'determinator[analysis]'"
-        yield f"conclusion {one.outcome}: {how} to make its pooled figure again"
+        yield f"conclusion {one.outcome}: {install('analysis')} to make its pooled figure again"
         return
     made = again(one)
     for field in ("direction", "certainty", "reasons"):

@@ -20,6 +20,7 @@ from activities.configuration.mcp import McpSource
 from activities.contracts.errors import Malformed, TooSlow
 from activities.contracts.evidence import Evidence, Identifiers, Query, SourceInfo
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmid
+from activities.extras import install
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.mcp_process import ERRORS
@@ -55,7 +56,7 @@ class McpToolSource:
         from importlib.util import find_spec
 
         if find_spec("mcp") is None:
-            return "the MCP client is not installed: pip install 'determinator[mcp]'"
+            return f"the MCP client is not installed: {install('mcp')}"
         variable = self._chosen.token_variable
         if variable and not os.environ.get(variable):
             return f"{variable} is not set, which holds the token for {self._chosen.url}"

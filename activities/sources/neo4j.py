@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
 from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query
 from activities.contracts.identifiers import evidence_id
+from activities.extras import install
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.graph_schema import GraphSchema, Statement, load_schema
@@ -109,7 +110,7 @@ class Neo4jSource:
             from neo4j import READ_ACCESS
             from neo4j.exceptions import ClientError, DriverError, Neo4jError, ServiceUnavailable
         except ImportError as error:
-            raise Refused("neo4j needs its driver: pip install 'determinator[neo4j]'") from error
+            raise Refused(f"neo4j needs its driver: {install('neo4j')}") from error
         try:
             async with (
                 asyncio.timeout(SECONDS),

@@ -3,7 +3,6 @@
 Nothing here may import temporalio, a model client or a source, so that `--help` answers at once.
 """
 
-import difflib
 import errno
 import gc
 import importlib
@@ -14,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from activities.configuration.values import did_you_mean
 from client.exit import leave
 from client.failures import BadSettings, Exit, Failure
 
@@ -94,9 +94,8 @@ class Verbs(click.Group):
         if verb not in VERBS and (" " in verb.strip() or not verb.strip()):
             args = ["ask", *args]
         elif verb not in VERBS and not verb.startswith("-"):
-            near = difflib.get_close_matches(verb, VERBS, n=1)
-            hint = f" Did you mean {near[0]}?" if near else " See `determinator --help`."
-            raise click.UsageError(f"No such command '{verb}'.{hint}", ctx)
+            hint = did_you_mean(verb, VERBS) or "; see `determinator --help`"
+            raise click.UsageError(f"No such command '{verb}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 
 

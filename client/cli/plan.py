@@ -134,7 +134,9 @@ def read_plan(text: str) -> "ReportPlan":
     try:
         return ReportPlan.model_validate(data, extra="forbid")
     except ValidationError as error:
-        raise BadInput(f"the plan cannot be used: {faults_of(error, 'the plan')}") from error
+        raise BadInput(
+            f"the plan cannot be used: {faults_of(error, 'the plan')}; `plan show --json` prints one that can"
+        ) from error
 
 
 def as_toml(plan: "ReportPlan") -> str:

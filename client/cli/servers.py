@@ -58,9 +58,9 @@ def packages_of(extra: str, server: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise BadInput(
-            f"{server} is not installed ({error.name} is missing): pip install 'determinator[{extra}]'"
-        ) from error
+        from activities.extras import install
+
+        raise BadInput(f"{server} is not installed ({error.name} is missing): {install(extra)}") from error
 
 
 async def serve_app(app: "ASGIApp", host: str, port: int, said: str) -> int:

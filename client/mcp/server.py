@@ -6,7 +6,6 @@
 Like the command line it is a client only: runs live on the Temporal server, and nothing is lost when it ends.
 """
 
-import difflib
 import functools
 import hmac
 import json
@@ -27,6 +26,7 @@ from pydantic import ValidationError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from activities.configuration.values import did_you_mean
 from activities.report.formats import render
 from client.access import Folders
 from client.api import EXPECTED, Determinator
@@ -76,8 +76,7 @@ def refuse_unknown(tool: str, arguments: Iterable[str], known: Collection[str]) 
     """Raises ToolError for arguments that a tool does not have."""
     unknown = [name for name in arguments if name not in known]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "."
+        hint = did_you_mean(unknown[0], known) or "."
         takes = ", ".join(known) or "no arguments"
         raise ToolError(one_line(f"{tool} has no argument {unknown[0][:100]}{hint} It takes: {takes}"))
 

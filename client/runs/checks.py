@@ -156,7 +156,9 @@ def check_format(output: Path) -> None:
         )
     library, extra = EXTRA_OF.get(ending, ("", ""))
     if library and find_spec(library) is None:
-        raise BadInput(f"{output}: {ending} files need an extra: pip install 'determinator[{extra}]'")
+        from activities.extras import install
+
+        raise BadInput(f"{output}: {ending} files need an extra: {install(extra)}")
 
 
 def check_configuration(settings: "Settings") -> None:

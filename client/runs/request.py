@@ -183,7 +183,9 @@ def analysis(options: AskOptions) -> dict[str, Any]:
     if not (path or options.get("analyse")):
         return {}
     if find_spec("statsmodels") is None:
-        raise BadInput("statistics are not installed; pip install 'determinator[analysis]'")
+        from activities.extras import install
+
+        raise BadInput(f"statistics are not installed; {install('analysis')}")
     effects: tuple[Effect, ...] = ()
     if path:
         from activities.analysis.effects_file import read_effects

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from activities.contracts.errors import DeterminatorError
+from activities.extras import install
 from activities.report.format_table import FORMATS
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ class MissingExtra(DeterminatorError):
     """The library behind a format is not installed."""
 
     def __init__(self, extra: str, others: str = "md, html, docx, json, csl and csv need nothing") -> None:
-        super().__init__(f"this format needs an extra: pip install 'determinator[{extra}]'; {others}")
+        super().__init__(f"this format needs an extra: {install(extra)}; {others}")
 
 
 class UnknownFormat(DeterminatorError):

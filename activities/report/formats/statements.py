@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from activities.contracts.evidence import Statement
 from activities.contracts.stop_reasons import STOPS
+from activities.extras import install
 from activities.plural import counted
 from activities.report.formats.text import clean, listed
 from activities.verification.quote_check import REFUSALS
@@ -309,9 +310,9 @@ WORDING: Mapping[str, Wording] = {
     "model_fell_back": "{step}: {model} answered for a model that is down.",
     "model_call_cancelled": ("A model call was cancelled: what it had used until then is not counted."),
     "step_failed": "A step failed and is missing: {step} ({reason}).",
-    "nothing_pooled": (
+    "nothing_pooled": lambda _: (
         "Nothing was pooled for the conclusions, though their works could be: the statistics are not "
-        "installed (pip install 'determinator[analysis]')."
+        f"installed ({install('analysis')})."
     ),
     "price_unknown": "What the run cost in money is not known: a model's price is not known.",
     # people

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from activities.extras import install
 from activities.sources.library.reading import SetAside, read_file
 
 
@@ -27,3 +28,18 @@ def test_a_file_whose_extra_is_missing_names_it(
     assert isinstance(aside, SetAside)
     assert aside.lacking
     assert f"pip install 'determinator[{extra}]'" in aside.reason
+
+
+@pytest.mark.parametrize(
+    ("mark", "command"),
+    [
+        ("uv-receipt.toml", "uv pip install --python {prefix} 'determinator[pdf]'"),
+        ("pipx_metadata.json", "pipx runpip tools install 'determinator[pdf]'"),
+        ("pyvenv.cfg", "pip install 'determinator[pdf]'"),
+    ],
+)
+def test_an_extra_is_added_by_what_installed_the_product(mark: str, command: str, tmp_path: Path) -> None:
+    prefix = tmp_path / "tools"
+    prefix.mkdir()
+    (prefix / mark).touch()
+    assert install("pdf", prefix) == command.format(prefix=prefix)

@@ -64,7 +64,7 @@ BAD = [
     (["export", "last", "--output", "a-file/x.zip"], "cannot be written"),
     (["status", "last", "extra"], "unexpected extra argument"),
     (["ask", "Does it work?", "--address", "not an address"], "is not a Temporal address"),
-    (["aks", "Does it work?"], "Did you mean ask?"),
+    (["aks", "Does it work?"], "did you mean ask?"),
     (["frobnicate"], "No such command"),
     (["extend", "last"], "nothing to add"),
     (["steer", "last"], "the instruction is empty"),
@@ -142,11 +142,18 @@ def test_without_a_server_every_verb_says_so_in_one_line(home: Path, arguments: 
     assert ran.err == "Error: no Temporal server answers at 127.0.0.1:1: connection refused\n"
 
 
+def has_runs(home: Path) -> None:
+    """Make the home one whose server has run."""
+    home.mkdir(exist_ok=True)
+    (home / "temporal-0.db").touch()
+
+
 def test_without_a_server_binary_one_line_says_how_to_install_it(home: Path) -> None:
     program = (
         "import sys, client.embedded.binary as b; b.sysconfig.get_path = lambda _: '/nowhere'; "
         "b.sys.executable = '/nowhere/python'; from client.cli.main import run; sys.exit(run(['list']))"
     )
+    has_runs(home)
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
@@ -229,5 +236,6 @@ def test_list_imports_only_what_it_needs(home: Path) -> None:
         # a process that used a client may crash when it ends by itself (sdk-python issue 300)
         "print(*heavy, file=sys.stderr); sys.stderr.flush(); os._exit(bool(heavy))"
     )
+    has_runs(home)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -227,7 +227,7 @@ def test_a_damaged_database_is_reported_with_the_remedy(home: Path) -> None:
     assert refused.err.count("\n") == 1
     assert f"move {database}* away" in refused.err
     database.rename(home / "damaged")
-    assert determinator("list").code == 0
+    assert determinator("up").code == 0
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ async def test_a_full_disk_is_named_in_one_line(home: Path, monkeypatch: pytest.
 
 def test_a_supervisor_that_cannot_write_its_note_says_so(home: Path) -> None:
     (home / "state" / "server.json").mkdir(parents=True)
-    refused = determinator("list")
+    refused = determinator("up")
     assert refused.code == 3
     assert refused.err.count("\n") == 1
     assert processes_of(home) == {"server": [], "worker": []}
