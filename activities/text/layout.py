@@ -51,6 +51,9 @@ def units(text: str) -> Iterator[Unit]:
         if number + 1 < len(blocks) and len(lines) == 1 and _is_heading(text[slice(*lines[0])]):
             heading = bare(text[slice(*lines[0])])
             continue
+        if len(lines) > 1 and _MARKED_HEADING.match(text, *lines[0]) and _columns(text, lines[1:]):
+            heading = bare(text[slice(*lines[0])])
+            lines = lines[1:]
         if columns := _columns(text, lines):
             yield from (Unit(*line, columns, is_row=True) for line in lines[1:] if not _is_rule(text, line))
             continue
