@@ -46,7 +46,7 @@ def test_prose_that_is_wrapped_is_read_on_and_a_heading_above_it_is_none_of_it()
     [
         ("day,what,paid\n3 May,train to Leeds,61.40\n4 May,hotel in Leeds,214.00", "day,what,paid", "61.40"),
         ("| Item | Decision |\n|---|---|\n| Boathouse door | repair it |", "Item | Decision", "repair it"),
-        ("## Repairs\n| Item | Decision |\n|---|---|\n| Boathouse door | repair it |", "Item | Decision", "| Boat"),
+        ("# Do\n| Item | Task |\n|---|---|\n| Boathouse door | mend |", "Item | Task", "| Boat"),
         ("plate | driver\nHH-A 12 | Keller of Altona", "plate | driver", "Keller"),
     ],
 )
