@@ -127,6 +127,9 @@ class SelectInput(StepContext):
     titles: tuple[str, ...] = ()
     """Titles of the works found so far with their identifiers, best first (`PMID 123: Title`)."""
     per_gap: int = 3
+    reworded: bool = False
+    """Without a model: each source is asked the question once more, in the names of the vocabularies, beside
+    what `per_gap` allows."""
     specialist: str = ""
     """Who searches; empty for no one in particular."""
 

@@ -21,8 +21,9 @@ from activities.contracts.step import TEST_GAP
 from activities.extractive.passages import near_enough
 from activities.extractive.planning import aspect_of, searched
 from activities.text.coverage import names
+from activities.text.entities import link
 from activities.text.stand_alone import entities
-from activities.text.tokens import fold, phrases
+from activities.text.tokens import fold, phrases, terms
 
 MAX_NAMES = 4
 """Names in one keyword query; more would find nothing."""
@@ -84,7 +85,22 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
                 done.add((source, fold(query)))
                 tasks.append(AgentTask(gap=gap, agent=source, query=query))
                 room -= 1
+    other = in_other_words(step.question) if step.reworded and not _BOOLEAN.search(step.question) else ""
+    for info in sources if other else ():
+        query = next(_ladder(info, other, step))
+        if "local" not in info.domains and (info.name, fold(query)) not in done:  # a library has all names
+            tasks.append(AgentTask(gap=step.question, agent=info.name, query=query))
     return AgentSelectionPlan(tasks=tuple(tasks))
+
+
+def in_other_words(question: str) -> str:
+    """A question with the vocabularies' own name of each thing that it calls otherwise (a heart attack); empty
+    where there is none."""
+    text = question
+    for entity in reversed(link(question)):
+        if set(terms(entity.name)) != set(terms(entity.surface)):
+            text = text[: entity.start] + entity.name + text[entity.end :]
+    return text if text != question else ""
 
 
 def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:

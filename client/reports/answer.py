@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from activities.contracts.evidence import ANSWERED, Claim, Frozen, SearchRecord
 from activities.report.formats import conclusion_words, words
-from activities.report.formats.prose import Citations, notice, summary_of
+from activities.report.formats.prose import Citations, notice, summary_of, unanswered_lead
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import Report
@@ -96,14 +96,12 @@ def _claim(claim: Claim, citations: Citations) -> AnswerClaim:
 
 
 def _bottom_line(report: Report) -> str:
-    extractive = report.written_by == "extractive"
     if report.unanswered is not None:
-        lead = "No passage is near enough to the question" if extractive else "No claim could be supported"
-        return f"{lead}: {sentence(report.unanswered).rstrip('.')}."
+        return f"{unanswered_lead(report)}: {sentence(report.unanswered).rstrip('.')}."
     if report.answer:
         citations = Citations.of(report.references)
         return " ".join(with_references(_claim(claim, citations)) for claim in report.answer)
-    if extractive:
+    if report.written_by == "extractive":
         return notice(report)
     claims = claims_of(report)
     return with_references(claims[0]) if claims else clean(report.executive_summary)

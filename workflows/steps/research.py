@@ -104,7 +104,7 @@ class ResearchSteps:
         asked = dict.fromkeys((context.question, *typed, *reworded))
         planned = tuple(query for query in self._planned_queries() if query not in asked)
         if not self.models.is_paid("query_parser"):
-            return await self._worded((*asked, *planned), sources)
+            return await self._worded((*asked, *planned), sources, reworded=not planned)
         names = [option.info.name for option in sources]
         own = await self._worded(tuple(asked), sources)
         more = self._verbatim([(query, query) for query in planned], names)
@@ -117,9 +117,11 @@ class ResearchSteps:
         own = self.context.outline[0].queries if self.context.outline else ()
         return (*own, *(parsed.research_questions if parsed else ()))
 
-    async def _worded(self, asked: tuple[str, ...], sources: Sequence[SourceOption]) -> list[AgentTask]:
+    async def _worded(
+        self, asked: tuple[str, ...], sources: Sequence[SourceOption], *, reworded: bool = False
+    ) -> list[AgentTask]:
         """Searches for questions in a user's words: as typed on this machine, in keywords where an index
-        wants them."""
+        wants them. `reworded`: the question itself once more in other words."""
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):
             return self._not_made(self._verbatim([(text, text) for text in asked], names))
@@ -131,6 +133,7 @@ class ResearchSteps:
             sources=tuple(sources),
             key_entities=parsed.key_entities if parsed else (),
             per_gap=len(sources),
+            reworded=reworded,
         )
         plan = await self.models.execute_by_code(SELECT_TOOLS, step)
         return self._not_made(plan.tasks)[:MAX_FIRST_SEARCHES]

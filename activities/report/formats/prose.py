@@ -13,7 +13,7 @@ from activities.report.formats.text import cited, escape_markdown
 from activities.report.schema import Reference, Report, ReportSection
 
 NO_ANSWER = "No claim could be supported, so the question is not answered"
-NO_PASSAGE = "No passage is near enough to the question"
+NO_PASSAGE = "Nothing is quoted"
 NOTHING_SEARCHED = "Nothing could be searched, so the question is not answered"
 _PASSAGES = (
     "These are the passages nearest to the question, in the words of their works; nothing here is judged, "

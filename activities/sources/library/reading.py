@@ -46,7 +46,7 @@ from activities.documents.read import (
 from activities.documents.speech import read_recording
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
-from activities.sources.library.records import has_text, read_record, records_in, says, year_in
+from activities.sources.library.records import has_text, is_row, read_record, records_in, year_in
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
@@ -147,7 +147,7 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
         return
     values = _records(kind, data, name)
     first = list(islice(values, LOOKED_AT))
-    rows_only = all(isinstance(value, dict) and not says(value) for value in first)
+    rows_only = all(isinstance(value, dict) and is_row(value) for value in first)
     if rows_only and len(first) > 1 and kind not in BIBLIOGRAPHIES:
         rows = (_as_row(value) for value in chain(first, values) if isinstance(value, dict))
         yield from _parts(_whole(from_pages(["\n".join(rows)], paged=False), name, path))

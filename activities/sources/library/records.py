@@ -18,8 +18,8 @@ Names are compared without case, `-` and ` ` counting as `_`. The first of each 
     full_text true or false; otherwise false for an abstract and for a short text that has a PMID or a DOI
 
 An abstract may be a string, a list, or a labelled object (`{"METHODS": "..."}`). The lines of
-`determinator evidence --format jsonl` are such records. A file whose records have neither a text nor a title
-is a table, and its text has a line a record, with its fields.
+`determinator evidence --format jsonl` are such records. A file whose records have no text and no identifier
+of a work is a table, and its text has a line a record, with its fields.
 """
 
 import re
@@ -113,11 +113,11 @@ def has_text(columns: Sequence[str]) -> bool:
     return bool(names & set(TEXTS)) and bool(names & set(TITLES))
 
 
-def says(record: Record) -> bool:
-    """Whether a record has a text or a title; what has none is a row of a table, also where it has a
-    `name`, which may be that of a customer."""
-    named = {*TEXTS, *TITLES} - {"name"}
-    return any(_prose(item) for key, item in record.items() if _name(key) in named)
+def is_row(record: Record) -> bool:
+    """Whether a record is a row of a table: it has no text, and is no published work whose text is
+    missing."""
+    plain = {_name(key): item for key, item in record.items()}
+    return not any(_prose(plain.get(name)) for name in TEXTS) and _identifiers(plain).replace(url=None) == Identifiers()
 
 
 TEXTS = ("text", "abstract", "abstract_note", "body", "content", "full_text", "contexts")

@@ -56,6 +56,22 @@ def test_searches_are_in_the_words_of_each_enabled_source() -> None:
     assert selected(QUESTION, (off,)) == []
 
 
+def test_the_question_is_searched_once_more_by_the_vocabularies_names_where_nobody_gave_the_search() -> None:
+    def asked(question: str, *, reworded: bool = True) -> list[tuple[str, str]]:
+        step = SelectInput(
+            **context(question), iteration=1, gaps=(question,), sources=BOTH, per_gap=2, reworded=reworded
+        )
+        return [(task.agent, task.query) for task in extractive.select_tools(step).tasks]
+
+    lay = "Does aspirin prevent a heart attack?"
+    own = [("library", lay), ("pubmed", "aspirin AND heart attack")]
+    assert asked(lay) == [*own, ("pubmed", "aspirin AND Myocardial Infarction")]
+    assert asked(lay, reworded=False) == own
+    assert len(asked(QUESTION)) == len(BOTH), "the names are the vocabularies' own"
+    given = 'aspirin AND "heart attack"'
+    assert {query for _, query in asked(given)} == {given}
+
+
 def test_a_search_is_recognised_by_what_was_asked_not_by_what_the_source_sent() -> None:
     sent = SearchRecord(
         source="pubmed",

@@ -145,10 +145,13 @@ def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
 def test_records_without_a_text_are_rows_of_one_text(tmp_path: Path) -> None:
     orders = [{"name": "Ann", "paid": True, "sum": 12.5}, {"name": "Bert", "paid": False, "sum": 3}]
     (tmp_path / "orders.jsonl").write_text("\n".join(map(json.dumps, orders)))
-    (tmp_path / "orders.json").write_text(json.dumps([{**order, "year": 2020} for order in orders]))
+    (tmp_path / "orders.json").write_text(json.dumps([{**order, "title": "Rent"} for order in orders]))
     found = read(tmp_path)
     assert found["orders.jsonl"].text == "name: Ann; paid: true; sum: 12.5\nname: Bert; paid: false; sum: 3"
-    assert found["orders.json"].text.splitlines()[1] == "name: Bert; paid: false; sum: 3; year: 2020"
+    assert found["orders.json"].text.splitlines()[1] == "name: Bert; paid: false; sum: 3; title: Rent"
+    works = [{"title": "Aspirin", "doi": "10.1000/x"}, {"title": "Statins", "doi": "10.1000/y"}]
+    (tmp_path / "works.json").write_text(json.dumps(works))
+    assert len(read_folder(tmp_path).set_aside) == len(works), "their texts are missing"
 
 
 def test_a_long_file_is_as_many_documents_as_it_has_parts_and_no_line_is_lost(tmp_path: Path) -> None:
