@@ -94,8 +94,8 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
 
 
 def in_other_words(question: str) -> str:
-    """A question with the vocabularies' own name of each thing that it calls otherwise (a heart attack); empty
-    where there is none."""
+    """A question with the vocabularies' own name of each thing that it calls otherwise (a heart attack);
+    empty where there is none."""
     text = question
     for entity in reversed(link(question)):
         if set(terms(entity.name)) != set(terms(entity.surface)):

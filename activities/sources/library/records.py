@@ -117,8 +117,8 @@ def is_row(record: Record) -> bool:
     """Whether a record is a row of a table: it has no text, and is no published work whose text is
     missing."""
     plain = {_name(key): item for key, item in record.items()}
-    has_text = any(_prose(plain.get(name)) for name in TEXTS)
-    return not has_text and _identifiers(plain).replace(url=None) == Identifiers()
+    is_told = any(_prose(plain.get(name)) for name in TEXTS)
+    return not is_told and _identifiers(plain).replace(url=None) == Identifiers()
 
 
 TEXTS = ("text", "abstract", "abstract_note", "body", "content", "full_text", "contexts")
