@@ -64,9 +64,9 @@ class Run:
     """Words in one style, maybe a link, maybe with the sentence they are from."""
 
     text: str
-    style: Literal["plain", "bold", "italic", "said", "around", "source", "alert", "grade"] = "plain"
+    style: Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"] = "plain"
     """`said`: quoted words; `around`: what stands around them; `source`: where a statement is from; `alert`:
-    a warning; `grade`: the strength of evidence."""
+    a warning; `badge`: what qualifies a reference; `grade`: the strength of evidence."""
     url: str | None = None
     anchor: str = ""
     """Id of a place of the report that it leads to."""
@@ -167,19 +167,7 @@ class Code:
 @dataclass(frozen=True, slots=True)
 class Reference:
     number: int
-    authors: str
-    title: str
-    url: str | None
-    place: str
-    links: tuple[Run, ...]
-    badges: tuple[Run, ...]
-    same_study: tuple[int, ...]
-    """Other references that report the same study."""
-
-    @property
-    def notes(self) -> str:
-        """The badges in one line."""
-        return "; ".join(badge.text for badge in self.badges)
+    parts: Parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from activities.report.formats.text import clean
 from activities.report.schema import Report
 
 TITLE = "Conclusions"
-HEAD = ("Effect (95 % interval)", "Found", "Participants")
+HEAD = ("Effect (95 % interval)", "Direction", "Participants")
 NOTE = (
     "Proposed from the works cited, not assessed by people. Whether the way in which the studies were done "
     "biases them was not read."

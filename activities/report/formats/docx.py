@@ -66,7 +66,8 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                     word.add_paragraph(row, style="No Spacing")
             case page.References():
                 for reference in block.items:
-                    _reference(word, reference)
+                    paragraph = word.add_paragraph(f"[{reference.number}] ")
+                    _line(paragraph, reference.parts)
             case page.Notes():
                 for number, quotes in block.quotes:
                     _note(word, number, quotes)
@@ -96,7 +97,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             text = f"({text})" if part.style in ("grade", "around", "source") else text
             run = paragraph.add_run(text)
             run.bold = part.style in ("bold", "alert") or None
-            run.italic = part.style in ("italic", "grade") or None
+            run.italic = part.style in ("italic", "badge", "grade") or None
 
 
 def _note(word: "Document", number: int, quotes: Iterable[page.Quote]) -> None:
@@ -185,20 +186,6 @@ def _fit(word: "Document", table: "WordTable", head: Iterable[str]) -> None:
         column.width = Emu(width * share // sum(shares))
     properties = table.rows[0]._tr.get_or_add_trPr()  # noqa: SLF001 - python-docx cannot repeat a head row
     properties.append(OxmlElement("w:tblHeader"))
-
-
-def _reference(word: "Document", reference: page.Reference) -> None:
-    paragraph = word.add_paragraph()
-    paragraph.add_run(f"[{reference.number}] {reference.authors} ".replace("  ", " "))
-    _link(paragraph, reference.title, reference.url)
-    paragraph.add_run(f" {reference.place} ".replace("  ", " "))
-    for link in reference.links:
-        _link(paragraph, link.text, link.url)
-        paragraph.add_run(" ")
-    if reference.same_study:
-        paragraph.add_run(f"Also published as {', '.join(f'[{n}]' for n in reference.same_study)}. ")
-    if reference.notes:
-        paragraph.add_run(f"({reference.notes})").italic = True
 
 
 def _link(paragraph: "Paragraph", text: str, url: str | None) -> None:

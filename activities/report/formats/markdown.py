@@ -35,7 +35,7 @@ def as_markdown(block: page.Block) -> str:
         case page.Code():
             return "\n".join(f"    {row}" for row in block.rows)
         case page.References():
-            return "\n".join(map(_reference, block.items))
+            return "\n".join(f"{one.number}. {_line(one.parts)}" for one in block.items)
         case page.Notes():
             rows = "\n".join(_note(*note) for note in block.quotes)
             return f"{block.title}:\n\n{rows}" if block.title else rows
@@ -71,7 +71,7 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
     match part.style:
         case "bold":
             return f"**{_plain(part.text)}**"
-        case "italic":
+        case "italic" | "badge":
             return f"*{_plain(part.text)}*"
         case "grade":
             return f"*({_plain(part.text)})*"
@@ -95,17 +95,6 @@ def _field(label: str, lines: Iterable[page.Parts]) -> str:
 def _note(number: int, quotes: Iterable[page.Quote]) -> str:
     places = ((quote.text, f" ({_plain(quote.place)})" if quote.place else "") for quote in quotes)
     return f"- [{number}] " + " \u00b7 ".join(f'"{_plain(text)}"{place}' for text, place in places)
-
-
-def _reference(reference: page.Reference) -> str:
-    title = _link(reference.title, reference.url)
-    parts = [f"{reference.number}.", _plain(reference.authors), title, _plain(reference.place)]
-    if links := [_link(link.text, link.url) for link in reference.links]:
-        parts.append(f"{', '.join(links)}.")
-    if reference.same_study:
-        parts.append(f"Also published as {', '.join(f'[{n}]' for n in reference.same_study)}.")
-    told = f"*{escape_markdown(reference.notes)}*" if reference.notes else ""
-    return " ".join(filter(None, [*parts, told]))
 
 
 def _plain(text: str) -> str:

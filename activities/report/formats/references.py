@@ -60,19 +60,19 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
         for other in report.references
         if reference.study and other.study == reference.study and other.number != reference.number
     )
-    identifiers = identifier_links(reference.identifiers)
-    links = [page.Run(f"{label} {clean(value)}", url=url) for label, value, url in identifiers]
-    links += [page.Run(text, url=url) for text, url in page_links(reference)]
-    return page.Reference(
-        number=reference.number,
-        authors=ended(authors_line(reference.authors)),
-        title=ended(clean(reference.title)),
-        url=best_url(reference),
-        place=ended(", ".join(filter(None, (clean(reference.venue or ""), date_of(reference))))),
-        links=tuple(links),
-        badges=tuple(page.Run(text, "alert" if text.isupper() else "plain") for text in marks),
-        same_study=twins,
-    )
+    links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
+    place = ended(", ".join(filter(None, (clean(reference.venue or ""), date_of(reference)))))
+    parts = [
+        page.Run(ended(authors_line(reference.authors))),
+        page.Run(ended(clean(reference.title)), url=best_url(reference)),
+        page.Run(place),
+        *(page.Run(text, url=url) for text, url in (*links, *page_links(reference))),
+        page.Run("Also published as" if twins else ""),
+        *(page.Run(f"[{number}]", anchor=f"ref-{number}") for number in twins),
+        *(page.Run(text, "alert") for text in marks if text.isupper()),
+        page.Run("; ".join(text for text in marks if not text.isupper()), "badge"),
+    ]
+    return page.Reference(reference.number, tuple(part for part in parts if part.text))
 
 
 def date_of(reference: Reference) -> str:
