@@ -215,6 +215,7 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     name = Run(clean(refs.label_of(reference)) if reference else work.evidence_id)
     arms = work.effect.arms if work.effect else None
     effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
+    effect += ", turned round: the work gives the opposite outcome" if effect and work.opposite else ""
     return (
         Cell((*((quotes.mark(reference.number),) if reference else ()), name)),
         cell(_share(arms.events, arms.total, _how(work)) if arms else ""),

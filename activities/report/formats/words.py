@@ -199,9 +199,13 @@ def flow_text(report: Report) -> str:
         return f"{counted(counts.screened, one, many)} read, {counts.included} cited. {ended}"
     whole = [str(reference.number) for reference in report.references if reference.full_text]
     read = f" Read in full: {counted(len(whole), 'reference')} ({', '.join(whole)})." if whole else ""
-    again = f" ({counted(counts.duplicates, 'further hit')} of the same)" if counts.duplicates else ""
-    found = counted(counts.identified - counts.duplicates, one, many)
-    return f"{found} found{again}, {counts.screened:,} screened, {counts.included} cited. {ended}{read}"
+    searches = counted(len(method.searches), "search", "searches")
+    hits = counted(sum(search.hits for search in method.searches), "hit")
+    kept = counted(counts.identified - counts.duplicates, f"different {one}", f"different {many}")
+    return (
+        f"{searches} gave {hits}; {kept} kept, {counts.screened:,} screened, {counts.included} cited. "
+        f"{ended}{read}"
+    )
 
 
 def refused_count(refused: int, run_id: str) -> str:

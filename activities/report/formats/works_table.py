@@ -19,8 +19,11 @@ WIDE = 7
 
 
 def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
-    """Every cited work, then those that were judged to answer and are not cited."""
+    """Every cited work, then those that were judged to answer and are not cited. Without a model, and columns
+    that were asked for, the works stand with what is known of them at their passages."""
     columns = report.table.columns
+    if report.written_by == "extractive" and not columns:
+        return
     head = (
         *(report.words.one.capitalize(), report.words.found, "Direction"),
         *("Design", "Participants", "Compared with"),
