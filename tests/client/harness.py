@@ -54,6 +54,11 @@ def gate_of(run_id: str, **env: str) -> str:
     return str(progress["waiting_for"] or "") if progress else ""
 
 
+def wait_for_gate(run_id: str, gate: str, **env: str) -> None:
+    """Wait until a run waits at a gate: each look is a command."""
+    wait_until(lambda: gate_of(run_id, **env) == gate, every=0.5, what=f"the {gate} gate")
+
+
 def begin(*arguments: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
     """Start a command and leave it running."""
     return subprocess.Popen(

@@ -13,7 +13,7 @@ import pytest
 
 from client.cli.compare import Compared
 from client.failures import Exit
-from tests.client.harness import Ran, determinator, gate_of, wait_until
+from tests.client.harness import Ran, determinator, wait_for_gate
 from tests.e2e.stage import Clock, Thorough, evidence_of, faults, pubmed, report_of
 from tests.fake_openai import PATH, FakeOpenAI, role_of
 from tests.replay import ReplayServer
@@ -175,7 +175,7 @@ def test_a_graph_of_ones_own_travels_with_its_run_and_says_where_it_is(
     file.write_text(built_in.read_text().replace('name = "deep"', 'name = "own"'))
     flags = ("--mode", "auto", "--graph", str(file), "--approve", "plan", "--detach", "--json")
     run = ask(*flags, question=TWO_PARTS).json()["run_id"]
-    wait_until(lambda: gate_of(run) == "plan", 90)
+    wait_for_gate(run, "plan")
     file.write_text("nonsense")
     assert determinator("graph", "check", str(file)).code == Exit.BAD_INPUT
 

@@ -23,7 +23,7 @@ def test_the_commands_of_the_documents_work_as_printed(
     monkeypatch.setenv("PATH", f"{temporal_binary.parent}:{os.environ['PATH']}")
     flags = ("--mode", "deep", "--approve", "plan", "--detach", *own_id())
     run_id = determinator("ask", QUESTION, *flags).run_id
-    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["plan"], 90)
+    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["plan"], every=0.5)
     address = determinator("status", run_id, "--json").json()["address"]
     assert f"Server {address}" in determinator("status", run_id).out.splitlines()
     assert f"Server  {address}" in determinator("up").out.splitlines()
@@ -41,5 +41,5 @@ def test_the_commands_of_the_documents_work_as_printed(
         typed = command.replace("HOST:PORT", address).replace("RUN", run_id)
         done = subprocess.run(typed, shell=True, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, (typed, done.stderr)
-    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["approved"], 90)
+    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["approved"], every=0.5)
     assert determinator("watch", run_id).code in (0, 4)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import begin, determinator, wait_until
+from tests.client.harness import begin, determinator, wait_for_gate
 from tests.client.terminal import Terminal
 from tests.e2e.stage import own_id
 from tests.papers import QUESTION
@@ -120,7 +120,7 @@ def test_without_a_terminal_the_two_commands_are_named(file_home: Path, library:
         "ask", QUESTION, "--library", library, "--approve", "report", "--detach", *own_id()
     )
     run = started.run_id
-    wait_until(lambda: (determinator("status", run, "--json").json()["progress"] or {}).get("waiting_for"))
+    wait_for_gate(run, "report")
     watching = begin("watch", run)
     assert watching.stderr is not None
     hint = next(line for line in watching.stderr if "determinator approve" in line)

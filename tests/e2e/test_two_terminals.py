@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import Ran, determinator, gate_of, living, processes_of, wait_until
+from tests.client.harness import Ran, determinator, gate_of, living, processes_of, wait_for_gate, wait_until
 from tests.fake_openai import sensible
 from tests.papers import QUESTION
 from tests.replay import ReplayServer
@@ -32,7 +32,7 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
     model.on("/chat/completions", sensible)
     paid["OPENAI_BASE_URL"] = model.url
     first = ask(library, "--model", "m1", "--approve", "report", "--detach", env=paid)
-    wait_until(lambda: gate_of(first.run_id, **paid), what="the report gate")
+    wait_for_gate(first.run_id, "report", **paid)
     return first.run_id
 
 
@@ -91,7 +91,7 @@ def test_a_restart_that_is_asked_for_replaces_a_busy_worker_and_its_runs_go_on(
     home: Path, library: str
 ) -> None:
     first = ask(library, "--approve", "report", "--detach")
-    wait_until(lambda: gate_of(first.run_id), what="the report gate")
+    wait_for_gate(first.run_id, "report")
     before = processes_of(home)["worker"]
     other = {"NCBI_API_KEY": "x"}
     assert determinator("up", env=other).code == 0

@@ -59,7 +59,7 @@ def test_a_run_of_an_older_line_is_refused_by_the_version_that_finishes_it_and_l
     started = of_release(release, "ask", QUESTION, "--mode", "deep", "--approve", "plan", "--detach")
     assert started.code == 0, started
     run = started.run_id
-    wait_until(lambda: waits_for(run, release) == "plan", 90, every=1)
+    wait_until(lambda: waits_for(run, release) == "plan", every=2)
     assert of_release(release, "down").code == 0
     for verb in ("watch", "approve"):
         refuses(verb, run)

@@ -96,7 +96,7 @@ def the_judge_is_down(stage: Stage) -> None:
 WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] = {
     "sufficient_evidence": (recommends_more, {}, True),
     "max_iterations_reached": (never, {"max_iterations": 3}, True),
-    "token_budget_exceeded": (never, {"max_tokens": 30_000}, True),
+    "token_budget_exceeded": (never, {"max_tokens": 16_000}, True),
     "cost_budget_exceeded": (never, {"max_cost_microusd": 45_000}, True),
     "timeout": (each_judgement_takes, {"max_seconds": 600}, True),
     "no_new_evidence": (nothing_is_found, {}, False),

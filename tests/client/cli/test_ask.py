@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from client.embedded.home import look
-from tests.client.harness import COMMAND, Ran, begin, determinator, gate_of, living, processes_of, wait_until
+from tests.client.harness import (
+    COMMAND,
+    Ran,
+    begin,
+    determinator,
+    living,
+    processes_of,
+    wait_for_gate,
+    wait_until,
+)
 from tests.fake_openai import FakeOpenAI, sensible
 from tests.papers import QUESTION
 
@@ -102,7 +111,7 @@ def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_
     assert second.json()["run_id"] == first.run_id
     assert f"joining the run {first.run_id}" in second.err
 
-    wait_until(lambda: gate_of(first.run_id) == "report")
+    wait_for_gate(first.run_id, "report")
     assert determinator("approve", first.run_id, "--by", "Ada", "--note", "good").code == 0
     assert determinator("watch", "last").code == 0
     approvals = determinator("report", "last", "--format", "json").json()["methodology"]["approvals"]
@@ -193,7 +202,7 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: P
     for pid in before["server"] + before["worker"]:
         os.kill(pid, signal.SIGKILL)
     wait_until(lambda: all(processes_of(file_home).values()) and look(file_home).worker is not None)
-    wait_until(lambda: determinator("approve", "last", "--gate", "report").code == 0)
+    wait_until(lambda: determinator("approve", "last", "--gate", "report").code == 0, every=0.5)
     out, err = command.communicate(timeout=60)
     assert command.returncode == 0, (out, err)
     assert json.loads(out)["report"]
