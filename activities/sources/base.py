@@ -85,16 +85,16 @@ class Lister(Protocol):
 
 async def read_all_listed(source: Lister, query: Query) -> AsyncIterator[Exchange]:
     """The exchanges of a search that reads all it lists: the list, then the texts. Raises SourceError."""
-    found = await source.list_results(query)
-    yield Exchange(hits=found.hits, set_aside=found.set_aside, sent=found.sent, detail=found.detail)
-    if found.results:
-        texts = await source.read_results(found.results)
+    listing = await source.list_results(query)
+    yield Exchange(hits=listing.hits, set_aside=listing.set_aside, sent=listing.sent, detail=listing.detail)
+    if listing.results:
+        texts = await source.read_results(listing.results)
         records = tuple(record for record in texts.values() if record is not None)
         yield Exchange(
             records=records,
-            hits=found.hits,
-            set_aside=len(found.results) - len(records),
-            detail=unread(records, len(found.results)),
+            hits=listing.hits,
+            set_aside=len(listing.results) - len(records),
+            detail=unread(records, len(listing.results)),
         )
 
 

@@ -104,17 +104,17 @@ class Chembl(ApiSource):
         """Ask for the molecule, then for its mechanisms, then for their targets. Raises SourceError."""
         asked = drug_asked(query.text)
         similar = (await self.page(Molecules, "molecule/search.json", {"q": asked, "limit": FOUND})).molecules
-        known = list(_molecules_of(asked, similar))
-        yield read_records(NAME, query, known, read_molecule, sent=asked)
-        ids = dict.fromkeys(filter(None, (id_ for m in known for id_ in (m.molecule_chembl_id, m.parent))))
+        drugs = list(_molecules_of(asked, similar))
+        yield read_records(NAME, query, drugs, read_molecule, sent=asked)
+        ids = dict.fromkeys(filter(None, (id_ for m in drugs for id_ in (m.molecule_chembl_id, m.parent))))
         if not ids:
             return
-        name = shown(known[0].pref_name or asked)
+        name = shown(drugs[0].pref_name or asked)
         wanted = {"molecule_chembl_id__in": ",".join(ids), "limit": str(ROWS)}
         rows = (await self.page(Mechanisms, "mechanism.json", wanted)).mechanisms
-        found = read_records(NAME, query, rows, partial(read_mechanism, name=name), hits=len(rows))
-        yield found
-        targets = dict.fromkeys(record.facts.get("target_chembl_id", "") for record in found.records)
+        exchange = read_records(NAME, query, rows, partial(read_mechanism, name=name), hits=len(rows))
+        yield exchange
+        targets = dict.fromkeys(record.facts.get("target_chembl_id", "") for record in exchange.records)
         if ids := dict.fromkeys(filter(None, targets)):
             wanted = {"target_chembl_id__in": ",".join(ids), "limit": str(ROWS)}
             rows = (await self.page(Targets, "target.json", wanted)).targets

@@ -38,12 +38,12 @@ def best_first(
     looked_at = ranked[: int(most * ENCODED)]
     if len(ranked) <= most:
         return ranked
-    near: list[Listed] = []
+    relevant: list[Listed] = []
     far: list[tuple[float, Listed]] = []
-    while len(near) < most and (some := looked_at[: most - len(near)]):
+    while len(relevant) < most and (some := looked_at[: most - len(relevant)]):
         looked_at = looked_at[len(some) :]
         meant = dict(order(question, [(one.title or one.snippet, "") for one in some]))
-        near += [one for place, one in enumerate(some) if meant[place] >= RELEVANT]
+        relevant += [one for place, one in enumerate(some) if meant[place] >= RELEVANT]
         far += [(meant[place], one) for place, one in enumerate(some) if meant[place] < RELEVANT]
     last = [one for _, one in sorted(far, key=lambda pair: -pair[0])]
-    return [*near, *last, *ranked[len(near) + len(far) :]]
+    return [*relevant, *last, *ranked[len(relevant) + len(far) :]]

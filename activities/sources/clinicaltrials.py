@@ -302,14 +302,14 @@ def field_lines(study: Study) -> Iterator[str]:
     if study.conditions:
         yield f"Conditions: {'; '.join(study.conditions)}."
     for intervention in study.interventions:
-        said = f" - {intervention.description}" if intervention.description else ""
-        yield f"Intervention: {named(intervention)}{said}"
+        detail = f" - {intervention.description}" if intervention.description else ""
+        yield f"Intervention: {named(intervention)}{detail}"
 
 
 def outcome_line(label: str, outcome: Outcome) -> str:
     frame = f" (time frame: {outcome.time_frame})" if outcome.time_frame else ""
-    said = f" {outcome.description}" if outcome.description else ""
-    return f"{label}: {outcome.measure}{frame}.{said}"
+    detail = f" {outcome.description}" if outcome.description else ""
+    return f"{label}: {outcome.measure}{frame}.{detail}"
 
 
 def result_lines(measure: OutcomeMeasure) -> Iterator[str]:
@@ -326,9 +326,9 @@ def result_lines(measure: OutcomeMeasure) -> Iterator[str]:
                 size = f" (n = {sizes[m.group_id]})" if m.group_id in sizes else ""
                 yield f"{groups.get(m.group_id, m.group_id)}{size}{f', {part}' if part else ''}: {value(m)}"
     for analysis in measure.analyses:
-        if found := analysis_text(analysis):
+        if text := analysis_text(analysis):
             between = " versus ".join(groups.get(g, g) for g in analysis.group_ids)
-            yield f"Analysis{f', {between}' if between else ''}: {found}"
+            yield f"Analysis{f', {between}' if between else ''}: {text}"
 
 
 def value(m: Measurement) -> str:

@@ -66,8 +66,8 @@ class Dated(Wire):
     @property
     def iso(self) -> str | None:
         """`2010-02-06`, `2010-02` or `2010`, as far as it is known."""
-        known = [part for part in (self.date_parts[0] if self.date_parts else ()) if part is not None]
-        return "-".join(f"{part:02d}" for part in known) or None
+        parts = [part for part in (self.date_parts[0] if self.date_parts else ()) if part is not None]
+        return "-".join(f"{part:02d}" for part in parts) or None
 
 
 class Update(Wire):
@@ -179,7 +179,7 @@ def evidence(work: Work) -> Evidence:
         raise ValueError(f"{work.doi[:40]!r} is not a DOI")
     identifiers = Identifiers(doi=doi, arxiv=arxiv_of_doi(doi))
     title = plain(work.title[0]) if work.title else ""
-    found = notices(work)
+    own_notices = notices(work)
     type_: EvidenceType = (
         "preprint" if (work.type, work.subtype) == ("posted-content", "preprint") else "article"
     )
@@ -194,8 +194,8 @@ def evidence(work: Work) -> Evidence:
         identifiers=identifiers,
         url=f"https://doi.org/{doi}",
         evidence_type=type_from_words(title, plain(work.abstract), type_),
-        standing=standing_of(found),
-        notices=found,
+        standing=standing_of(own_notices),
+        notices=own_notices,
         facts=facts(
             cited_by="" if work.cited_by is None else str(work.cited_by),
             work_type=work.type,
@@ -218,12 +218,12 @@ def notices(work: Work) -> tuple[StandingNotice, ...]:
     """The notices about a work: those that say they update it, those in its own record that name itself, and
     a title that says so. Of a notice about another work the title says nothing about itself."""
     own = normal_doi(work.doi)
-    found = []
+    entries = []
     for update in (*work.updated_by, *(u for u in work.update_to if normal_doi(u.doi) == own)):
         kind = kind_of(update.type)
         if kind is not None:
             doi = normal_doi(update.doi)
-            found.append(
+            entries.append(
                 StandingNotice(
                     kind=kind,
                     date=update.updated.iso,
@@ -231,9 +231,9 @@ def notices(work: Work) -> tuple[StandingNotice, ...]:
                     reported_by=f"{NAME} ({update.source})" if update.source else NAME,
                 )
             )
-    if work.title and not noticed(work) and not any(n.kind in RETRACTING_KINDS for n in found):
-        found += marked_title(work.title[0], NAME)
-    return tuple(found)
+    if work.title and not noticed(work) and not any(n.kind in RETRACTING_KINDS for n in entries):
+        entries += marked_title(work.title[0], NAME)
+    return tuple(entries)
 
 
 def plain(markup: str) -> str:
@@ -244,6 +244,6 @@ def plain(markup: str) -> str:
     if "<" not in markup and "&" not in markup:
         return " ".join(markup.split())
     markup = _PREFIX.sub(r"\1", " ".join(markup.split()))
-    found = fragment_lines(markup, BLOCKS, skip=lambda element: element.tag in FORMULA_SOURCES)
-    lines = list(filter(None, (" ".join(html.unescape(line).split()) for line in found)))
+    texts = fragment_lines(markup, BLOCKS, skip=lambda element: element.tag in FORMULA_SOURCES)
+    lines = list(filter(None, (" ".join(html.unescape(line).split()) for line in texts)))
     return "\n".join(lines[1:] if lines[:1] in (["Abstract"], ["ABSTRACT"]) else lines)

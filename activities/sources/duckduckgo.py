@@ -39,7 +39,7 @@ class DuckDuckGoSource(WebSource):
             form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"
         answer = await self._http.read("duckduckgo", checked, f"{self._url}/html/", form=form)
         try:
-            found = await readers().read(
+            rows = await readers().read(
                 list[dict[str, str]],
                 "activities.sources.duckduckgo:read_page",
                 body=answer.content,
@@ -47,7 +47,7 @@ class DuckDuckGoSource(WebSource):
             )
         except Unreadable as error:
             raise Malformed(f"duckduckgo: {error}") from error
-        return self.results(found)
+        return self.results(rows)
 
 
 def checked(answer: httpx.Response) -> httpx.Response:

@@ -87,13 +87,13 @@ class Result(Wire):
     @property
     def notices(self) -> tuple[StandingNotice, ...]:
         """Retractions, corrections and expressions of concern about this work."""
-        found = (
+        notices = (
             publication.notice(
                 link.type, link.reference, link.id if link.source == "MED" else None, "europepmc"
             )
             for link in self.corrections
         )
-        return tuple(notice for notice in found if notice)
+        return tuple(notice for notice in notices if notice)
 
     @property
     def published_as(self) -> str:
@@ -153,9 +153,9 @@ def narrowed(query: Query) -> str:
     return " AND ".join([f"({query.text})", *clauses]) if clauses else query.text
 
 
-def read_result(said: JsonValue) -> Evidence:
+def read_result(data: JsonValue) -> Evidence:
     """One core result. Raises ValueError when it has another shape or no title."""
-    result = Result.model_validate(said)
+    result = Result.model_validate(data)
     title = _plain_text(result.title)
     if not title:
         raise ValueError("no title")
@@ -193,9 +193,9 @@ def read_result(said: JsonValue) -> Evidence:
 
 def read_search(response: httpx.Response) -> Page:
     """The answer of a search. Raises Refused for an error message in place of results, and Malformed."""
-    said = read_json(response, "europepmc")
-    if isinstance(said, dict) and said.get("errMsg"):
-        raise Refused(f"europepmc said: {str(said['errMsg'])[:200]}")
+    body = read_json(response, "europepmc")
+    if isinstance(body, dict) and body.get("errMsg"):
+        raise Refused(f"europepmc said: {str(body['errMsg'])[:200]}")
     return read_page(Page, response, "europepmc")
 
 

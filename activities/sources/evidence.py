@@ -43,7 +43,7 @@ _VERSION = "2"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Match:
     """A work and how well it matches, higher is better within one search."""
 
     work: Evidence
@@ -67,7 +67,7 @@ class EvidenceIndex:
         filters: Filters | None = None,
         *,
         only: Collection[str] | None = None,
-    ) -> list[Found]:
+    ) -> list[Match]:
         """The best works, of those whose ids are in `only` where it is given. Raises StoreError."""
         async with self._lock:
             try:
@@ -80,7 +80,7 @@ class EvidenceIndex:
 
     async def _search(
         self, text: str, limit: int, filters: Filters, only: Collection[str] | None
-    ) -> list[Found]:
+    ) -> list[Match]:
         from activities.text.ranking import best_first, rank
 
         self._place.parent.mkdir(parents=True, exist_ok=True)
@@ -94,11 +94,11 @@ class EvidenceIndex:
         works = await asyncio.gather(*map(self._store.get, chosen))
         pairs = [(w, score) for w, score in zip(works, chosen.values(), strict=True) if passes(w, filters)]
         ranked = await asyncio.to_thread(rank, text, [w for w, _ in pairs], [score for _, score in pairs])
-        return [Found(item.document, round(item.score, 4)) for item in best_first(ranked)[:limit]]
+        return [Match(item.document, round(item.score, 4)) for item in best_first(ranked)[:limit]]
 
     async def _read_new(self, database: sqlite3.Connection) -> None:
-        known = {key for (key,) in database.execute("SELECT key FROM blobs")}
-        new = [key for key in await self._store.blob_keys() if key not in known]
+        old = {key for (key,) in database.execute("SELECT key FROM blobs")}
+        new = [key for key in await self._store.blob_keys() if key not in old]
         for start in range(0, len(new), READ_AT_ONCE):
             keys = new[start : start + READ_AT_ONCE]
             bodies = await asyncio.gather(*map(self._store.get_bytes, keys), return_exceptions=True)
@@ -179,7 +179,7 @@ class EvidenceSource:
         """Search what has been collected. Raises StoreError."""
         if self._index is None:
             self._index = index_of(self._settings)
-        found = await self._index.search(query.text, query.limit, query.filters)
+        matches = await self._index.search(query.text, query.limit, query.filters)
         origin = Provenance(source="evidence", query=query.text)
-        records = tuple(item.work.replace(provenance=(origin,)) for item in found)
+        records = tuple(item.work.replace(provenance=(origin,)) for item in matches)
         yield Exchange(records=records, hits=len(records), sent=query.text)

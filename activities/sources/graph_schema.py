@@ -101,8 +101,8 @@ def load_schema(name: str) -> GraphSchema:
     try:
         return GraphSchema.model_validate(tomllib.loads(path.read_text("utf-8")))
     except OSError as error:
-        known = ", ".join(sorted(file.stem for file in BUNDLED.glob("*.toml")))
-        raise Refused(f"neo4j_schema: {name} is neither a file nor one of {known}") from error
+        names = ", ".join(sorted(file.stem for file in BUNDLED.glob("*.toml")))
+        raise Refused(f"neo4j_schema: {name} is neither a file nor one of {names}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused(f"{path} is not TOML: {error}") from error
     except ValidationError as error:

@@ -67,11 +67,11 @@ class McpToolSource:
         try:
             turn = self._limiter.passage() if self._limiter else nullcontext()
             async with turn, asyncio.timeout(self._chosen.timeout):
-                found = await self._items(query)
+                items = await self._items(query)
         except TimeoutError as error:
             raise TooSlow(f"{self.info.name} did not answer within {self._chosen.timeout:g} s") from error
-        wanted = found[: query.limit]
-        yield read_records(self.info.name, query, wanted, self._evidence, hits=len(found), sent=query.text)
+        wanted = items[: query.limit]
+        yield read_records(self.info.name, query, wanted, self._evidence, hits=len(items), sent=query.text)
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
         """The items of a search, from a process of its own, which ends with it. Raises SourceError."""
@@ -142,6 +142,6 @@ def optional(item: JsonValue, pointer: str | None) -> str:
 
 def names(item: JsonValue, pointer: str | None) -> list[str]:
     """Authors, from a list or from text with semicolons."""
-    found = None if pointer is None else pointed(item, pointer)
-    parts = found if isinstance(found, list) else plain(found).split(";")
+    value = None if pointer is None else pointed(item, pointer)
+    parts = value if isinstance(value, list) else plain(value).split(";")
     return [name for part in parts if (name := plain(part).strip())]

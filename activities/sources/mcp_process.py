@@ -85,8 +85,8 @@ async def found_by(name: str, chosen: McpSource, query: Query) -> Sequence[JsonV
             return listed
         fetched: list[JsonValue] = []
         for item in listed[: query.limit]:
-            given = {chosen.fetch.argument: pointed(item, chosen.fetch.value)}
-            fetched.append(whole(await call(name, client, chosen.fetch.tool, given)))
+            request = {chosen.fetch.argument: pointed(item, chosen.fetch.value)}
+            fetched.append(whole(await call(name, client, chosen.fetch.tool, request)))
         return fetched
 
 
@@ -106,11 +106,11 @@ async def connected(chosen: McpSource) -> AsyncIterator["Client"]:
         else:
             if shutil.which(chosen.command[0]) is None:
                 raise FileNotFoundError(errno.ENOENT, "there is no such program")
-            given = {name: os.environ[name] for name in chosen.variables if name in os.environ}
+            environment = {name: os.environ[name] for name in chosen.variables if name in os.environ}
             program, *arguments = unlimited(chosen.command)
             errors = stack.enter_context(open(os.devnull, "w"))  # noqa: PTH123, SIM115, ASYNC230 - a device
             transport = stdio_client(
-                StdioServerParameters(command=program, args=arguments, env=given), errlog=errors
+                StdioServerParameters(command=program, args=arguments, env=environment), errlog=errors
             )
         client = Client(transport, read_timeout_seconds=chosen.timeout)
         yield await stack.enter_async_context(client)
@@ -155,8 +155,8 @@ def failure(name: str, chosen: McpSource, error: BaseException) -> SourceError:
         return inner
     if isinstance(inner, FileNotFoundError | PermissionError):
         return Refused(f"[mcp.{name}]: {chosen.command[0]} cannot be started: {inner.strerror}")
-    said = " ".join(str(inner).split())[:200] or type(inner).__name__
-    return Unavailable(f"{name}: its MCP server does not answer: {said}")
+    reason = " ".join(str(inner).split())[:200] or type(inner).__name__
+    return Unavailable(f"{name}: its MCP server does not answer: {reason}")
 
 
 def text_of(result: "CallToolResult") -> str:
@@ -171,8 +171,8 @@ def whole(result: "CallToolResult") -> JsonValue:
     if len(text) > MAX_RESULT_CHARS:
         raise Malformed(f"a tool's result has {len(text)} characters; at most {MAX_RESULT_CHARS} are read")
     if result.structured_content is not None:
-        found: JsonValue = result.structured_content
-        return found
+        content: JsonValue = result.structured_content
+        return content
     try:
         parsed: JsonValue = json.loads(text)
     except ValueError:
@@ -183,10 +183,10 @@ def whole(result: "CallToolResult") -> JsonValue:
 def items_of(result: "CallToolResult", chosen: McpSource, name: str) -> Sequence[JsonValue]:
     """The items of a result. Raises Malformed when there is no list where one should be."""
     if chosen.items is not None:
-        found = pointed(whole(result), chosen.items)
-        if not isinstance(found, list):
+        items = pointed(whole(result), chosen.items)
+        if not isinstance(items, list):
             raise Malformed(f"{name}: there is no list at {chosen.items or 'the whole'} of the tool's result")
-        return found[:MAX_ITEMS]
+        return items[:MAX_ITEMS]
     whole(result)
     texts = [block.text for block in result.content if block.type == "text" and block.text.strip()]
     if chosen.lines:

@@ -44,7 +44,7 @@ def requests_per_second(settings: Settings) -> float:
 Number = Annotated[str, Field(pattern=r"^[0-9]{1,12}$")]
 
 
-class Found(Wire):
+class SearchAnswer(Wire):
     """What esearch answered."""
 
     error: str = ""
@@ -114,10 +114,10 @@ class Eutils:
             "sort": "relevance",
             **_dates(query),
         }
-        found = await self._ask("esearch.fcgi", params, partial(read_search, source=self.source))
-        ids = (found.ids or ())[:limit]
-        hits = len(ids) if found.matches is None else found.matches
-        return Matches(ids, Exchange(hits=hits, sent=params["term"], detail=found.notes))
+        answer = await self._ask("esearch.fcgi", params, partial(read_search, source=self.source))
+        ids = (answer.ids or ())[:limit]
+        hits = len(ids) if answer.matches is None else answer.matches
+        return Matches(ids, Exchange(hits=hits, sent=params["term"], detail=answer.notes))
 
     async def fetch(
         self,
@@ -151,12 +151,12 @@ class Eutils:
         tree = await self._ask(
             "elink.fcgi", params, partial(read_tree, source=self.source, root="eLinkResult")
         )
-        found: dict[str, None] = {}
+        ids: dict[str, None] = {}
         for group in tree.iter("LinkSetDb"):
             if group.findtext("LinkName") == name:
-                found |= {link.text.strip(): None for link in group.iterfind("Link/Id") if link.text}
-        found.pop(uid, None)
-        return tuple(found)
+                ids |= {link.text.strip(): None for link in group.iterfind("Link/Id") if link.text}
+        ids.pop(uid, None)
+        return tuple(ids)
 
     async def _ask(
         self,
@@ -174,22 +174,22 @@ class Eutils:
         return await self._http.read(self.source, read, url, everything, max_age=max_age)
 
 
-def read_search(response: httpx.Response, source: str) -> Found:
+def read_search(response: httpx.Response, source: str) -> SearchAnswer:
     """The answer of esearch. Raises SourceError; many failures come with status 200."""
-    found = read_page(Found, response, source)
-    if problem := found.error or found.problem:
+    answer = read_page(SearchAnswer, response, source)
+    if problem := answer.error or answer.problem:
         raise _error(problem, source)
-    if found.ids is None:
+    if answer.ids is None:
         raise Malformed(f"{source} sent JSON without a search result")
-    return found
+    return answer
 
 
 def read_tree(response: httpx.Response, source: str, root: str) -> etree._Element:
     """The XML of an answer, below an element named `root`. Raises SourceError."""
     if response.content.lstrip()[:1] == b"{":
-        said = read_json(response, source)
-        if isinstance(said, dict) and isinstance(said.get("error"), str):
-            raise _error(said["error"], source)
+        body = read_json(response, source)
+        if isinstance(body, dict) and isinstance(body.get("error"), str):
+            raise _error(body["error"], source)
         raise Malformed(f"{source} sent JSON in place of XML")
     tree = read_xml(response, source)
     if problem := next((e.text for e in tree.iter("ERROR") if e.text and e.text.strip()), None):

@@ -70,13 +70,13 @@ class OpenFda(ApiSource):
             if endpoint == "event":
                 address = f"{self.address}/drug/event.json?{urlencode(params)}"
                 read_counts = partial(reaction_report, asked=query.text, address=address)
-                found = read_records(NAME, query, [page] if page.results else [], read_counts)
+                exchange = read_records(NAME, query, [page] if page.results else [], read_counts)
             else:
                 read = read_approval if endpoint == "drugsfda" else read_label
-                found = read_records(NAME, query, page.results, read)
-            detail = f"{endpoint}: {found.detail or ('no match' if not page.results else '')}".rstrip(": ")
-            hits = page.total or len(found.records) + found.set_aside
-            yield replace(found, hits=hits, sent=params["search"], detail=detail)
+                exchange = read_records(NAME, query, page.results, read)
+            detail = f"{endpoint}: {exchange.detail or ('no match' if not page.results else '')}".rstrip(": ")
+            hits = page.total or len(exchange.records) + exchange.set_aside
+            yield replace(exchange, hits=hits, sent=params["search"], detail=detail)
 
 
 def shares_of(query: Query) -> dict[str, int]:
@@ -125,14 +125,14 @@ def lucene(text: str, names: tuple[str, ...], anywhere: bool = False) -> str:
         raise Refused("openFDA needs a word to look for; name a drug")
     if any(word in _BOOLEAN for word in words):
         typed = " ".join(words)
-        found = " OR ".join(f"{name}:({typed})" for name in names)
-        return f"{found} OR ({typed})" if anywhere else found
+        clause = " OR ".join(f"{name}:({typed})" for name in names)
+        return f"{clause} OR ({typed})" if anywhere else clause
     phrase = '"' + re.sub(r'[\\"()]', " ", text).strip() + '"'
-    found = " OR ".join(f"{name}:{phrase}" for name in names)
+    clause = " OR ".join(f"{name}:{phrase}" for name in names)
     if not anywhere:
-        return found
+        return clause
     every = " AND ".join(word for word in words if word not in _KEPT)
-    return f"{found} OR ({every})"
+    return f"{clause} OR ({every})"
 
 
 def balanced(parts: list[str]) -> bool:

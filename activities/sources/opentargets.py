@@ -144,8 +144,8 @@ class OpenTargets(ApiSource):
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Search for the drug, then request its data. Raises SourceError."""
         asked = drug_asked(query.text)
-        found = await self._ask(SearchAnswer, SEARCH, {"name": asked})
-        own = [hit.id for hit in found.hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]
+        answer = await self._ask(SearchAnswer, SEARCH, {"name": asked})
+        own = [hit.id for hit in answer.hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]
         yield Exchange(hits=len(own), sent=asked)
         if own:
             held = await self._ask(DrugAnswer, DRUG, {"id": own[0]})

@@ -37,26 +37,26 @@ class Pmc:
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """esearch, then efetch. Raises SourceError."""
-        found = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
-        yield found.exchange
-        if found.ids:
-            yield replace(await self.fetch(found.ids, query.text), hits=found.exchange.hits)
+        matches = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
+        yield matches.exchange
+        if matches.ids:
+            yield replace(await self.fetch(matches.ids, query.text), hits=matches.exchange.hits)
 
     async def list_results(self, query: Query) -> Listing:
         """esearch, then esummary: titles, of which those are chosen that are read. Raises SourceError."""
-        found = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
-        titles = await self._eutils.titles(found.ids)
+        matches = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
+        titles = await self._eutils.titles(matches.ids)
         results = (
             Listed(name=f"pmc:{number}", address=number, title=titles.get(number, ""), queries=(query.text,))
-            for number in found.ids
+            for number in matches.ids
         )
-        answer = found.exchange
+        answer = matches.exchange
         return Listing(tuple(results), answer.hits, 0, answer.sent, answer.detail)
 
     async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
         """One efetch of all that was chosen. Raises SourceError."""
-        found = await self.fetch([one.address for one in chosen])
-        by_number = {(record.identifiers.pmcid or "").removeprefix("PMC"): record for record in found.records}
+        page = await self.fetch([one.address for one in chosen])
+        by_number = {(record.identifiers.pmcid or "").removeprefix("PMC"): record for record in page.records}
         texts: dict[str, Evidence | None] = {}
         for one in chosen:
             record = by_number.get(one.address)
@@ -75,17 +75,17 @@ class Pmc:
 
 def read_articles(tree: etree._Element, asked: int, query: str) -> Exchange:
     """Every article of a pmc-articleset that has a text. The others are counted, and why is said."""
-    found = read_records("pmc", Query(text=query), tree.iterfind("article"), read_evidence, wanted=asked)
-    closed = sum(not record.full_text for record in found.records)
+    exchange = read_records("pmc", Query(text=query), tree.iterfind("article"), read_evidence, wanted=asked)
+    closed = sum(not record.full_text for record in exchange.records)
     note = f"{closed} with the abstract only (publisher's choice)" if closed else ""
-    return replace(found, detail="; ".join(filter(None, (found.detail, note))))
+    return replace(exchange, detail="; ".join(filter(None, (exchange.detail, note))))
 
 
 def read_evidence(article: etree._Element) -> Evidence:
     """One JATS article as evidence. Raises Malformed when it has no title."""
     read = read_article(article, "pmc")
     pmcid = read.identifiers.pmcid
-    said = publication.standing(read.types, read.notices)
+    standing = publication.standing(read.types, read.notices)
     return Evidence(
         evidence_id=evidence_id(read.identifiers, read.title + read.body),
         source="pmc",
@@ -99,7 +99,7 @@ def read_evidence(article: etree._Element) -> Evidence:
         evidence_type=publication.evidence_type(read.types, (), read.title, read.abstract),
         # The deposited file is not updated when a notice appears elsewhere: a file without a notice proves
         # nothing.
-        standing="unknown" if said == "none" else said,
+        standing="unknown" if standing == "none" else standing,
         notices=read.notices,
         full_text=bool(read.body),
         facts=facts(article_type=read.types, notice=publication.notice_itself(read.types)),

@@ -101,8 +101,8 @@ _DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s
 
 def stated_type(types: Collection[str]) -> EvidenceType | None:
     """The strongest kind of evidence among publication types; None when none is known."""
-    known = {_plain(name) for name in types}
-    return next((kind for kind, names in _TYPES if known & names), None)
+    plain_types = {_plain(name) for name in types}
+    return next((kind for kind, names in _TYPES if plain_types & names), None)
 
 
 def evidence_type(
@@ -145,17 +145,17 @@ def standing(types: Collection[str], notices: Sequence[StandingNotice]) -> Stand
 def notice_itself(types: Collection[str]) -> str | None:
     """What a record is when it is not a work but a notice on one (`retraction notice` ...)."""
     for name in types:
-        if found := _NOTICE_TYPES.get(_plain(name)):
-            return found
+        if kind := _NOTICE_TYPES.get(_plain(name)):
+            return kind
     return None
 
 
 def citation_date(reference: str) -> str | None:
     """`Ginekol Pol. 1998 Jul;69(7):559-60` -> `1998-07`; as precise as the citation line is."""
-    found = _DATE.search(reference)
-    if not found:
+    match = _DATE.search(reference)
+    if not match:
         return None
-    year, month, day = found.groups()
+    year, month, day = match.groups()
     if not month:
         return year
     date = f"{year}-{_MONTHS.index(month) + 1:02}"

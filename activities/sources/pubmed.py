@@ -47,12 +47,12 @@ class PubMed:
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):
             linked = await self._eutils.links(link.group(2), _LINKS[link.group(1).lower()])
-            found = Matches(linked[:limit], Exchange(hits=len(linked), sent=query.text))
+            matches = Matches(linked[:limit], Exchange(hits=len(linked), sent=query.text))
         else:
-            found = await self._eutils.search(query, limit)
-        yield found.exchange
-        if found.ids:
-            yield replace(await self.fetch(found.ids, query.text), hits=found.exchange.hits)
+            matches = await self._eutils.search(query, limit)
+        yield matches.exchange
+        if matches.ids:
+            yield replace(await self.fetch(matches.ids, query.text), hits=matches.exchange.hits)
 
     async def fetch(self, pmids: Sequence[str], query: str = "", max_age: float | None = None) -> Exchange:
         """The records of PMIDs (at most 200), in their order; see `Http.read` for `max_age`.
@@ -77,11 +77,11 @@ def read_articles(tree: etree._Element, pmids: Sequence[str], query: str) -> Exc
     """Every record of a PubmedArticleSet that has a text, in the order of the PMIDs. The others are counted,
     and why is said."""
     elements = (element for element in tree if element.tag in RECORDS)
-    found = read_records("pubmed", Query(text=query), elements, read_record, wanted=len(set(pmids)))
-    records = {record.identifiers.pmid: record for record in found.records}
+    exchange = read_records("pubmed", Query(text=query), elements, read_record, wanted=len(set(pmids)))
+    records = {record.identifiers.pmid: record for record in exchange.records}
     order = {pmid: place for place, pmid in enumerate(pmids)}
     ordered = sorted(records.values(), key=lambda one: order.get(one.identifiers.pmid or "", len(order)))
-    return replace(found, records=tuple(ordered))
+    return replace(exchange, records=tuple(ordered))
 
 
 def read_record(element: etree._Element) -> Evidence:
@@ -104,10 +104,10 @@ def read_record(element: etree._Element) -> Evidence:
         types.append("Systematic Review")
     mesh = [text_of(heading) for heading in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")]
     notices = tuple(
-        found
+        notice
         for link in citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
         if (
-            found := publication.notice(
+            notice := publication.notice(
                 link.get("RefType", ""), text_of(link.find("RefSource")), link.findtext("PMID"), "pubmed"
             )
         )
@@ -153,9 +153,9 @@ def _authors(article: etree._Element) -> tuple[str, ...]:
         if group.get("Type") == "editors":
             continue
         for author in group.iterfind("Author"):
-            given = text_of(author.find("ForeName")) or text_of(author.find("Initials"))
+            forename = text_of(author.find("ForeName")) or text_of(author.find("Initials"))
             family = text_of(author.find("LastName"))
-            name = f"{given} {family}".strip() or text_of(author.find("CollectiveName"))
+            name = f"{forename} {family}".strip() or text_of(author.find("CollectiveName"))
             if name:
                 names.append(name)
     return tuple(names)
@@ -164,15 +164,15 @@ def _authors(article: etree._Element) -> tuple[str, ...]:
 def _year(article: etree._Element) -> int | None:
     for path in ("Journal/JournalIssue/PubDate", "ArticleDate", "Book/PubDate", "ContributionDate"):
         for part in ("Year", "MedlineDate"):
-            if found := _YEAR.search(article.findtext(f"{path}/{part}") or ""):
-                return int(found.group())
+            if match := _YEAR.search(article.findtext(f"{path}/{part}") or ""):
+                return int(match.group())
     return None
 
 
 def _trials(article: etree._Element) -> list[str]:
     """Registry numbers the record's own data bank list names."""
     numbers = (text_of(number) for number in article.iterfind("DataBankList/DataBank//AccessionNumber"))
-    return list(dict.fromkeys(found for number in numbers if (found := normal_nct(number))))
+    return list(dict.fromkeys(trial for number in numbers if (trial := normal_nct(number))))
 
 
 def _identifiers(
@@ -180,9 +180,9 @@ def _identifiers(
 ) -> Identifiers:
     # Only the record's own list: its references carry lists of the same name.
     own = {
-        found.get("IdType", ""): text_of(found)
+        item.get("IdType", ""): text_of(item)
         for path in ("PubmedData/ArticleIdList", "PubmedBookData/ArticleIdList")
-        for found in element.iterfind(f"{path}/ArticleId")
+        for item in element.iterfind(f"{path}/ArticleId")
     }
     located = (
         normal_doi(text_of(place))

@@ -76,7 +76,7 @@ def each(pointer: str) -> BeforeValidator:
     def read(items: JsonValue) -> JsonValue:
         if not isinstance(items, list):
             return items
-        return [found for item in items if (found := pointed(item, pointer)) not in (None, "")]
+        return [value for item in items if (value := pointed(item, pointer)) not in (None, "")]
 
     return BeforeValidator(read)
 
@@ -165,7 +165,7 @@ def read_records(
     """
     kept: list[Evidence] = []
     reasons: Counter[str] = Counter()
-    found = Provenance(source=source, query=query.text)
+    provenance = Provenance(source=source, query=query.text)
     for item in items:
         try:
             record = read(item)
@@ -178,7 +178,7 @@ def read_records(
             reasons["unreadable"] += 1
             log.warning("record_unreadable", source=source, error=f"{type(error).__name__}: {error}"[:300])
         else:
-            kept.append(record.replace(provenance=(found,)))
+            kept.append(record.replace(provenance=(provenance,)))
     if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not kept:
         raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
     if (absent := wanted - len(kept) - reasons.total()) > 0:
@@ -202,9 +202,9 @@ def database_record(
     text: str,
     venue: str,
     year: int | None = None,
-    **known: object,
+    **values: object,
 ) -> Evidence:
-    """An entry of a curated database, known by its address. `known`: see `facts`."""
+    """An entry of a curated database, known by its address. `values`: see `facts`."""
     identifiers = Identifiers(url=url)
     return Evidence(
         evidence_id=evidence_id(identifiers, key),
@@ -217,18 +217,18 @@ def database_record(
         url=url,
         evidence_type="database_record",
         full_text=True,
-        facts=facts(**known),
+        facts=facts(**values),
     )
 
 
 def facts(**values: object) -> dict[str, str]:
     """Facts that are known, as text: lists joined with `; `, nothing empty."""
-    found = {}
+    texts = {}
     for name, value in values.items():
         text = "; ".join(str(v) for v in value if v) if isinstance(value, list | tuple) else str(value or "")
         if text:
-            found[name] = text
-    return found
+            texts[name] = text
+    return texts
 
 
 def year_of(date: str | None) -> int | None:

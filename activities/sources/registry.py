@@ -73,11 +73,11 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
 
 def options(settings: Settings, sources: Mapping[str, Source]) -> tuple[SourceOption, ...]:
     """Each source with whether it is enabled and, if not, why and how to enable it."""
-    found = []
+    rows = []
     for source in sources.values():
         reason = why_closed(settings, source)
-        found.append(SourceOption(info=source.info, enabled=not reason, reason=reason))
-    return tuple(found)
+        rows.append(SourceOption(info=source.info, enabled=not reason, reason=reason))
+    return tuple(rows)
 
 
 def enabled(settings: Settings, sources: Mapping[str, Source]) -> dict[str, Source]:

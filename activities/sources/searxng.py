@@ -51,15 +51,15 @@ class SearxngSource(WebSource):
             raise Unavailable(
                 f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
             )
-        said = read_json(answer, "searxng")
-        body = said if isinstance(said, dict) else {}
-        found, failed = body.get("results"), _failed(body.get("unresponsive_engines"))
-        if found == [] and failed:
+        data = read_json(answer, "searxng")
+        body = data if isinstance(data, dict) else {}
+        results, failed = body.get("results"), _failed(body.get("unresponsive_engines"))
+        if results == [] and failed:
             why = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
             kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
             raise kind(f"every engine of the searxng instance failed ({why})")
         detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
-        return self.results(found, detail)
+        return self.results(results, detail)
 
 
 def _failed(value: object) -> list[tuple[str, str]]:

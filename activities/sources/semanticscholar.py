@@ -125,10 +125,10 @@ def answer(response: httpx.Response) -> tuple[tuple[JsonValue, ...], int | None]
         return page.data, page.total
     if page.total == 0:
         return (), 0
-    said = " ".join(f"{page.code} {page.message}".split())[:200]
+    message = " ".join(f"{page.code} {page.message}".split())[:200]
     if page.code == "429" or "too many requests" in page.message.lower():
-        raise RateLimited(f"{TITLE} said {said}")
-    raise Malformed(f"{TITLE} sent JSON without data{f': {said}' if said else ''}")
+        raise RateLimited(f"{TITLE} said {message}")
+    raise Malformed(f"{TITLE} sent JSON without data{f': {message}' if message else ''}")
 
 
 def read_paper(item: JsonValue) -> Evidence:
@@ -170,7 +170,7 @@ def type_of(paper: Paper) -> EvidenceType:
     venue = (paper.venue or paper.journal).lower()
     if any(server in venue for server in PREPRINT_SERVERS):
         return "preprint"
-    known = next((kind for name, kind in TYPES if name in paper.publication_types), None)
-    if known is None and paper.arxiv and not venue:
+    own_type = next((kind for name, kind in TYPES if name in paper.publication_types), None)
+    if own_type is None and paper.arxiv and not venue:
         return "preprint"
-    return type_from_words(paper.title, paper.abstract, known or "article")
+    return type_from_words(paper.title, paper.abstract, own_type or "article")

@@ -98,12 +98,12 @@ class StandingLookup:
         what PubMed said of the works. `library`: ask about works of the user's own library too."""
         verdicts = {ref.evidence_id: StandingVerdict(standing=ref.standing) for ref in refs}
         wanted = [] if self._offline else [ref for ref in refs if library or ref.source != "library"]
-        said = pubmed or PubMedSaid()
+        reply = pubmed or PubMedSaid()
         answers = {
             "pubmed": {
-                ref.evidence_id: Answer(said.notices.get(pmid), said.failure)
+                ref.evidence_id: Answer(reply.notices.get(pmid), reply.failure)
                 for ref in wanted
-                if (pmid := ref.identifiers.pmid) and pmid in said.asked
+                if (pmid := ref.identifiers.pmid) and pmid in reply.asked
             }
         }
         answers["crossref"], answers["europepmc"] = await asyncio.gather(
@@ -148,8 +148,8 @@ class StandingLookup:
                 answers |= {ref.evidence_id: Answer(failure=str(error)) for ref in batch}
                 continue
             for ref in batch:
-                found = [notices_in(one) for one in records if same_work(ref.identifiers, one.identifiers)]
-                answers[ref.evidence_id] = Answer(tuple(chain.from_iterable(found)) if found else None)
+                notices = [notices_in(one) for one in records if same_work(ref.identifiers, one.identifiers)]
+                answers[ref.evidence_id] = Answer(tuple(chain.from_iterable(notices)) if notices else None)
         return answers
 
     async def _europepmc_records(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
@@ -171,16 +171,16 @@ class StandingLookup:
 
 def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdict:
     """The verdict on a work by the answers of the authorities; see the module for the rule."""
-    known = {name: answer.notices for name, answer in answers.items() if answer.notices is not None}
-    merged = merge(notice for notices in known.values() for notice in notices)
+    by_authority = {name: answer.notices for name, answer in answers.items() if answer.notices is not None}
+    merged = merge(notice for notices in by_authority.values() for notice in notices)
     own, kinds = _OWN.get(ref.standing), {notice.kind for notice in merged}
     if own and own not in kinds and not (own == "retraction" and kinds & RETRACTING_KINDS):
         merged.append(StandingNotice(kind=own, reported_by=f"{ref.source} (when found)"))
     return StandingVerdict(
-        standing=standing_of(merged, otherwise="none" if known else "unknown"),
+        standing=standing_of(merged, otherwise="none" if by_authority else "unknown"),
         notices=tuple(merged),
         asked=tuple(answers),
-        reported={name: standing_of(notices) for name, notices in known.items()},
+        reported={name: standing_of(notices) for name, notices in by_authority.items()},
         failures=tuple(answer.failure for answer in answers.values() if answer.failure),
     )
 
@@ -237,7 +237,7 @@ def _europepmc_clause(identifiers: Identifiers) -> str:
 
 def read_notices(tree: etree._Element, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
     """The notices in PubMed's records, by PMID, of the works that were asked for."""
-    found: dict[str, tuple[StandingNotice, ...]] = {}
+    notices: dict[str, tuple[StandingNotice, ...]] = {}
     for element in tree:
         if element.tag not in pubmed.RECORDS:
             continue
@@ -247,5 +247,5 @@ def read_notices(tree: etree._Element, pmids: Sequence[str]) -> dict[str, tuple[
             log.warning("standing_record_unreadable", authority="pubmed", error=str(error)[:200])
             continue
         if (pmid := record.identifiers.pmid) and pmid in pmids:
-            found[pmid] = notices_in(record)
-    return found
+            notices[pmid] = notices_in(record)
+    return notices

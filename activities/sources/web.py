@@ -71,12 +71,12 @@ class WebSource(ABC):
         if self.missing:
             raise Refused(f"{self.info.name} {self.missing}")
         wanted = min(query.limit, MAX_PAGES)
-        found = await self.ask(query, wanted)
+        listing = await self.ask(query, wanted)
         unique: dict[str, Listed] = {}
-        for one in found.results:
+        for one in listing.results:
             unique.setdefault(one.name, one.replace(queries=(query.text,)))
         results = tuple(unique.values())[:wanted]
-        return replace(found, results=results, hits=len(unique), sent=query.text)
+        return replace(listing, results=results, hits=len(unique), sent=query.text)
 
     async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
         """The pages, all at once; one that does not answer costs that page. A page that had no turn within
@@ -100,11 +100,11 @@ class WebSource(ABC):
         """The list of results in an answer. Raises Malformed for what is no answer of the engine."""
         return body.get("results")
 
-    def results(self, found: object, detail: str = "") -> Listing:
+    def results(self, rows: object, detail: str = "") -> Listing:
         """The results of an answer, without what has no usable address. Raises Malformed for no list."""
-        if not isinstance(found, list):
+        if not isinstance(rows, list):
             raise Malformed(f"{self.info.name} sent an answer without a list of results")
-        items = [item if isinstance(item, dict) else {} for item in found]
+        items = [item if isinstance(item, dict) else {} for item in rows]
         kept = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
         return Listing(kept, set_aside=len(items) - len(kept), detail=detail)
 
@@ -116,20 +116,20 @@ class WebSource(ABC):
             log.info("page_not_read", source=self.info.name, url=listed.address, reason=str(error))
             if not listed.snippet:
                 return None
-            known = facts(read="snippet", page_not_read=str(error)[:300])
-            return self._evidence(listed.address, Text(listed.snippet), listed, known, read=False)
+            page_facts = facts(read="snippet", page_not_read=str(error)[:300])
+            return self._evidence(listed.address, Text(listed.snippet), listed, page_facts, read=False)
         text = page.text
         longer = len(text.text) > TEXT_CHARS
-        known = facts(
+        page_facts = facts(
             read="page",
             date=text.meta.get("date") or listed.date,
             cut=text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if longer else ""),
             asked_for=listed.address if listed.address != page.url else "",
         )
-        return self._evidence(page.url, text, listed, known, read=True)
+        return self._evidence(page.url, text, listed, page_facts, read=True)
 
     def _evidence(
-        self, url: str, text: Text, listed: Listed, known: dict[str, str], *, read: bool
+        self, url: str, text: Text, listed: Listed, page_facts: dict[str, str], *, read: bool
     ) -> Evidence:
         ids = Identifiers(
             pmid=identifiers.normal_pmid(text.meta.get("pmid")),
@@ -148,7 +148,7 @@ class WebSource(ABC):
             url=url,
             evidence_type="web_page",
             full_text=read,
-            facts=known,
+            facts=page_facts,
             pages=tuple(start for start in text.pages if start < TEXT_CHARS),
             provenance=tuple(Provenance(source=self.info.name, query=query) for query in listed.queries),
         )
