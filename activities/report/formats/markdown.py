@@ -69,7 +69,7 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
         return f"{text} *({part.grade} evidence)*" if part.grade else text
     shown = escape_markdown(part.text, inline=inline)
     match part.style:
-        case "bold":
+        case "bold" | "alert":
             return f"**{_plain(part.text)}**"
         case "italic" | "badge":
             return f"*{_plain(part.text)}*"

@@ -36,6 +36,8 @@ READERS: Mapping[str, str] = {
 }
 MAX_SURE = 0.99
 """The highest confidence that is printed: quotes of a few works make nothing certain."""
+SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown"})
+"""Codes of statements that the count of sentences and the method have."""
 _UNREACHED = re.compile(r"cannot be reached from here\b")
 
 
@@ -90,14 +92,16 @@ def unreached(report: Report) -> list[Statement]:
 
 
 def limitations(report: Report) -> tuple[str, ...]:
-    said_above = "unanswered" if report.unanswered is not None else ""
-    shown = [statement for statement in report.statements if statement.code != said_above]
+    """What limits the evidence; what the page says in its count of sentences and under "Method" is left
+    out."""
+    elsewhere = {*SAID_ELSEWHERE, *(["unanswered"] if report.unanswered is not None else [])}
+    shown = [statement for statement in report.statements if statement.code not in elsewhere]
     silent = unreached(report)
     if len(silent) > 1:
         names = tuple(s.text("source") for s in silent)
         together = Statement.of("sources_not_reached", sources=names)
         shown = [together if s is silent[0] else s for s in shown if s not in silent[1:]]
-    return sentences(shown) or tuple(clean(text) for text in report.limitations)
+    return sentences(shown) if report.statements else tuple(map(clean, report.limitations))
 
 
 def balance(report: Report) -> str:
