@@ -138,24 +138,25 @@ def _effects(report: Report) -> Chart | None:
     """By outcome and measure: the effects of each conclusion with what was pooled of them, and those that the
     statistics list."""
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
+    listed = [one.effect for one in report.analysis.not_pooled] if report.analysis else []
+    works = [(one, work) for one in report.conclusions for work in one.works]
+    found = [
+        *((one.outcome, work.effect, work.evidence_id, work.result) for one, work in works if work.effect),
+        *((effect.outcome, effect, effect.evidence_id, stated_interval(effect)) for effect in listed),
+    ]
     rows: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
-    pooled: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
-    for one in report.conclusions:
-        outcome = clean(one.outcome)
-        for work in one.works:
-            if work.effect and work.result and work.evidence_id in labels:
-                key = (outcome, work.effect.measure)
-                rows.setdefault(key, []).append((labels[work.evidence_id], work.result))
-        if one.pooled is not None:
-            pooled[outcome, one.pooled.measure] = [("Random effects", one.pooled.result)]
-    for effect in (one.effect for one in report.analysis.not_pooled) if report.analysis else ():
-        if (result := stated_interval(effect)) and effect.evidence_id in labels:
-            key = (clean(effect.outcome), effect.measure)
-            rows.setdefault(key, []).append((labels[effect.evidence_id], result))
+    for outcome, effect, name, result in found:
+        if result is not None and name in labels:
+            rows.setdefault((clean(outcome), effect.measure), []).append((labels[name], result))
+    pooled = {
+        (clean(one.outcome), one.pooled.measure): [("Random effects", one.pooled.result)]
+        for one in report.conclusions
+        if one.pooled is not None
+    }
     panels = (
-        figures.panel(f"{key[0]}: {MEASURE_NAMES[key[1]]}", key[1], found, summaries=pooled.get(key, ()))
-        for key, found in rows.items()
-        if len(found) >= MIN_DRAWN
+        figures.panel(f"{key[0]}: {MEASURE_NAMES[key[1]]}", key[1], effects, summaries=pooled.get(key, ()))
+        for key, effects in rows.items()
+        if len(effects) >= MIN_DRAWN
     )
     return _intervals("Effects by outcome", filter(None, panels))
 

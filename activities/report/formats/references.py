@@ -135,20 +135,16 @@ def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
 
 def badges(reference: Reference, terms: Words) -> list[str]:
     """Warnings and qualifications of a reference; of a person's own documents only where they are from."""
-    words = []
-    if terms.graded or reference.evidence_type not in UNSPECIFIC:
-        words.append(TYPE_NAMES[reference.evidence_type])
-    if reference.evidence_type == "preprint":
-        words.append(NOT_REVIEWED)
-    if STANDINGS[reference.standing] and terms.standing:
-        words.append(STANDINGS[reference.standing])
-    if terms.standing:
-        words.append(_read(reference))
-    if reference.from_run:
-        words.append(f"imported from the run {clean(reference.from_run)}")
-    if terms.standing:
-        words.append(f"found in {clean(reference.source)}")
-    return words
+    kind, recorded = reference.evidence_type, terms.standing
+    told = (
+        TYPE_NAMES[kind] if terms.graded or kind not in UNSPECIFIC else "",
+        NOT_REVIEWED if kind == "preprint" else "",
+        STANDINGS[reference.standing] if recorded else "",
+        _read(reference) if recorded else "",
+        f"imported from the run {clean(reference.from_run)}" if reference.from_run else "",
+        f"found in {clean(reference.source)}" if recorded else "",
+    )
+    return [mark for mark in told if mark]
 
 
 def _read(reference: Reference) -> str:

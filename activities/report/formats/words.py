@@ -49,7 +49,7 @@ def verified(report: Report) -> str:
         return ""
     if report.written_by == "extractive":
         quotes = counted(check.verified, "quote")
-        return f"{quotes} {'is' if check.verified == 1 else 'are'} word for word in the works."
+        return f"{quotes} {'is' if check.verified == 1 else 'are'} word for word in the {report.words.many}."
     ways = (
         (check.by_quote - check.replaced, "in the words of their quotes"),
         (check.by_reader, f"confirmed by {READERS[check.reader]}"),

@@ -31,12 +31,9 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     )
     judged = {work.evidence_id: work for work in report.judgements}
     cited = {reference.evidence_id for reference in report.references}
-    table = [
-        _cited(report, reference, judged.get(reference.evidence_id), quotes)
-        for reference in report.references
-    ]
+    table = [_row(report, one, judged.get(one.evidence_id), quotes) for one in report.references]
     table += [
-        _judged(work, quotes, len(columns))
+        _row(report, None, work, quotes)
         for work in report.judgements
         if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
     ]
@@ -54,36 +51,33 @@ def _is_said_once(table: Sequence[tuple[Cell, ...]], place: int) -> bool:
     return len(texts) == 1 < len(table) and not any(text.isupper() for text in texts)
 
 
-def _cited(report: Report, reference: Reference, work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, ...]:
-    known = next((w for w in report.works if w.evidence_id == reference.evidence_id), None)
-    known = known or DescribedWork(evidence_id=reference.evidence_id)
-    row = next((r.cells for r in report.table.rows if r.evidence_id == reference.evidence_id), {})
-    title = Run(clean(reference.title), anchor=f"ref-{reference.number}")
-    name = Cell((quotes.mark(reference.number), title), rank=str(reference.number))
-    people = known.n or (work.participants if work else None)
+def _row(
+    report: Report, reference: Reference | None, work: JudgedWork | None, quotes: Quotes
+) -> tuple[Cell, ...]:
+    """A work that is cited, or was judged and is not."""
+    name = reference.evidence_id if reference else work.evidence_id if work else ""
+    known = next((w for w in report.works if w.evidence_id == name), DescribedWork(evidence_id=name))
+    row = next((r.cells for r in report.table.rows if r.evidence_id == name), {})
     own = (
         _cell(cell.text, cell.support, quotes) if (cell := row.get(column)) and cell.support else Cell()
         for column in report.table.columns
     )
+    title, date, standing, read = Cell(), "", "", "not cited"
+    if reference is not None:
+        linked = Run(clean(reference.title), anchor=f"ref-{reference.number}")
+        title = Cell((quotes.mark(reference.number), linked), rank=str(reference.number))
+        date = refs.date_of(reference)
+        standing = refs.STANDINGS[reference.standing] if report.words.standing else ""
+        read = "" if not report.words.graded else "in full" if reference.full_text else "abstract"
+    elif work is not None:
+        title, date = _plain(work.title), str(work.year or "")
     grade = known.strength or ""
-    standing = refs.STANDINGS[reference.standing] if report.words.standing else ""
     return (
-        *(name, *_judgement(work, quotes)),
-        *(_plain(known.design or (work.design if work else "")), _number(people)),
-        *(_plain(work.comparator if work else ""), *own),
-        Cell((Run(grade, "grade"),), rank=_RANKS[grade]) if grade else Cell(),
-        _plain(refs.date_of(reference)),
+        *(title, *_judgement(work, quotes), _plain(known.design or (work.design if work else ""))),
+        *(_number(known.n or (work.participants if work else None)), _plain(work.comparator if work else "")),
+        *(*own, Cell((Run(grade, "grade"),), rank=_RANKS[grade]) if grade else Cell(), _plain(date)),
         Cell((Run(standing, "alert" if standing.isupper() else "plain"),)) if standing else Cell(),
-        _plain("" if not report.words.graded else "in full" if reference.full_text else "abstract"),
-    )
-
-
-def _judged(work: JudgedWork, quotes: Quotes, columns: int) -> tuple[Cell, ...]:
-    """A work that is not cited."""
-    own = (Cell() for _ in range(columns))
-    return (
-        *(_plain(work.title), *_judgement(work, quotes), _plain(work.design), _number(work.participants)),
-        *(_plain(work.comparator), *own, Cell(), _plain(str(work.year or "")), Cell(), _plain("not cited")),
+        _plain(read),
     )
 
 
