@@ -59,6 +59,11 @@ class Answer(Frozen):
     unreadable: int = 0
     """Files and records of the library that could not be read, and records of other sources."""
 
+    @property
+    def first(self) -> tuple[str, ...]:
+        """What is said first, line by line: the conclusions, and the bottom line that follows from them."""
+        return (*self.conclusions, self.bottom_line)
+
 
 def answer_of(report: Report) -> Answer:
     """The answer of a report."""

@@ -44,7 +44,7 @@ def answer_parts(
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
     lead = "" if report.written_by == "extractive" else "Answer: "
-    first, *more = (*answer.conclusions, answer.bottom_line)
+    first, *more = answer.first
     parts.append(Text(f"{lead}{plain(first)}", style="bold"))
     parts += [Text(plain(line)) for line in more]
     if not report.answer:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from activities.extras import NotInstalled
+from activities.report.formats.conclusion_words import line
 from activities.report.schema import Report
 
 WORDS_A_MINUTE = 160
@@ -26,13 +27,14 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 
 
 def spoken_text(report: Report) -> str:
-    """What is read aloud: the title, the answer or the summary, without the numbers of references."""
+    """What is read aloud: the title, the conclusions, the answer and the summary, each once, without the
+    numbers of references."""
+    concluded = " ".join(map(line, report.conclusions))
     answer = " ".join(claim.text for claim in report.answer)
     summary = " ".join(claim.text for claim in report.summary) or report.executive_summary
-    parts = [report.title, answer, summary if summary != answer else ""]
-    lines = (_MARKUP.sub(" ", _NUMBERS.sub("", part)) for part in parts)
-    sentences = [" ".join(line.split()) for line in lines]
-    return "\n\n".join(line if line.endswith((".", "?", "!")) else f"{line}." for line in sentences if line)
+    parts = (report.title, concluded, answer, summary)
+    texts = dict.fromkeys(" ".join(_MARKUP.sub(" ", _NUMBERS.sub("", part)).split()) for part in parts)
+    return "\n\n".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
 
 
 def wav(report: Report, speed: float = 1.0) -> bytes:

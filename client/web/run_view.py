@@ -250,7 +250,8 @@ class Look:
                 report = await (await self._access.run(earlier.run_id, user)).draft()
             except EXPECTED:
                 break
-            turns.insert(0, (report.run_id, report.asked or report.question, answer_of(report).bottom_line))
+            answer = " ".join(answer_of(report).first)
+            turns.insert(0, (report.run_id, report.asked or report.question, answer))
             earlier = report.continues
         return turns
 
