@@ -96,11 +96,13 @@ def dev_server(temporal_binary: Path, tmp_path_factory: pytest.TempPathFactory) 
 @contextmanager
 def dev_server_of(binary: Path, folder: Path, *settings: str, options: Sequence[str] = ()) -> Iterator[str]:
     """Address of a dev server of a test's own, with these settings of its dynamic configuration and these
-    options of its command."""
+    options of its command, at the pace of an embedded one."""
+    from client.embedded.server import PACE
+
     port = free_port()
     command = [str(binary), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
     command += ["--port", str(port), "--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
-    command += options
+    command += [*PACE, *options]
     for setting in ("frontend.WorkflowTimeSkippingEnabled=true", *settings):
         command += ["--dynamic-config-value", setting]
     with (folder / "server.log").open("wb") as log:
