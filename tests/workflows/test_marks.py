@@ -217,7 +217,7 @@ ELSEWHERE: Mapping[Role, tuple[str, Path, str]] = {
     "appraiser": (
         "answers with figures and directions",
         HERE / "test_analysis.py",
-        "test_effects_are_read_beside_the_writing_where_works_compare_though_none_may_answer",
+        "test_effects_are_read_before_the_writing_where_works_compare_though_none_may_answer",
     ),
     "analyst": (
         "writes a program, which is run",
