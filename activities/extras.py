@@ -27,5 +27,5 @@ class NotInstalled(DeterminatorError):
 
     @classmethod
     def of_extra(cls, what: str, extra: str) -> "NotInstalled":
-        """For a library behind an extra of the package."""
+        """The error for a library behind an extra of the package."""
         return cls(f"{what} are", install(extra))

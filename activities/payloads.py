@@ -106,7 +106,7 @@ DATA_CONVERTER = DataConverter(
 
 
 class EncodedFailureConverter(GuardedFailureConverter):
-    """Beside a codec: messages and stack traces of errors are payloads too, so that they are encrypted."""
+    """The converter beside a codec: messages and stack traces of errors are encrypted as payloads are."""
 
     def __init__(self) -> None:
         super().__init__(encode_common_attributes=True)

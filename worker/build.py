@@ -131,8 +131,8 @@ async def check_graph(definition: GraphDefinition | None) -> GraphCheck:
 
     if definition is None:
         return GraphCheck(definition=builtin(DEFAULT))
-    found = problems(definition) or not_installed(definition)
-    return GraphCheck(problems=tuple(map(str, found)))
+    faults = problems(definition) or not_installed(definition)
+    return GraphCheck(problems=tuple(map(str, faults)))
 
 
 def deployment() -> WorkerDeploymentConfig | None:

@@ -266,14 +266,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         "--idle-seconds", type=float, help="end such a worker when there was nothing to do for so long"
     )
     parser.add_argument("--beside", action="store_true", help="it runs beside the home's own worker")
-    given = parser.parse_args(arguments)
-    address: str | None = given.address
+    options = parser.parse_args(arguments)
+    address: str | None = options.address
     embedded = None
     try:
         settings = Settings()
-        if address and given.private_socket:
-            embedded = Embedded(given.private_socket, given.idle_seconds, given.beside)
-            if given.beside:
+        if address and options.private_socket:
+            embedded = Embedded(options.private_socket, options.idle_seconds, options.beside)
+            if options.beside:
                 settings = settings.model_copy(update={"metrics": None, "health": None})
             connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
         else:

@@ -29,7 +29,7 @@ class CannotListen(DeterminatorError):
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Of `HOST:PORT`. Raises CannotListen for another form."""
+    """The parts of `HOST:PORT`. Raises CannotListen for another form."""
     host, colon, port = address.rpartition(":")
     if not colon or not host or not port.isdigit() or int(port) > 65_535:
         raise CannotListen(

@@ -47,8 +47,8 @@ def part_of(step: str) -> Part:
 @cache
 def model_steps() -> frozenset[str]:
     """The activities that may ask a model."""
-    found = (getattr(ThinkActivities, name) for name in vars(ThinkActivities))
-    return frozenset(name_of(step) for step in found if hasattr(step, DEFINITION))
+    steps = (getattr(ThinkActivities, name) for name in vars(ThinkActivities))
+    return frozenset(name_of(step) for step in steps if hasattr(step, DEFINITION))
 
 
 def name_of(step: Callable[..., Any]) -> str:

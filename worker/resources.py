@@ -182,5 +182,5 @@ class LateModel:
 
 def methods(owner: object) -> list[Callable[..., Any]]:
     """The bound methods of an activity class that are declared with `activity.defn`, by name."""
-    found = (getattr(owner, name) for name in sorted(dir(type(owner))) if not name.startswith("__"))
-    return [method for method in found if hasattr(method, "__temporal_activity_definition")]
+    members = (getattr(owner, name) for name in sorted(dir(type(owner))) if not name.startswith("__"))
+    return [method for method in members if hasattr(method, "__temporal_activity_definition")]

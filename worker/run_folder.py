@@ -47,9 +47,9 @@ class RunFolders:
         from activities.report.run_folder import run_files, write_files
 
         client = activity.client()
-        found = await _pages(client, report.run_id, "evidence_index", EvidenceIndex)
+        pages = await _pages(client, report.run_id, "evidence_index", EvidenceIndex)
         rounds = await _pages(client, report.run_id, "iterations", IterationHistory)
-        refs = [ref for page in found for ref in page.items]
+        refs = [ref for page in pages for ref in page.items]
         records = [record for page in rounds for record in page.items]
         works = [one for one in await self._store.read_all(refs) if isinstance(one, Evidence)]
         files = await asyncio.to_thread(run_files, report, self._form, works, records)

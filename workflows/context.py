@@ -204,13 +204,13 @@ class RunContext:
         """The fields that the input of every step of a role has in common. By default the question is that of
         this loop, the facts are those of the team, and the instruction is that of the turn."""
         background = self.state.plan.background_context if self.state.plan else ""
-        known = self.state.team.facts if facts is None else facts
+        lines = self.state.team.facts if facts is None else facts
         asked = question or self.question
         return {
             "run_id": self.run_id,
             "question": asked,
             "run_question": "" if asked == self.run_question else self.run_question,
-            "background": "\n".join(filter(None, (background, *known))),
+            "background": "\n".join(filter(None, (background, *lines))),
             "instruction": self.instruction if instruction is None else instruction,
             "profile": self.profile,
         }

@@ -128,10 +128,10 @@ def _seconds(begun: str, ended: str) -> float:
 
 def _difference(now: Usage, before: Usage) -> Usage:
     """What was used since; the cost is not known once any call had no known price."""
-    known = now.cost_microusd is not None and before.cost_microusd is not None
+    has_cost = now.cost_microusd is not None and before.cost_microusd is not None
     return Usage(
         calls=now.calls - before.calls,
         input_tokens=now.input_tokens - before.input_tokens,
         output_tokens=now.output_tokens - before.output_tokens,
-        cost_microusd=(now.cost_microusd or 0) - (before.cost_microusd or 0) if known else None,
+        cost_microusd=(now.cost_microusd or 0) - (before.cost_microusd or 0) if has_cost else None,
     )

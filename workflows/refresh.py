@@ -51,8 +51,8 @@ class RefreshReport:
         pubmed = None
         if plan.check is not None and plan.pubmed_queue is not None:
             pubmed = await ask_pubmed(plan.check, plan.pubmed_queue, PUBMED_SECONDS)
-        found = [ref for _, refs in answers for ref in refs]
-        merged = merge(plan.known, found, "")
+        works = [ref for _, refs in answers for ref in refs]
+        merged = merge(plan.known, works, "")
         new = {ref.evidence_id: ref for ref in merged.refs if ref.evidence_id in set(merged.new_ids)}
         return await workflow.execute_activity_method(
             RefreshActivities.keep_refresh,

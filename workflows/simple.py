@@ -47,7 +47,7 @@ class SimpleResearch(ResearchHandlers):
         return await self.research.loop.run(self._execute_step, self._decide)
 
     def _decide(self) -> NextStep:
-        """As in every loop, and a judge that gives advice must recommend to synthesize."""
+        """Decide as every loop does; besides, a judge that gives advice must recommend to synthesize."""
         loop = self.research.state.loop
         step = decide_next(loop, self.research.context.profile)
         recommended = loop.judged.recommendation if loop.judged else ""

@@ -90,7 +90,7 @@ async def leased(budget: Budget, name: str, limits: Limits) -> Limits:
 
 
 async def _research(request: ResearchRequest, name: str, task_queue: str, endpoint: str) -> Outcome:
-    """As plain JSON, which every data converter writes and reads."""
+    """Run a research as plain JSON, which every data converter writes and reads."""
     sent = request.model_dump(mode="json", exclude_defaults=True)
     received: dict[str, Any]
     if endpoint:

@@ -87,7 +87,7 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
 
 
 def _tokens(chars: int, longest: int) -> int:
-    """Of a work, of which at most so much of a text is shown."""
+    """Tokens of a work whose text is shown up to `longest` characters."""
     return math.ceil(min(chars, longest) / BYTES_PER_TOKEN) + HEADING_TOKENS
 
 

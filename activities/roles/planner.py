@@ -43,7 +43,7 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def accept(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepted[ReportPlan]:
-    """At most the number of sections asked for, each with a title and a question that is relevant to the
+    """Sections up to the number asked for, each with a title and a question that is relevant to the
     user's, no title twice. The title of the report is printed without a quote: it must be relevant too."""
     question = step.parsed.improved_query or step.question
     about = (question, *step.parsed.key_entities, *step.parsed.research_questions)

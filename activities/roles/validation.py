@@ -129,7 +129,7 @@ def texts_in(value: object) -> list[str]:
 
 
 def clamped(value: float, low: float, high: float) -> float:
-    """Within the bounds; a value that is no number is the lowest."""
+    """The value within the bounds; one that is no number is the lowest."""
     return min(max(value, low), high) if value == value else low
 
 

@@ -97,7 +97,7 @@ def show(
     passages: int | None = None,
     labelled: bool = True,
 ) -> Works:
-    """As many of the documents as fit into `room` tokens, the first ones first. `about`: evidence id -> what
+    """The documents that fit into `room` tokens, the first ones first. `about`: evidence id -> what
     stands under the title of a work. `named`: evidence id -> quotes that are shown before all else."""
     left = int(max(room, 0) * BYTES_PER_TOKEN)
     layouts = [

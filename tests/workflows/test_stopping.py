@@ -153,9 +153,9 @@ def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is
     assert off_subject((0, 0, 1))
     assert not off_subject((0, 2, 1))
     assert not off_subject(())
-    assert worth_judging(near=1, far=20)
-    assert not worth_judging(near=1, far=21)
-    assert not worth_judging(near=0, far=0)
+    assert worth_judging(1, 20)
+    assert not worth_judging(1, 21)
+    assert not worth_judging(0, 0)
     judged = JudgeAssessment(confidence=0.2, recommendation="continue")
     after = state("judge", iteration=2, judged=judged, off_subject=True)
     assert decide_next(after, PROFILE).stop == "searched_out"

@@ -156,7 +156,7 @@ Condition: TypeAlias = Named | Comparison
 
 
 class Edge(Part):
-    """From one node to another."""
+    """A way from one node to another."""
 
     source: NodeName
     target: NodeName
@@ -166,13 +166,13 @@ class Edge(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_short_forms(cls, given: object) -> object:
+    def _read_short_forms(cls, data: object) -> object:
         """Accept a single condition without a list, and leave out `type` where `when` says it."""
-        if not isinstance(given, dict) or "when" not in given:
-            return given
-        when = given["when"]
+        if not isinstance(data, dict) or "when" not in data:
+            return data
+        when = data["when"]
         several = when if isinstance(when, list | tuple) else [when]
-        return {"type": "conditional" if several else "sequential", **given, "when": several}
+        return {"type": "conditional" if several else "sequential", **data, "when": several}
 
 
 class GraphDefinition(Part):

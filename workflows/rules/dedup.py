@@ -36,16 +36,16 @@ class Merged(NamedTuple):
 
 
 def merge(
-    known: Sequence[EvidenceRef],
-    found: Sequence[EvidenceRef],
+    corpus: Sequence[EvidenceRef],
+    batch: Sequence[EvidenceRef],
     section: str,
     quoted: Collection[str] = (),
 ) -> Merged:
     """Merge a batch of found items into the known ones. `section` is added to every item of the batch;
     `quoted` are the ids of known items whose text must not change."""
-    refs = {ref.evidence_id: ref for ref in known}
-    kept_as = {ref.evidence_id: ref.evidence_id for ref in found}
-    matches = match_by_identifier(known, group_works([_with_section(ref, section) for ref in found]))
+    refs = {ref.evidence_id: ref for ref in corpus}
+    kept_as = {ref.evidence_id: ref.evidence_id for ref in batch}
+    matches = match_by_identifier(corpus, group_works([_with_section(ref, section) for ref in batch]))
     for target, records in matches.joins:
         refs[target] = merge_records(refs[target], records, quoted)
         kept_as.update((ref.evidence_id, target) for ref in records)
@@ -61,7 +61,7 @@ def merge(
             refs[known_id] = merge_records(refs[known_id], records, quoted)
         kept_as.update((ref.evidence_id, known_id) for ref in records)
     merged = (*refs.values(), *new)
-    return Merged(merged, tuple(ref.evidence_id for ref in new), len(found) - len(new), kept_as)
+    return Merged(merged, tuple(ref.evidence_id for ref in new), len(batch) - len(new), kept_as)
 
 
 def merge_records(

@@ -74,7 +74,7 @@ def estimate(
             in_sequence=in_sequence,
         )
     tokens = cost = 0.0
-    known = True
+    has_prices = True
     for role, count in calls.items():
         choice = choices.get(role) or choices["default"]
         allowance = allowance_of(role, choice)
@@ -82,7 +82,7 @@ def estimate(
         likely = scaled(allowance, int(allowance.tokens * SHARE))
         tokens += likely.tokens * count
         cost += worst_cost(likely, price) * count
-        known = known and price is not None
+        has_prices = has_prices and price is not None
     made = math.ceil(sum(calls.values()))
     measured = [one for one in earlier if one.calls]
     seconds = SECONDS_A_CALL * in_sequence
@@ -97,7 +97,7 @@ def estimate(
         basis="plan",
         calls=made,
         tokens=round(tokens),
-        cost_microusd=round(cost) if known else None,
+        cost_microusd=round(cost) if has_prices else None,
         seconds=min(seconds, request.limits.max_seconds or seconds),
         in_sequence=in_sequence,
     )

@@ -25,14 +25,14 @@ class Matches(NamedTuple):
     """Works that share no identifier with a known item."""
 
 
-def match_by_identifier(known: Sequence[EvidenceRef], works: Iterable[Work]) -> Matches:
+def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) -> Matches:
     """Assign the records of each work to known items that share an identifier with it. A work that matches
     several known items is assigned to the first; records whose id is known always join that item."""
     owner: dict[str, str] = {}
-    for ref in known:
+    for ref in corpus:
         for key in _keys(ref):
             owner.setdefault(key, ref.evidence_id)
-    order = {ref.evidence_id: place for place, ref in enumerate(known)}
+    order = {ref.evidence_id: place for place, ref in enumerate(corpus)}
     matches = Matches([], [])
     for work in works:
         matches.joins.extend((ref.evidence_id, [ref]) for ref in work if ref.evidence_id in order)
@@ -45,9 +45,9 @@ def match_by_identifier(known: Sequence[EvidenceRef], works: Iterable[Work]) -> 
     return matches
 
 
-def match_by_title(known: Iterable[EvidenceRef], work: Work) -> str | None:
+def match_by_title(corpus: Iterable[EvidenceRef], work: Work) -> str | None:
     """The first known item that agrees with one record in title and year and contradicts none of them."""
-    for ref in known:
+    for ref in corpus:
         if any(_same_title(ref, record) for record in work) and not any(
             _contradict(ref.identifiers, record.identifiers) for record in work
         ):

@@ -54,14 +54,14 @@ def bare(ref: EvidenceRef) -> EvidenceRef:
 def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
     """A reference with what ordering works reads: the text in the store, the kind, and which of the searches
     found it."""
-    found = tuple(name for name in ref.queries if name.split(": ", 1)[-1] in queries)
+    searches = tuple(name for name in ref.queries if name.split(": ", 1)[-1] in queries)
     return EvidenceRef(
         evidence_id=ref.evidence_id,
         blob=ref.blob,
         source="",
         title="",
         evidence_type=ref.evidence_type,
-        queries=found,
+        queries=searches,
     )
 
 

@@ -115,9 +115,9 @@ def off_subject(grades: Sequence[int]) -> bool:
     return bool(grades) and 3 * sum(grade == 0 for grade in grades) >= 2 * len(grades)
 
 
-def worth_judging(near: int, far: int) -> bool:
+def worth_judging(near_count: int, far_count: int) -> bool:
     """Whether the works of a round are sent to a judge: not where nearly all are far from the question."""
-    return near * MAX_FAR_FOR_ONE >= far and near > 0
+    return near_count * MAX_FAR_FOR_ONE >= far_count and near_count > 0
 
 
 def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:

@@ -24,7 +24,7 @@ SECTION_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def plan_fault(plan: ReportPlan, most: int, *, waits: bool) -> str:
-    """Of a plan that is to replace the one that `waits` for approval; `most` sections are allowed."""
+    """What is wrong with a plan for the one that `waits` for approval; `most` sections are allowed."""
     if not waits:
         return "the plan can only be edited while it waits for approval"
     outline = plan.report_outline
@@ -52,7 +52,7 @@ def plan_fault(plan: ReportPlan, most: int, *, waits: bool) -> str:
 
 
 def extension_fault(more: ExtendBudget, limits: Limits, stopped: StopReason | None) -> str:
-    """Of amounts that are to be added to the limits."""
+    """What is wrong with amounts that are to be added to the limits."""
     if not (more.tokens or more.cost_microusd or more.seconds or more.iterations):
         return "nothing to add: give tokens, cost, seconds or iterations"
     sums = (
@@ -68,18 +68,18 @@ def extension_fault(more: ExtendBudget, limits: Limits, stopped: StopReason | No
 
 
 def choice_fault(choice: ChooseCandidates, names: Sequence[str], *, waits: bool) -> str:
-    """Of names that are to be kept of the candidates that `waits` for a choice."""
+    """What is wrong with the names that are to be kept of candidates; `waits`: whether these wait."""
     if not waits:
         return "no candidates wait to be chosen"
-    known = {name.casefold() for name in names}
-    unknown = [name for name in choice.names if name.casefold() not in known]
+    keys = {name.casefold() for name in names}
+    unknown = [name for name in choice.names if name.casefold() not in keys]
     if choice.names and not unknown:
         return ""
     return f"not among the candidates: {', '.join(unknown) or 'no name given'}; there are {', '.join(names)}"
 
 
 def answers_fault(answers: Sequence[str], questions: int, *, waits: bool) -> str:
-    """Of answers to the questions that wait."""
+    """What is wrong with answers to the questions that wait."""
     if not waits:
         return "the run asks nothing back now"
     if len(answers) > questions:

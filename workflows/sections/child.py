@@ -205,9 +205,9 @@ class ParentLink:
         """What the judge found relevant and the parent does not know yet, best first; neither retracted work
         nor what other sections found."""
         state = self.context.state
-        known = {*state.shared, *state.taken_over}
+        skip = {*state.shared, *state.taken_over}
         refs = state.usable
-        fresh = [name for name in state.relevant if name in refs and name not in known][:SHARED_AT_ONCE]
+        fresh = [name for name in state.relevant if name in refs and name not in skip][:SHARED_AT_ONCE]
         state.shared += fresh
         return tuple(without_history(refs[name]) for name in fresh)
 
@@ -223,9 +223,9 @@ class ParentLink:
         if not state.offered or state.loop.iteration < 2:
             return
         offered, state.offered = state.offered, []
-        known = {ref.evidence_id for ref in state.evidence}
+        own_ids = {ref.evidence_id for ref in state.evidence}
         merged = merge(state.evidence, offered, self.context.section_id)
-        new = [ref for ref in merged.refs if ref.evidence_id not in known]
+        new = [ref for ref in merged.refs if ref.evidence_id not in own_ids]
         state.evidence = list(merged.refs)
         state.taken_over += [ref.evidence_id for ref in new]
         state.loop.unjudged += len(new)

@@ -240,11 +240,11 @@ class SectionCoordinator:
         if progress.id in self._running:
             self.run.events.adopt_events(progress.id, progress.events)
             self.context.state.memory.adopt(progress.history)
-            known = self.context.state.sections[progress.id]
+            previous = self.context.state.sections[progress.id]
             self.context.state.sections[progress.id] = progress.replace(
-                title=known.title,
-                workflow_id=known.workflow_id,
-                by_role=known.by_role | progress.by_role,
+                title=previous.title,
+                workflow_id=previous.workflow_id,
+                by_role=previous.by_role | progress.by_role,
                 events=(),
                 history=(),
                 found=(),
@@ -254,10 +254,10 @@ class SectionCoordinator:
             if progress.history and (offer := self._offer_for(progress.id)):
                 await self._offer(progress.id, offer)
 
-    def share(self, section: str, found: Iterable[EvidenceRef]) -> None:
+    def share(self, section: str, refs: Iterable[EvidenceRef]) -> None:
         """Add what a section found to what the others are offered."""
         pool = self.context.state.pool
-        pool[section] = [*pool.get(section, ()), *found][:OFFERS_KEPT]
+        pool[section] = [*pool.get(section, ()), *refs][:OFFERS_KEPT]
 
     def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
         """What other sections found and this one has not been offered yet, the best of each first."""

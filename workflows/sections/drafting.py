@@ -146,13 +146,13 @@ class SectionDrafting:
 
 
 def nearest_first(
-    sections: Sequence[ReportPlanSection], found: Mapping[str, Sequence[str]]
+    sections: Sequence[ReportPlanSection], by_section: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
     """Evidence id -> section that quotes it, without a model: the first of the outline to which it is among
     the nearest, so that the question itself comes before its aspects."""
     owners: dict[str, str] = {}
     for section in sections:
-        for name in found.get(section.id, ())[:MAX_NEAREST]:
+        for name in by_section.get(section.id, ())[:MAX_NEAREST]:
             owners.setdefault(name, section.id)
     return owners
 
@@ -160,16 +160,16 @@ def nearest_first(
 def divide(
     sections: Sequence[ReportPlanSection],
     evidence: Sequence[EvidenceRef],
-    found: Mapping[str, Sequence[str]],
+    by_section: Mapping[str, Sequence[str]],
     owners: Mapping[str, str],
 ) -> dict[str, str]:
-    """Evidence id -> id of the section it belongs to, for every item that a section in `found` found.
+    """Evidence id -> id of the section it belongs to, for every item that a section found.
 
-    `found` holds the ids each section found, best first; `owners` is what was decided before, and stays.
+    `by_section` holds the ids each section found, best first; `owners` is what was decided before, and stays.
     """
     vocabularies = _distinct_terms(sections)
     titles = {ref.evidence_id: frozenset(terms(ref.title)) for ref in evidence}
-    ranks = {section: {name: place for place, name in enumerate(ids)} for section, ids in found.items()}
+    ranks = {section: {name: place for place, name in enumerate(ids)} for section, ids in by_section.items()}
     decided = dict(owners)
     for name, words in titles.items():
         finders = [section.id for section in sections if name in ranks.get(section.id, {})]

@@ -27,15 +27,15 @@ MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "histo
 
 
 def told(
-    judged: Iterable[WorkJudgement], known: Mapping[str, WorkJudgement], before: Iterable[WorkJudgement]
+    judged: Iterable[WorkJudgement], current: Mapping[str, WorkJudgement], before: Iterable[WorkJudgement]
 ) -> Iterator[WorkJudgement]:
-    """The judgements of a section that the report tells of works: those that answer more than `known` ones,
+    """The judgements of a section that the report tells of works: those that answer more than `current` ones,
     and of those that answer as much the ones that no section `before` it in the report has: which section
     ended first does not decide."""
-    said = {(one.evidence_id, one.answers) for one in before}
+    pairs = {(one.evidence_id, one.answers) for one in before}
     for one in judged:
-        other = known.get(one.evidence_id)
-        first = (one.evidence_id, one.answers) not in said
+        other = current.get(one.evidence_id)
+        first = (one.evidence_id, one.answers) not in pairs
         if other is None or other.answers < one.answers or (other.answers == one.answers and first):
             yield one
 
@@ -138,8 +138,8 @@ class SectionResults:
         judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
         before = takewhile(lambda one: one.id != section.id, self.context.outline)
         ended = [state.findings[part.id] for part in before if part.id in state.findings]
-        said = [judged for part in ended for judged in part.judgements]
-        state.judgements.update((one.evidence_id, one) for one in told(judgements, state.judgements, said))
+        earlier = [judged for part in ended for judged in part.judgements]
+        state.judgements.update((one.evidence_id, one) for one in told(judgements, state.judgements, earlier))
         state.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())
         state.findings[section.id] = findings.model_copy(update={**merged_into_run, "judgements": judgements})

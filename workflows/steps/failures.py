@@ -63,8 +63,8 @@ def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
     """Status, detail and attempts of a failed search for the search ledger. A time-out, or a search that no
     worker picked up, counts as an outage."""
     cause = cause_of(error)
-    given = first_detail(cause).get("status")
-    status: SearchStatus = next((known for known in get_args(SearchStatus) if known == given), "unavailable")
+    value = first_detail(cause).get("status")
+    status: SearchStatus = next((one for one in get_args(SearchStatus) if one == value), "unavailable")
     exhausted = error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
     return status, message_of(cause), policy.SEARCH_ATTEMPTS if exhausted else 1
 

@@ -182,7 +182,7 @@ class JudgeSteps:
     async def _ask(
         self, batch: tuple[EvidenceRef, ...], batches: Sequence[tuple[EvidenceRef, ...]]
     ) -> JudgeBatch:
-        known = tuple(
+        judgements = tuple(
             WorkJudgement(evidence_id=one.evidence_id, answers=one.answers, finding=one.finding)
             for one in self.judgements()
             if one.answers > 0
@@ -193,7 +193,7 @@ class JudgeSteps:
             **self.context.loop_inputs("criteria", "roles", "guidance", "aspects"),
             iteration=self.context.state.loop.iteration,
             evidence=shown(batch, MAX_ORDERED),
-            judged=within(known, JUDGED_ROOM),
+            judged=within(judgements, JUDGED_ROOM),
             titles=tuple(titles[:MAX_TITLES]),
         )
         return await self.models.execute(JUDGE, step)

@@ -177,7 +177,7 @@ class ResearchSteps:
         """The titles of the works found, best first, and what the judge read of them, in a sentence each."""
         state = self.context.state
         refs = self.judging.ranked_evidence()[:OBSERVED_ITEMS]
-        found = (state.judgements[ref.evidence_id] for ref in refs if ref.evidence_id in state.judgements)
+        rows = (state.judgements[ref.evidence_id] for ref in refs if ref.evidence_id in state.judgements)
         read = (
             WorkJudgement(
                 evidence_id=one.evidence_id,
@@ -185,7 +185,7 @@ class ResearchSteps:
                 direction=one.direction,
                 finding=one.finding or one.reason,
             )
-            for one in best_first(found)
+            for one in best_first(rows)
         )
         return {
             "titles": {ref.evidence_id: ref.title for ref in refs},

@@ -151,7 +151,7 @@ class Revision:
         return draft, await self._read(check)
 
     async def _works(
-        self, step: WriteInput, known: Sequence[EvidenceRef], of_report: str
+        self, step: WriteInput, refs: Sequence[EvidenceRef], of_report: str
     ) -> tuple[EvidenceRef, ...]:
         """The works of the run that are nearest to a question, or to that of its report, which `it` may be;
         code says which."""
@@ -162,12 +162,12 @@ class Revision:
                 question=step.question,
                 queries=(of_report,),
                 profile=step.profile,
-                evidence=tuple(known),
+                evidence=tuple(refs),
                 most=MAX_WRITER_ITEMS,
             ),
             **policy.internal_step("which works are near"),
         )
-        by_name = {ref.evidence_id: ref for ref in known}
+        by_name = {ref.evidence_id: ref for ref in refs}
         return shown((by_name[name] for name in ordered.ids), MAX_WRITER_ITEMS)
 
     async def _new_works(

@@ -73,16 +73,16 @@ class SearchSteps:
         a worker's memory, outside its event loop."""
         ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
         answers = [answer for some in ended for answer in some]
-        new = sum(self._record(record, found) for record, found in answers)
+        new = sum(self._record(record, refs) for record, refs in answers)
         self._limit_evidence()
         return [record.status for record, _ in answers], new
 
-    def _record(self, record: SearchRecord, found: Sequence[EvidenceRef]) -> int:
+    def _record(self, record: SearchRecord, refs: Sequence[EvidenceRef]) -> int:
         """Add a search and its results to the state; return the number of new items."""
         state = self.context.state
         state.searches.append(record)
         state.identified += record.kept
-        merged = merge(state.evidence, found, record.section)
+        merged = merge(state.evidence, refs, record.section)
         state.evidence = list(merged.refs)
         state.duplicates += merged.duplicates
         self.events.emit(
@@ -126,7 +126,7 @@ class SearchSteps:
             return answer
 
         try:
-            found = await retry_on_worker_loss(attempt)
+            outcome = await retry_on_worker_loss(attempt)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -134,12 +134,12 @@ class SearchSteps:
             seconds = round(context.now() - started, 3)
             failed = {"status": status, "detail": detail, "attempts": attempts, "seconds": seconds}
             return [(self._row(task).model_copy(update=failed), []) for task in tasks]
-        if found.listed or found.tried:
-            tried = tuple(dict.fromkeys((*listed.tried, *found.tried)))
-            context.state.listed[source] = Unread(results=found.listed, tried=tried[-MAX_TRIED:])
+        if outcome.listed or outcome.tried:
+            tried = tuple(dict.fromkeys((*listed.tried, *outcome.tried)))
+            context.state.listed[source] = Unread(results=outcome.listed, tried=tried[-MAX_TRIED:])
         return [
             (with_hits(self._row(task), hits), list(hits.kept))
-            for task, hits in zip(tasks, found.answers, strict=True)
+            for task, hits in zip(tasks, outcome.answers, strict=True)
         ]
 
     def _row(self, task: AgentTask) -> SearchRecord:
