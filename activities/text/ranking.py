@@ -52,7 +52,8 @@ MAX_ENCODED_DOCUMENTS = 60
 """Documents, best first by words, whose sentences the encoder reads."""
 MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES = 3, 120
 """Sentences of each of these documents that it reads at least, those with most of the question's words, and
-of all together where that is more."""
+of all together where that is more. Where documents are compared by several texts it reads one of each, beside
+its title: that is enough to tell which are near (`activities.roles.selection.NEAR_SHARE`)."""
 MAX_KEPT_SENTENCES = 2_000
 """Sentences of one document whose vectors a library keeps: some hundred pages."""
 _PART_ORDER: tuple[Part, ...] = (
@@ -258,9 +259,7 @@ class _Corpus:
         titles = [self._documents[n].title for n in chosen]
         further = set(chosen)
         by_sentence = [self.by_sentence(text) for text in texts]
-        count = MIN_ENCODED_SENTENCES
-        if len(texts) == 1:
-            count = max(count, MAX_ENCODED_SENTENCES // len(chosen))
+        count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(chosen)) if len(texts) == 1 else 1
         places: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for n, title in zip(chosen, titles, strict=True):
             if title:
