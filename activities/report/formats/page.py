@@ -237,10 +237,8 @@ class _Page:
         if not (prose or section.passages or section.related):
             return
         asked = clean(section.key_question)
-        report = self.report
-        if asked.casefold() not in {
-            clean(t).casefold() for t in (report.question, report.title, section.title)
-        }:
+        told = words_of(f"{self.report.question} {self.report.title} {section.title}")
+        if not set(words_of(asked)) <= set(told):
             yield from _text(asked, "question")
         yield from _text(clean(section.lead))
         yield from prose

@@ -137,7 +137,7 @@ def badges(reference: Reference, terms: Words) -> list[str]:
     """Warnings and qualifications of a reference; of a person's own documents only where they are from."""
     kind, recorded = reference.evidence_type, terms.standing
     told = (
-        TYPE_NAMES[kind] if terms.graded or kind not in UNSPECIFIC else "",
+        TYPE_NAMES[kind] if kind not in UNSPECIFIC or (terms.graded and kind != "article") else "",
         NOT_REVIEWED if kind == "preprint" else "",
         STANDINGS[reference.standing] if recorded else "",
         _read(reference) if recorded else "",
