@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from activities.analysis.conclusions import unpooled
+from activities.contracts.appraisal import Conclusion
 from activities.contracts.candidates import CandidateFindings
 from activities.contracts.evidence import Claim, Evidence, Statement, kind_of_source
 from activities.contracts.publish import PlannedSection, PublishInput
@@ -103,6 +104,7 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
     ]
     candidates = check_candidates(step.candidates, checks, findings, step.question, judged=by_model)
     judgements = judged_works(step.judgements, step.evidence, checks)
+    concluded = conclusions(step.appraisal, judgements, checks)
     return Report(
         run_id=step.run_id,
         question=step.question,
@@ -112,7 +114,7 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
         profile=step.profile,
         title=edit.title or clean(step.title) or clean(step.question)[:200] or "Research report",
         written_by=step.written_by,
-        answer=_answer(step, checks, edit),
+        answer=_answer(step, checks, edit, concluded),
         executive_summary="",
         summary=edit.summary,
         mechanism=edit.mechanism,
@@ -129,7 +131,7 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
         candidates=candidates,
         judgements=judgements,
         table=checked_table(step.table, checks),
-        conclusions=conclusions(step.appraisal, judgements, checks),
+        conclusions=concluded,
         length=step.length,
         stop_reason=step.stop_reason,
         disputes=step.disputes,
@@ -155,10 +157,12 @@ def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) 
     return Statement.of("section_claims_refused" if checks.lost[section.id] else "section_without_claims")
 
 
-def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit) -> tuple[Claim, ...]:
+def _answer(
+    step: PublishInput, checks: Checks, edit: CheckedEdit, concluded: Sequence[Conclusion]
+) -> tuple[Claim, ...]:
     """The direct answer: that of the only section, or the editor's with the first sentence of the answer of
-    each section that it says nothing of. An answer of which nothing is left says that the works do not settle
-    the question."""
+    each section that it says nothing of. An answer of which nothing is left, and without a conclusion to
+    begin with, says that the works do not settle the question."""
     if step.written_by == "extractive":
         return ()
     if len(checks.sections) == 1 and not edit.answer:
@@ -171,7 +175,12 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit) -> tuple[Clai
                 first = section.answer[0]
                 again = first.replace(id=f"a{len(answer) + 1}", rests_on=(first.id,), contradicts=())
                 answer = (*answer, again)
-    if not answer and checks.claims and any(planned.draft.answer for planned in step.sections):
+    if (
+        not answer
+        and not concluded
+        and checks.claims
+        and any(planned.draft.answer for planned in step.sections)
+    ):
         return (Claim(id="a1", text=sentence(Statement.of("not_settled")), kind="missing"),)
     return answer
 

@@ -77,7 +77,9 @@ class _Page:
         answer = self._answer()
         body = [chapter for chapter in self._body() if chapter.blocks]
         behind = tuple(notes(tuple(answer), self.noted, title=""))
-        first = Chapter("answer", "Answer" if report.answer else "Summary", tuple(answer), "answer")
+        first = Chapter(
+            "answer", "Answer" if report.answer or report.conclusions else "Summary", tuple(answer), "answer"
+        )
         tail = [chapter for chapter in self._tail() if chapter.blocks]
         paper = Chapter("behind", "Quotes behind the answer", behind, "paper")
         chapters = (first, *body, paper, *tail) if report.length != "brief" else (first, *body, *tail)

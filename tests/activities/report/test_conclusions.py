@@ -7,6 +7,8 @@ import pytest
 from activities.contracts.appraisal import Appraisal, Conclusion, Proposed, StudyEffect
 from activities.contracts.effects import Arms, Effect
 from activities.contracts.evidence import Evidence, Support
+from activities.contracts.publish import PublishInput
+from activities.contracts.write import DraftClaim
 from activities.report.assemble import build_report
 from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
@@ -38,16 +40,19 @@ def effect(n: int, counts: tuple[int, int, int, int], quote: str) -> StudyEffect
     )
 
 
-def report_of(works: dict[str, Evidence] = WORKS) -> Report:
+def a_step(works: dict[str, Evidence] = WORKS) -> PublishInput:
     effects = tuple(effect(n, c, q) for n, (c, q) in enumerate(zip(COUNTS, QUOTES, strict=True), start=1))
     proposed = Proposed(outcome="mortality", direction="lower", certainty="high", group="the drug")
-    step = publish_input(
+    return publish_input(
         planned("s1", quoting(QUOTES[0], ("pmid:1", QUOTES[0]))),
         question="Does the drug lower mortality?",
         evidence=tuple(ref_of(work) for work in works.values()),
         appraisal=Appraisal(effects=effects, proposed=(proposed,)),
     )
-    return build_report(step, works)
+
+
+def report_of(works: dict[str, Evidence] = WORKS) -> Report:
+    return build_report(a_step(works), works)
 
 
 def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
@@ -60,6 +65,17 @@ def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
     (one,) = report_of({**WORKS, "pmid:2": retracted}).conclusions
     assert [work.evidence_id for work in one.works] == ["pmid:1"]
     assert one.pooled is None
+
+
+def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing() -> None:
+    lost = DraftClaim(id="s1.a1", text="It lowers nothing.", state="refused")
+    step = a_step()
+    (section,) = step.sections
+    draft = section.draft.model_copy(update={"answer": (lost,)})
+    sections = (section.model_copy(update={"draft": draft}),)
+    report = build_report(step.model_copy(update={"sections": sections}), WORKS)
+    assert report.conclusions
+    assert not report.answer
 
 
 def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
