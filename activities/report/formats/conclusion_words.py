@@ -85,22 +85,23 @@ def verdict(one: Conclusion) -> str:
 
 
 def statement(one: Conclusion) -> str:
-    outcome, group = clean(one.outcome), clean(one.group)
-    versus = f" compared with {against}" if (against := clean(one.comparator)) else ""
-    with_group = f" with {group}{versus}" if group else versus
-    with_group += UNSURE if one.certainty == "very_low" and one.direction not in OPEN else ""
-    if one.direction in ("higher", "lower"):
-        return _sentence(f"{outcome} {SURELY[one.certainty]} {one.direction}{with_group}.")
-    if one.direction == "no_difference" and not _excludes_what_matters(one):
-        return _sentence(
-            f"no difference in {outcome} was shown{with_group}; one that matters is not excluded."
-        )
-    if one.direction == "no_difference":
-        there = SURELY[one.certainty].replace("is", "there is", 1).replace("may be", "there may be")
-        return _sentence(f"{there} little or no difference in {outcome}{with_group}.")
-    if one.direction == "uncertain":
-        return _sentence(f"the evidence is very uncertain about {outcome}{with_group}.")
-    return _sentence(f"there are not enough data on {outcome}{with_group}.")
+    outcome, group, against = map(clean, (one.outcome, one.group, one.comparator))
+    sides = (f" with {group}" if group else "") + (f" compared with {against}" if against else "")
+    doubt = UNSURE if one.certainty == "very_low" and one.direction not in OPEN else ""
+    surely = SURELY[one.certainty]
+    match one.direction:
+        case "higher" | "lower":
+            text = f"{outcome} {surely} {one.direction}{sides}{doubt}."
+        case "no_difference" if not _excludes_what_matters(one):
+            text = f"no difference in {outcome} was shown{sides}{doubt}; one that matters is not excluded."
+        case "no_difference":
+            there = surely.replace("is", "there is", 1).replace("may be", "there may be")
+            text = f"{there} little or no difference in {outcome}{sides}{doubt}."
+        case "uncertain":
+            text = f"the evidence is very uncertain about {outcome}{sides}."
+        case "not_enough_data":
+            text = f"there are not enough data on {outcome}{sides}."
+    return _sentence(text)
 
 
 def _sentence(text: str) -> str:
