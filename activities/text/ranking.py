@@ -63,6 +63,8 @@ _PART_ORDER: tuple[Part, ...] = (
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _DAY = re.compile(r"(?<!\d)\d++(?:[-/]\d++)+")
 """A date or another number of several, which is a word beside its parts."""
+_MINUTE = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?=:\d\d)")
+"""The hour and minute of a time with seconds, which a log has and a question seldom."""
 
 Scores = NDArray[np.float64]
 
@@ -340,7 +342,7 @@ def _words_of(sentence: Sentence) -> list[str]:
 
 
 def _numbers(text: str) -> list[str]:
-    return _NUMBER.findall(text) + _DAY.findall(text)
+    return _NUMBER.findall(text) + _DAY.findall(text) + _MINUTE.findall(text)
 
 
 def _words(document: Evidence, said: Iterable[Sequence[str]]) -> list[str]:

@@ -129,11 +129,13 @@ def test_the_nearest_document_shows_its_best_passages_in_its_order_and_the_next_
         ("What is the price of article 3421?", "3421,steel hammer,4.21,WH-1"),
         ("What does the tungsten scriber cost?", "3777,tungsten scriber,7.77,WH-7"),
         ("Which article came on 2021-05-14?", "4010,came on 2021-05-14,0.10,WH-0"),
+        ("What was it at 16:42?", "4200,steel hammer,16:42:07,WH-0"),
     ],
 )
 def test_of_a_large_table_the_row_with_what_is_named_is_shown_and_no_filler(question: str, row: str) -> None:
     rows = [f"{n},steel hammer,{n % 1000 / 100:.2f},WH-{n % 10}" for n in range(3000, 4500)]
     rows[777], rows[1010] = "3777,tungsten scriber,7.77,WH-7", "4010,came on 2021-05-14,0.10,WH-0"
+    rows[1200] = "4200,steel hammer,16:42:07,WH-0"
     table = note("\n".join(["article,description,price,warehouse", *rows]), "Articles")
     quotes = [quote for passage in written(question, [table]).passages for quote in passage.quotes]
     assert row in quotes[:3]
