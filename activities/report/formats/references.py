@@ -62,13 +62,13 @@ def _listed(reference: Reference, report: Report, marks: Sequence[str]) -> page.
     )
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     place = ended(", ".join(filter(None, (clean(reference.venue or ""), date_of(reference)))))
-    parts = [
+    parts: list[page.Part] = [
         page.Run(ended(authors_line(reference.authors))),
         page.Run(ended(clean(reference.title)), url=best_url(reference)),
         page.Run(place),
         *(page.Run(text, url=url) for text, url in (*links, *page_links(reference))),
         page.Run("Also published as" if twins else ""),
-        *(page.Run(f"[{number}]", anchor=f"ref-{number}") for number in twins),
+        page.Cite(tuple(page.Mark(number) for number in twins)),
         *(page.Run(text, "alert") for text in marks if text.isupper()),
         page.Run("; ".join(text for text in marks if not text.isupper()), "badge"),
     ]
