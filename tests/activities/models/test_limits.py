@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import logging
+import time
 from collections.abc import Iterator
 from typing import cast
 
@@ -206,9 +207,11 @@ async def test_a_server_with_one_slot_gets_one_call_at_a_time_in_their_order(
 
     server.script(slow)
     server.on("/props", Reply(200, json.dumps({"total_slots": 1}), JSON))
-    model = OpenAIModel(settings.model_copy(update={"model_silence": 0.2}), store)
+    model = OpenAIModel(settings.model_copy(update={"model_silence": 1.0}), store)
     asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    began = time.monotonic()
     answers = await asyncio.gather(*(asker(scope=f"step {n}") for n in range(8)))
+    assert time.monotonic() - began > 1.0
     await model.aclose()
     assert most == 1
     assert len(answers) == 8, "waiting for a turn counted as the call's time"
