@@ -235,10 +235,14 @@ class Research:
         gate: Annotated[Gate | None, Field(description="The gate that waits; none: whichever does")] = None,
         decision: Literal["approve", "reject"] = "approve",
         note: Annotated[str, Field(max_length=2000)] = "",
+        dispute: Annotated[str, Field(description="Id of a disputed sentence", max_length=20)] = "",
     ) -> RunState:
-        """Decide what waits at a gate of a run: its plan, its candidates or its report. Ask the person
-        first."""
+        """Decide what waits at a gate of a run (its plan, its candidates or its report), or a `dispute` of
+        its report, which is approved to take the sentence out. Ask the person first."""
         found = await self._client.run(run)
+        if dispute:
+            await self._client.decide(run, dispute, upheld=decision == "approve", by=BY, note=note)
+            return await state_of(found)
         decide = found.approve if decision == "approve" else found.reject
         await decide(gate, by=BY, note=note)
         return await state_of(found)

@@ -62,7 +62,8 @@ def estimate(
     calls, in_sequence = _calls(request, choices)
     alike = [one for one in earlier if one.kind == kind]
     if alike:
-        costs = [one.cost_microusd for one in alike if one.cost_microusd is not None]
+        priced = all(prices.get(choices.get(role, choices["default"]).model) for role in calls)
+        costs = [one.cost_microusd for one in alike if priced and one.cost_microusd is not None]
         return Estimate(
             kind=kind,
             basis="earlier",
