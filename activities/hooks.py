@@ -29,7 +29,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from activities.contracts.errors import DeterminatorError, SourceError, to_application_error
 from activities.contracts.evidence import ANSWERED, SearchStatus, Usage
 from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
-from activities.contracts.step import Charged, StepContext
+from activities.contracts.step import StepAnswer, StepContext
 from activities.search_activity import activity_name
 from activities.settings import Settings
 
@@ -249,7 +249,7 @@ def _succeeded(output: object, seconds: float) -> CallOutcome:
         return CallOutcome(
             output.seconds or seconds, error, status=output.status, kept=len(output.kept), output=output
         )
-    if isinstance(output, Charged):
+    if isinstance(output, StepAnswer):
         return CallOutcome(seconds, model=output.model, usage=output.usage, output=output)
     return CallOutcome(seconds, output=output)
 

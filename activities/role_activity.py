@@ -37,7 +37,7 @@ from activities.contracts.plan import (
     TeamLedger,
 )
 from activities.contracts.revise import Revised, ReviseInput
-from activities.contracts.step import Charged, Role, StepContext
+from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import (
     Edited,
     EditInput,
@@ -57,7 +57,7 @@ from activities.own_step_activity import OwnStepInput, OwnStepOutput
 class Thinker(Protocol):
     """Runs one role on one typed input (`activities.roles.runner`)."""
 
-    async def think(self, role: Role, step: StepContext) -> Charged[Any]:
+    async def think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
         """Raises ModelError when no model and no fallback could answer."""
         ...
 
@@ -72,7 +72,7 @@ class ThinkActivities:
     def __init__(self, thinker: Thinker) -> None:
         self._thinker = thinker
 
-    async def _think(self, role: Role, step: StepContext) -> Charged[Any]:
+    async def _think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
         info = activity.info()
         scope = f"{info.workflow_id}/{step.lineage or info.workflow_run_id}/{info.activity_id}"
         shown = progress.Progress(role, attempt=info.attempt)
@@ -85,75 +85,75 @@ class ThinkActivities:
                 raise to_application_error(error) from error
 
     @activity.defn
-    async def clarify_question(self, step: ClarifyInput) -> Charged[Clarified]:
+    async def clarify_question(self, step: ClarifyInput) -> StepAnswer[Clarified]:
         return await self._think("clarifier", step)
 
     @activity.defn
-    async def parse_query(self, step: ParseQueryInput) -> Charged[ParsedQuery]:
+    async def parse_query(self, step: ParseQueryInput) -> StepAnswer[ParsedQuery]:
         return await self._think("query_parser", step)
 
     @activity.defn
-    async def plan_report(self, step: PlanInput) -> Charged[ReportPlan]:
+    async def plan_report(self, step: PlanInput) -> StepAnswer[ReportPlan]:
         return await self._think("planner", step)
 
     @activity.defn
-    async def observe(self, step: ObserveInput) -> Charged[Observation]:
+    async def observe(self, step: ObserveInput) -> StepAnswer[Observation]:
         return await self._think("observer", step)
 
     @activity.defn
-    async def evaluate_gaps(self, step: GapsInput) -> Charged[KnowledgeGapOutput]:
+    async def evaluate_gaps(self, step: GapsInput) -> StepAnswer[KnowledgeGapOutput]:
         return await self._think("gap_evaluator", step)
 
     @activity.defn
-    async def select_tools(self, step: SelectInput) -> Charged[AgentSelectionPlan]:
+    async def select_tools(self, step: SelectInput) -> StepAnswer[AgentSelectionPlan]:
         return await self._think("tool_selector", step)
 
     @activity.defn
-    async def judge_evidence(self, step: JudgeInput) -> Charged[JudgeBatch]:
+    async def judge_evidence(self, step: JudgeInput) -> StepAnswer[JudgeBatch]:
         return await self._think("judge", step)
 
     @activity.defn
-    async def weigh_work(self, step: WeighInput) -> Charged[Weighed]:
+    async def weigh_work(self, step: WeighInput) -> StepAnswer[Weighed]:
         return await self._think("orderer", step)
 
     @activity.defn
-    async def reflect(self, step: ReflectInput) -> Charged[Reflection]:
+    async def reflect(self, step: ReflectInput) -> StepAnswer[Reflection]:
         return await self._think("reflector", step)
 
     @activity.defn
-    async def generate_hypotheses(self, step: HypothesisInput) -> Charged[Hypotheses]:
+    async def generate_hypotheses(self, step: HypothesisInput) -> StepAnswer[Hypotheses]:
         return await self._think("hypothesis_generator", step)
 
     @activity.defn
-    async def write_section(self, step: WriteInput) -> Charged[SectionDraft]:
+    async def write_section(self, step: WriteInput) -> StepAnswer[SectionDraft]:
         return await self._think("writer", step)
 
     @activity.defn
-    async def verify_sentences(self, step: VerifyInput) -> Charged[Verdicts]:
+    async def verify_sentences(self, step: VerifyInput) -> StepAnswer[Verdicts]:
         return await self._think("verifier", step)
 
     @activity.defn
-    async def edit_report(self, step: EditInput) -> Charged[Edited]:
+    async def edit_report(self, step: EditInput) -> StepAnswer[Edited]:
         return await self._think("editor", step)
 
     @activity.defn
-    async def revise_report(self, step: ReviseInput) -> Charged[Revised]:
+    async def revise_report(self, step: ReviseInput) -> StepAnswer[Revised]:
         return await self._think("reviser", step)
 
     @activity.defn
-    async def extract_table(self, step: ExtractInput) -> Charged[Extracted]:
+    async def extract_table(self, step: ExtractInput) -> StepAnswer[Extracted]:
         return await self._think("extractor", step)
 
     @activity.defn
-    async def appraise_effects(self, step: AppraiseInput) -> Charged[Appraisal]:
+    async def appraise_effects(self, step: AppraiseInput) -> StepAnswer[Appraisal]:
         return await self._think("appraiser", step)
 
     @activity.defn
-    async def write_program(self, step: AnalystInput) -> Charged[Program]:
+    async def write_program(self, step: AnalystInput) -> StepAnswer[Program]:
         return await self._think("analyst", step)
 
     @activity.defn
-    async def ask_own_role(self, step: OwnStepInput) -> Charged[OwnStepOutput]:
+    async def ask_own_role(self, step: OwnStepInput) -> StepAnswer[OwnStepOutput]:
         """A role of an installed package, by the name in the step."""
         return await self._think("own_role", step)
 
@@ -167,7 +167,7 @@ class ThinkActivities:
                 raise to_application_error(error) from error
 
     @activity.defn
-    async def manage_team(self, step: ManagerInput) -> Charged[TeamLedger]:
+    async def manage_team(self, step: ManagerInput) -> StepAnswer[TeamLedger]:
         return await self._think("manager", step)
 
 

@@ -44,7 +44,7 @@ from typing import Any, Literal
 from activities.contracts.errors import ModelError
 from activities.contracts.evidence import Evidence, EvidenceRef, ModelChoice, Usage
 from activities.contracts.judge import JudgeInput, WeighInput, WorkJudgement
-from activities.contracts.step import Charged, Role, StepContext
+from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
@@ -300,7 +300,7 @@ class Measure:
             }
         )
 
-    async def _ask(self, role: Role, step: StepContext) -> Charged[Any] | None:
+    async def _ask(self, role: Role, step: StepContext) -> StepAnswer[Any] | None:
         begun = time.monotonic()
         try:
             done = await self._thinker.think(role, step)

@@ -16,7 +16,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 
 from activities.contracts.evidence import Usage
 from activities.contracts.search import HitsOfAll, SearchTasks
-from activities.contracts.step import Charged
+from activities.contracts.step import StepAnswer
 from activities.report.schema import Published
 from worker.health import CannotListen
 from worker.logs import logging_runtime
@@ -97,7 +97,7 @@ def count_output(output: object) -> None:
         for hits in output.answers:
             count_search(hits.source, hits.status)
             wait.record(timedelta(seconds=hits.waited), {"source": hits.source})
-    elif isinstance(output, Charged):
+    elif isinstance(output, StepAnswer):
         count_usage(output.usage, output.model)
     elif isinstance(output, Published):
         counter = activity.metric_meter().create_counter(RUNS, "Reports published, by why the run ended")

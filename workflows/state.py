@@ -23,7 +23,7 @@ from activities.contracts.judge import MechanismHypothesis, Refused, Table, Work
 from activities.contracts.plan import AgentTask, Clarified, ParsedQuery
 from activities.contracts.prepare import Prepared
 from activities.contracts.publish import Continued, Decision, PlannedSection
-from activities.contracts.search import Listed
+from activities.contracts.search import Preview
 from activities.contracts.write import Edited
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
@@ -107,7 +107,7 @@ class GraphState(BaseModel, defer_build=True):
 class Unread(BaseModel, defer_build=True):
     """What a source has listed in this loop."""
 
-    results: tuple[Listed, ...] = ()
+    results: tuple[Preview, ...] = ()
     """Not read, best first: a later round may read them."""
     tried: tuple[str, ...] = ()
     """Names of those that were read, or could not be."""

@@ -23,7 +23,7 @@ class SearchTask(Frozen):
     limit."""
 
 
-class Listed(Frozen):
+class Preview(Frozen):
     """A result of a search whose text is not read yet."""
 
     name: str
@@ -61,7 +61,7 @@ class Choice(Frozen):
     question: str
     most: int
     """Results that are read."""
-    listed: tuple[Listed, ...] = ()
+    listed: tuple[Preview, ...] = ()
     """What earlier rounds found and did not read."""
     tried: tuple[str, ...] = ()
     """Names of what was read, or could not be."""
@@ -80,15 +80,15 @@ class HitsOfAll(Compact):
     """How the searches of a step ended, in the order of its tasks."""
 
     answers: tuple[Hits, ...]
-    listed: tuple[Listed, ...] = ()
+    listed: tuple[Preview, ...] = ()
     """What was found and not read, best first; the next round may read it."""
     tried: tuple[str, ...] = ()
     """Names of what was read, or could not be, in this step."""
 
 
-def united(results: Iterable[Listed]) -> dict[str, Listed]:
+def united(results: Iterable[Preview]) -> dict[str, Preview]:
     """Results by name, each once, with every search that found it."""
-    by_name: dict[str, Listed] = {}
+    by_name: dict[str, Preview] = {}
     for one in results:
         previous = by_name.get(one.name)
         queries = tuple(dict.fromkeys((*(previous.queries if previous else ()), *one.queries)))

@@ -1,6 +1,6 @@
 """What every thinking step of a run is given and answers.
 
-A thinking step has one of the `...Input` models of its stage as its input and returns `Charged[...]`: the
+A thinking step has one of the `...Input` models of its stage as its input and returns `StepAnswer[...]`: the
 answer, and what it cost. What a language model is asked to produce is the bare output model; ids, numbering
 and verification are code.
 """
@@ -54,7 +54,7 @@ ROLE_OF_MEMBER: Mapping[str, Role] = {
 """The roles of members that go by another name."""
 
 
-class Charged(Compact, Generic[T]):
+class StepAnswer(Compact, Generic[T]):
     """A step's answer and its price."""
 
     output: T

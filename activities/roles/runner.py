@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from activities.contracts.errors import ModelBusy, ModelError, ModelRefused
 from activities.contracts.evidence import Evidence, ModelChoice, Statement, Usage
 from activities.contracts.judge import JudgeBatch, JudgeInput, Ordered, OrderInput
-from activities.contracts.step import Charged, Role, StepContext
+from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
 from activities.models.base import Completion, LanguageModel, YesOrNo
@@ -53,7 +53,7 @@ class RoleThinker:
         self._last_attempt = last_attempt
         self._judgements = JudgementStore(store)
 
-    async def think(self, role: Role, step: StepContext) -> Charged[Any]:
+    async def think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
         """Raises ModelError when no model and no fallback could answer; its usage is all that was paid."""
         spec = spec_of(role, step)
         documents = await self._store.get_many(spec.refs(step))
@@ -93,12 +93,12 @@ class RoleThinker:
 
     async def _answer(
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence], choice: ModelChoice
-    ) -> Charged[Any]:
+    ) -> StepAnswer[Any]:
         step = step.model_copy(update={"model": choice})
         asked = asks_model(spec.role, choice)
         if not asked or spec.idle(step, documents):
             output = await asyncio.to_thread(spec.fallback, step, documents)
-            return Charged(output=output, model=BY_CODE) if asked else Charged(output=output)
+            return StepAnswer(output=output, model=BY_CODE) if asked else StepAnswer(output=output)
         if self._model is None:
             raise ModelRefused(
                 f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
@@ -115,14 +115,16 @@ class RoleThinker:
         documents: Sequence[Evidence],
         choice: ModelChoice,
         model: LanguageModel,
-    ) -> Charged[Any]:
+    ) -> StepAnswer[Any]:
         """The judgements of a batch; the model is asked only about works without one."""
         earlier = await self._judgements.known(step)
         left = step.model_copy(
             update={"evidence": tuple(r for r in step.evidence if r.evidence_id not in earlier)}
         )
         if not left.evidence:
-            return Charged(output=with_known(step, earlier, JudgeBatch(), choice.model), model=choice.model)
+            return StepAnswer(
+                output=with_known(step, earlier, JudgeBatch(), choice.model), model=choice.model
+            )
         unread = [document for document in documents if document.evidence_id not in earlier]
         done = await self._asked(spec, left, unread, choice, model)
         await self._judgements.keep(left, done.output)
@@ -135,12 +137,12 @@ class RoleThinker:
         documents: Sequence[Evidence],
         choice: ModelChoice,
         model: LanguageModel,
-    ) -> Charged[Any]:
+    ) -> StepAnswer[Any]:
         """What the model answered, checked, and its price."""
         prompt, answer, completion = await self._ask(spec, step, documents, choice, model)
         # in threads: ranking and checking long texts must not block the heartbeats
         accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
-        return Charged(
+        return StepAnswer(
             output=accepted.output,
             usage=completion.usage,
             model=completion.model,

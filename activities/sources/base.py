@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from activities.contracts.evidence import Evidence, Query, SearchStatus, SourceInfo
-from activities.contracts.search import Listed
+from activities.contracts.search import Preview
 
 PAGE_NOT_READ = "page_not_read"
 """The fact that says why only what an engine says of a page was seen."""
@@ -62,7 +62,7 @@ class Source(Protocol):
 class Listing:
     """What a search of a `Lister` found."""
 
-    results: tuple[Listed, ...] = ()
+    results: tuple[Preview, ...] = ()
     hits: int = 0
     set_aside: int = 0
     sent: str = ""
@@ -77,7 +77,7 @@ class Lister(Protocol):
         """What matches, best first. Raises SourceError."""
         ...
 
-    async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
+    async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """The texts of results by name; None for one that cannot be read. What could not be read in time is
         left out. Raises SourceError."""
         ...

@@ -7,7 +7,7 @@ question comes after the others.
 
 from collections.abc import Mapping, Sequence
 
-from activities.contracts.search import Listed
+from activities.contracts.search import Preview
 
 ENCODED = 1.5
 """Times the results that are read, whose titles the encoder reads at most, which takes some milliseconds
@@ -15,8 +15,8 @@ each."""
 
 
 def best_first(
-    question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Listed], most: int
-) -> list[Listed]:
+    question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Preview], most: int
+) -> list[Preview]:
     """The results, the most promising first, of which `most` are to be read. `searches`: the names of results
     as each search ordered them."""
     import numpy as np
@@ -38,8 +38,8 @@ def best_first(
     looked_at = ranked[: int(most * ENCODED)]
     if len(ranked) <= most:
         return ranked
-    relevant: list[Listed] = []
-    far: list[tuple[float, Listed]] = []
+    relevant: list[Preview] = []
+    far: list[tuple[float, Preview]] = []
     while len(relevant) < most and (some := looked_at[: most - len(relevant)]):
         looked_at = looked_at[len(some) :]
         meant = dict(order(question, [(one.title or one.snippet, "") for one in some]))

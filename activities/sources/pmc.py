@@ -10,7 +10,7 @@ from lxml import etree
 
 from activities.contracts.evidence import Evidence, Provenance, Query
 from activities.contracts.identifiers import evidence_id
-from activities.contracts.search import Listed
+from activities.contracts.search import Preview
 from activities.documents.jats import read_article
 from activities.settings import Settings
 from activities.sources import publication
@@ -47,13 +47,13 @@ class Pmc:
         matches = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
         titles = await self._eutils.titles(matches.ids)
         results = (
-            Listed(name=f"pmc:{number}", address=number, title=titles.get(number, ""), queries=(query.text,))
+            Preview(name=f"pmc:{number}", address=number, title=titles.get(number, ""), queries=(query.text,))
             for number in matches.ids
         )
         answer = matches.exchange
         return Listing(tuple(results), answer.hits, 0, answer.sent, answer.detail)
 
-    async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
+    async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """One efetch of all that was chosen. Raises SourceError."""
         page = await self.fetch([one.address for one in chosen])
         by_number = {(record.identifiers.pmcid or "").removeprefix("PMC"): record for record in page.records}

@@ -18,7 +18,7 @@ from lxml import etree, html
 from activities.contracts import identifiers
 from activities.contracts.errors import Malformed, Refused, SourceError
 from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query, SourceInfo
-from activities.contracts.search import Listed
+from activities.contracts.search import Preview
 from activities.documents.read import Text
 from activities.settings import Settings
 from activities.sources.base import Exchange, Listing, read_all_listed
@@ -72,13 +72,13 @@ class WebSource(ABC):
             raise Refused(f"{self.info.name} {self.missing}")
         wanted = min(query.limit, MAX_PAGES)
         listing = await self.ask(query, wanted)
-        unique: dict[str, Listed] = {}
+        unique: dict[str, Preview] = {}
         for one in listing.results:
             unique.setdefault(one.name, one.replace(queries=(query.text,)))
         results = tuple(unique.values())[:wanted]
         return replace(listing, results=results, hits=len(unique), sent=query.text)
 
-    async def read_results(self, chosen: Sequence[Listed]) -> Mapping[str, Evidence | None]:
+    async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """The pages, all at once; one that does not answer costs that page. A page that had no turn within
         `ROUND_SECONDS` is left out."""
         reading = {asyncio.create_task(self._record(one)): one.name for one in chosen}
@@ -108,7 +108,7 @@ class WebSource(ABC):
         kept = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
         return Listing(kept, set_aside=len(items) - len(kept), detail=detail)
 
-    async def _record(self, listed: Listed) -> Evidence | None:
+    async def _record(self, listed: Preview) -> Evidence | None:
         """The page as evidence, else the snippet, else None."""
         try:
             page = await self._pages.read(listed.address)
@@ -129,7 +129,7 @@ class WebSource(ABC):
         return self._evidence(page.url, text, listed, page_facts, read=True)
 
     def _evidence(
-        self, url: str, text: Text, listed: Listed, page_facts: dict[str, str], *, read: bool
+        self, url: str, text: Text, listed: Preview, page_facts: dict[str, str], *, read: bool
     ) -> Evidence:
         ids = Identifiers(
             pmid=identifiers.normal_pmid(text.meta.get("pmid")),
@@ -154,7 +154,7 @@ class WebSource(ABC):
         )
 
 
-def candidate(url: object, title: object, snippet: object, date: object = "") -> Listed | None:
+def candidate(url: object, title: object, snippet: object, date: object = "") -> Preview | None:
     """One result as an engine gave it; None without an http(s) address."""
     if not isinstance(url, str):
         return None
@@ -162,7 +162,7 @@ def candidate(url: object, title: object, snippet: object, date: object = "") ->
     if (name := identifiers.normal_url(url)) is None:
         return None
     shown = {"title": plain(title)[:300], "snippet": plain(snippet)[:SNIPPET_CHARS], "date": plain(date)}
-    return Listed(name=name, address=url, **shown)
+    return Preview(name=name, address=url, **shown)
 
 
 def years_of(query: Query) -> tuple[int, int] | None:

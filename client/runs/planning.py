@@ -12,7 +12,7 @@ from activities.contracts.evidence import ReportPlan, Usage
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
 from activities.contracts.prepare import PrepareInput
 from activities.contracts.publish import Estimate
-from activities.contracts.step import Charged
+from activities.contracts.step import StepAnswer
 from activities.prepare_activity import PrepareActivities
 from activities.roles.allowances import allowance_of
 from client.failures import Failure
@@ -66,7 +66,7 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         policy.internal_step("what this worker offers"),
     )
 
-    async def think(kind: RoleStep[I, O], step: I) -> "Charged[O]":
+    async def think(kind: RoleStep[I, O], step: I) -> "StepAnswer[O]":
         model = served(prepared, kind.role)
         asked = equipped(step, prepared, model, allowance_of(kind.role, model))
         options = policy.model_call(None, kind.role.replace("_", " "), streams=model.backend != "extractive")

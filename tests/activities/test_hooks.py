@@ -23,7 +23,7 @@ from activities.contracts.errors import ModelRefused, to_application_error
 from activities.contracts.evidence import Query, Usage
 from activities.contracts.judge import JudgeAssessment, JudgeInput
 from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
-from activities.contracts.step import Charged
+from activities.contracts.step import StepAnswer
 from activities.hooks import Call, CallOutcome, Hook, HookError, HookInterceptor, LogHook, Veto, load_hooks
 from activities.profiles.loader import load_profile
 from activities.settings import Settings
@@ -43,10 +43,10 @@ async def search_stub(task: SearchTask) -> Hits:
 
 
 @activity.defn
-async def judge_evidence(step: JudgeInput) -> Charged[JudgeAssessment]:
+async def judge_evidence(step: JudgeInput) -> StepAnswer[JudgeAssessment]:
     if step.question == "fail":
         raise to_application_error(ModelRefused("no", usage=PAID))
-    return Charged(output=JudgeAssessment(), usage=PAID, model="m")
+    return StepAnswer(output=JudgeAssessment(), usage=PAID, model="m")
 
 
 @activity.defn
@@ -142,7 +142,7 @@ async def test_a_hook_sees_each_search_and_model_call_and_nothing_else(run: Run)
     search, judge = hook.outcomes
     assert (search.status, search.error) == ("empty", "")
     assert (judge.model, judge.usage) == ("m", PAID)
-    assert isinstance(judge.output, Charged)
+    assert isinstance(judge.output, StepAnswer)
 
 
 async def test_a_veto_stops_the_call_and_a_broken_hook_breaks_nothing(run: Run) -> None:

@@ -14,7 +14,7 @@ from activities.contracts.errors import ModelUnusable
 from activities.contracts.evidence import ModelChoice
 from activities.contracts.judge import JudgeAssessment
 from activities.contracts.plan import ParsedQuery
-from activities.contracts.step import Charged, Role
+from activities.contracts.step import Role, StepAnswer
 from activities.contracts.write import SectionDraft
 from activities.evidence_store import EvidenceStore
 from activities.models.address import parse
@@ -58,7 +58,7 @@ async def test_every_role_ends_with_a_typed_answer(real: Case, role: Role) -> No
     choice = ModelChoice(backend="openai", model="m", effort="small" if role == "orderer" else "normal")
     update = {"model": choice, "allowance": allowance_of(role, choice), "fallbacks": (ModelChoice(),)}
     step = real.step(role).model_copy(update=update)
-    charged: Charged[object] = await real.thinker.think(role, step)
+    charged: StepAnswer[object] = await real.thinker.think(role, step)
     assert charged.usage.calls >= 1
     assert charged.usage.input_tokens > 50
     assert charged.usage.tokens <= step.allowance.tokens

@@ -53,7 +53,7 @@ from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.publish import PublishInput
 from activities.contracts.revise import Revised, ReviseInput
 from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
-from activities.contracts.step import Charged, Role, StepContext
+from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
@@ -118,7 +118,7 @@ class Fakes:
     def paid(self) -> list[Call]:
         return [call for call in self.calls if call.paid]
 
-    async def _think(self, role: Role, step: StepContext, default: Callable[[], T]) -> Charged[T]:
+    async def _think(self, role: Role, step: StepContext, default: Callable[[], T]) -> StepAnswer[T]:
         script, began = self.script, time.monotonic()
         self.now = activity.info().current_attempt_scheduled_time.timestamp()
         asked = asks_model(role, step.model)
@@ -145,7 +145,7 @@ class Fakes:
             await asyncio.sleep(max(began + script.model_seconds - time.monotonic(), 0.0))
         self.calls.append(Call(role, step, workflow_id, usage, paid, began, time.monotonic()))
         model = step.model.model if paid else "code" if asked else "extractive"
-        return Charged(output=output, usage=usage, model=model, prompt_version=f"{role}@1" if paid else "")
+        return StepAnswer(output=output, usage=usage, model=model, prompt_version=f"{role}@1" if paid else "")
 
     async def _report(self, step: WriteInput, reports: Sequence[tuple[str, ...]]) -> None:
         """As `activities.draft_progress` does it."""
@@ -191,7 +191,7 @@ class Fakes:
         async def think(step: Any) -> Any:
             return await self._think(role, step, lambda: answer(step))
 
-        think.__annotations__ = {"step": takes, "return": Charged[gives]}  # type: ignore[valid-type]
+        think.__annotations__ = {"step": takes, "return": StepAnswer[gives]}  # type: ignore[valid-type]
         return activity.defn(name=name)(think)
 
     @property

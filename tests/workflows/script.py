@@ -28,7 +28,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.profile import Criterion, Profile
 from activities.contracts.publish import PublishInput
-from activities.contracts.search import Hits, Listed, SearchTask
+from activities.contracts.search import Hits, Preview, SearchTask
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import WriteInput
 from activities.full_text_activity import ReadInFull
@@ -148,7 +148,7 @@ class Script:
     """The paragraphs that a paid writer reports, one report after another, before it answers."""
     hangs: Role | None = None
     """A role whose paid steps never answer."""
-    listed: dict[str, tuple[tuple[Listed, ...], tuple[str, ...]]] = field(default_factory=dict)
+    listed: dict[str, tuple[tuple[Preview, ...], tuple[str, ...]]] = field(default_factory=dict)
     """Source -> what each of its steps lists and does not read, and the names of what it tried."""
     search: Callable[[SearchTask], Hits | Sequence[Evidence]] | None = None
     undecided: bool = False

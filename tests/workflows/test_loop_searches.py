@@ -4,7 +4,7 @@ import pytest
 
 from activities.contracts.evidence import Evidence, SourceInfo, SourceOption
 from activities.contracts.plan import AgentSelectionPlan, AgentTask
-from activities.contracts.search import Listed, SearchTask
+from activities.contracts.search import Preview, SearchTask
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import document, outage
 
@@ -53,7 +53,7 @@ async def test_a_step_asks_for_no_more_results_than_its_answer_can_name(
 
 async def test_what_was_listed_and_not_read_is_known_to_the_next_round(stage: Stage) -> None:
     """The ledger counts it, and the next round chooses among it too, without what was tried."""
-    unread = Listed(name="https://a.test/1", title="Unread")
+    unread = Preview(name="https://a.test/1", title="Unread")
     stage.script.listed = {"alpha": ((unread,), ("https://a.test/2",))}
     stage.script.sufficient_at = 2
     outcome, report, _ = await stage.play(a_request(sources=("alpha",)))

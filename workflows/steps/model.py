@@ -18,7 +18,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
-    from activities.contracts.step import Charged, Role
+    from activities.contracts.step import Role, StepAnswer
     from activities.roles.allowances import allowance_for, allowance_of, asks_model
     from workflows.event_types import Failed, Waiting
 
@@ -185,7 +185,9 @@ class ModelSteps:
                 break
         return number, allowance
 
-    async def _paid(self, kind: RoleStep[I, O], step: I, number: int, allowance: Allowance) -> "Charged[O]":
+    async def _paid(
+        self, kind: RoleStep[I, O], step: I, number: int, allowance: Allowance
+    ) -> "StepAnswer[O]":
         """A call to a model under a reservation, which is always settled. Raises StepFailed, and OutOfBudget
         when the time for research ended before the answer came."""
         state, usage = self.context.state, Usage(calls=1)
@@ -210,7 +212,7 @@ class ModelSteps:
 
     async def _run_activity(
         self, kind: RoleStep[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
-    ) -> "Charged[O]":
+    ) -> "StepAnswer[O]":
         context, paid = self.context, choice.backend != "extractive"
         state = context.state
         complete = equipped(
@@ -225,7 +227,7 @@ class ModelSteps:
             prompt=step.prompt or context.prompts.get(kind.role, ""),
         )
 
-        async def attempt() -> "Charged[O]":
+        async def attempt() -> "StepAnswer[O]":
             now = context.now()
             left = context.budget.remaining_seconds(now) if writing else context.research_seconds()
             return await workflow.execute_activity_method(
@@ -295,7 +297,7 @@ class ModelSteps:
         self.events.set_phase(before, "calling the model again")
         return waited
 
-    def _accept(self, role: Role, charged: "Charged[O]") -> O:
+    def _accept(self, role: Role, charged: "StepAnswer[O]") -> O:
         """Record which model answered and the limitations that come with the answer."""
         state = self.context.state
         if charged.model not in (*state.models, COMPUTED):

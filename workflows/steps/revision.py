@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.judge import OrderInput
     from activities.contracts.prepare import Prepared, PrepareInput
     from activities.contracts.revise import Instruction, Wanted
-    from activities.contracts.step import Charged, Role
+    from activities.contracts.step import Role, StepAnswer
     from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
     from activities.prepare_activity import PrepareActivities
     from activities.refresh_activity import RefreshOutcome, RefreshRequest, RepeatedSearch
@@ -202,7 +202,7 @@ class Revision:
         lineage = workflow.info().first_execution_run_id
         complete = equipped(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
 
-        async def attempt() -> "Charged[O]":
+        async def attempt() -> "StepAnswer[O]":
             return await workflow.execute_activity_method(
                 kind.activity,
                 complete,

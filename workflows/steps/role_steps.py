@@ -23,7 +23,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.contracts.prepare import Prepared
     from activities.contracts.revise import Revised
-    from activities.contracts.step import Charged, Role, StepContext
+    from activities.contracts.step import Role, StepAnswer, StepContext
     from activities.contracts.write import Edited, Extracted, SectionDraft, Verdicts
     from activities.own_step_activity import OwnStepOutput
     from activities.role_activity import ThinkActivities
@@ -37,8 +37,8 @@ class RoleStep(Generic[I, O]):
     """One step of a role."""
 
     role: Role
-    # quoted: pydantic hides the type variable of `Charged` at run time
-    activity: "Callable[[ThinkActivities, I], Awaitable[Charged[O]]]"
+    # quoted: pydantic hides the type variable of `StepAnswer` at run time
+    activity: "Callable[[ThinkActivities, I], Awaitable[StepAnswer[O]]]"
     default: Callable[[I], O] | None
     """The answer where nothing can give one, so that every run ends with a report. None for the judge: a
     verdict must not be invented."""

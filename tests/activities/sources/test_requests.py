@@ -11,7 +11,7 @@ from lxml import etree
 
 from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Filters, Query
-from activities.contracts.search import Listed
+from activities.contracts.search import Preview
 from activities.sources.base import search
 from activities.sources.crossref import Crossref
 from activities.sources.names_asked import drug_asked
@@ -116,7 +116,7 @@ async def test_titles_come_first_and_only_what_is_chosen_is_fetched() -> None:
         async with client(paced=False) as http:
             source = Pmc(pointed_at(server, "pmc"), http)
             listing = await source.list_results(Query(text="PTEN variant", limit=3))
-            texts = await source.read_results([*listing.results[:1], Listed(name="pmc:1", address="1")])
+            texts = await source.read_results([*listing.results[:1], Preview(name="pmc:1", address="1")])
     assert [one.address for one in listing.results] == ids
     assert listing.results[1].title.startswith("Nasal Tissue Extraction Is Essential")
     assert listing.hits == 5
