@@ -27,7 +27,7 @@ PAUSE_SECONDS = 2.0
 REPORT_SECONDS = 5.0
 """Time-out of one signal."""
 PARAGRAPH_CHARS = 3_000
-"""Of one paragraph; the rest is cut. A claim has at most 600 characters."""
+"""Characters of one paragraph; the rest is cut. A claim has at most 600 characters."""
 
 
 class DraftProgress(Frozen):
@@ -35,7 +35,7 @@ class DraftProgress(Frozen):
 
     section_id: str
     attempt: int = 1
-    """Of the activity; a report of an earlier attempt than the last one seen is out of date."""
+    """The attempt of the activity; a report of an earlier attempt than the last one seen is out of date."""
     paragraphs: tuple[str, ...] = ()
 
 

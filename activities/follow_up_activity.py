@@ -17,7 +17,7 @@ MAX_ITEMS = 120
 MAX_BYTES = 180 * 1024
 """Largest JSON of the references that is sent to the workflow."""
 MAX_ANSWER_CHARS = 2_000
-"""Of the earlier answer: what a prompt has room for."""
+"""Characters of the earlier answer: what a prompt has room for."""
 
 
 class FollowUpActivities:

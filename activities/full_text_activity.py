@@ -37,13 +37,13 @@ AT_ONCE = 4
 MAX_ADDRESSES = 3
 """That Unpaywall names and that are tried."""
 MIN_CHARS = 4_000
-"""Of a text at an open address: a page with the abstract alone is shorter."""
+"""Characters of a text at an open address: a page with the abstract alone is shorter."""
 MAX_CHARS = 400_000
-"""Of a full text that is kept."""
+"""Characters of a full text that is kept."""
 HEAD_CHARS = 6_000
 """Where the title of the work must stand."""
 MIN_TITLE_SHARE = 0.8
-"""Of the words of the title that must stand there."""
+"""The share of the words of the title that must stand there."""
 UNPAYWALL_URL = "https://api.unpaywall.org/v2"
 FullText = tuple[str, str, tuple[int, ...]]
 """A text, where it is from, and where in it each page begins."""

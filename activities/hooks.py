@@ -70,7 +70,7 @@ class CallOutcome:
     """Empty when it succeeded."""
     cancelled: bool = False
     status: SearchStatus | None = None
-    """Of a search."""
+    """The status of a search."""
     kept: int = 0
     """Items a search returned."""
     model: str = ""

@@ -23,7 +23,7 @@ from activities.plugins import load
 MAX_GAPS = 5
 MAX_FACTS = 8
 MAX_CHARS = 300
-"""Of a gap, a fact and of what is said of the step."""
+"""Characters of a gap, a fact and of what is said of the step."""
 
 
 class OwnStepInput(StepContext):

@@ -60,7 +60,7 @@ def _close(path: Path) -> None:
 
 
 FILE_NAME_CHARS = 150
-"""Of a run's name in the name of a file: file systems allow 255 bytes, endings included."""
+"""Characters of a run's name in the name of a file: file systems allow 255 bytes, endings included."""
 
 
 def file_name(run_id: str) -> str:

@@ -106,7 +106,7 @@ class RefreshOutcome(Frozen):
     blob: str = ""
     """Key of the answer to a question about the report, as a report of its own."""
     calls: int = 0
-    """Of a model, for what a person asked."""
+    """Calls of a model, for what a person asked."""
     tokens: int = 0
     notes: tuple[str, ...] = ()
     """What of it could not be done."""

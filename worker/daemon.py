@@ -72,7 +72,7 @@ class Embedded:
     """How the worker of an embedded server differs from others."""
 
     private_socket: Path
-    """Of the home: the only way to its server that no other user can open in its place."""
+    """The socket of the home: the only way to its server that no other user can open in its place."""
     idle_seconds: float
     """It ends when there has been nothing to do for so long."""
     beside: bool = False

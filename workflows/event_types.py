@@ -115,7 +115,7 @@ class RefusedWordings(EventData):
     section_id: str = ""
     refused: int = 0
     share: float = 0.0
-    """Of the sentences that the model wrote, 0 to 1."""
+    """The share of the sentences that the model wrote, 0 to 1."""
 
 
 class JudgeComplete(EventData):
@@ -132,7 +132,7 @@ class JudgeComplete(EventData):
     works: int = 0
     """That were judged so far."""
     relevant: int = 0
-    """Of these, works that answer."""
+    """Works among them that answer."""
 
 
 class Looping(EventData):

@@ -28,9 +28,9 @@ class LoopMemory(BaseModel, defer_build=True):
     """What a run remembers of its iterations."""
 
     records: list[IterationRecord] = Field(default_factory=list)
-    """Of the iterations that have ended, and of those of sections; oldest first."""
+    """Records of the iterations that have ended, and of those of sections; oldest first."""
     reported: int = 0
-    """Of a section: how many iterations its parent knows."""
+    """How many iterations of a section its parent knows."""
     # of the iteration under way
     begun: str = ""
     used: Usage = Usage()

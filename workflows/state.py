@@ -74,7 +74,7 @@ class ControlState(BaseModel, defer_build=True):
     adopted: dict[str, int] = Field(default_factory=dict)
     """Section -> position in its own log of the last event that this log has adopted."""
     reported_seq: int = 0
-    """Of a section: the last event that was reported to the parent."""
+    """The last event of a section that was reported to the parent."""
     last_seq: int = 0
 
 
@@ -179,11 +179,11 @@ class RunState(BaseModel, defer_build=True):
     stop_reason: StopReason | None = None
 
     offered: list[EvidenceRef] = Field(default_factory=list)
-    """Of a section: what other sections found and it has not adopted yet."""
+    """What other sections found and this one has not adopted yet."""
     taken_over: list[str] = Field(default_factory=list)
-    """Of a section: ids of items that other sections found."""
+    """Ids of a section's items that other sections found."""
     shared: list[str] = Field(default_factory=list)
-    """Of a section: ids of its own items that its parent knows."""
+    """Ids of a section's own items that its parent knows."""
     pool: dict[str, list[EvidenceRef]] = Field(default_factory=dict)
     """Section -> what it has found, to be offered to the others."""
     offers: dict[str, list[str]] = Field(default_factory=dict)

@@ -35,7 +35,7 @@ from workflows.sections.types import SectionFindings
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
 MAX_COLUMNS = 14
-"""Of one table, beside those of the statistics: each is asked of each work."""
+"""Columns of one table, beside those of the statistics: each is asked of each work."""
 COLUMN_CHARS = 60
 
 MAX_ITERATIONS = 50
@@ -50,15 +50,15 @@ class Limits(Frozen):
     """What a run may use. None means no limit of that kind."""
 
     max_iterations: int = Field(default=5, ge=1, le=MAX_ITERATIONS)
-    """Of each search-judge loop."""
+    """Iterations of each search-judge loop."""
     max_tokens: int | None = Field(default=250_000, ge=0, le=MAX_TOKENS)
     max_cost_microusd: int | None = Field(default=None, ge=0, le=MAX_COST_MICROUSD)
     max_seconds: float | None = Field(default=3600, gt=0, le=MAX_SECONDS)
     """Working time; waiting for a person (gates, pauses) does not count."""
     max_section_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
-    """Of each section's research; None: its share of what is free."""
+    """Tokens of each section's research; None: its share of what is free."""
     max_section_cost_microusd: int | None = Field(default=None, ge=0, le=MAX_COST_MICROUSD)
-    """Of each section's research; None: its share of what is free."""
+    """The cost of each section's research; None: its share of what is free."""
     max_section_seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
     """Working time of each section's research; None: what the run has left."""
     max_sections: int = Field(default=5, ge=1, le=20)
@@ -126,7 +126,7 @@ class ResearchRequest(Frozen):
     wait_for_model: bool = False
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
     signatures: dict[str, str] = Field(default_factory=dict)
-    """Of `library` and `profile_path`, made with a key of the home; see `activities.permits`."""
+    """Signatures of `library` and `profile_path`, made with a key of the home; see `activities.permits`."""
     with_report: bool = False
     """Whether its result holds the report, as query `report` gives it: for workflows, which cannot query."""
     indexed: bool = False

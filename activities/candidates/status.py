@@ -20,7 +20,7 @@ was found (monograph or unapproved)."""
 CODES: tuple[RegulatoryCode, ...] = get_args(RegulatoryCode)
 """The one that says most of what may be prescribed first."""
 APPROVED_PHASE = 4.0
-"""Of ChEMBL: approved for some disease by some authority."""
+"""The phase in ChEMBL of a drug that some authority has approved for some disease."""
 STOPPED_TRIALS = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
 """https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
 

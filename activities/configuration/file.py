@@ -105,7 +105,7 @@ class _Reader:
         self._values: dict[str, object] = {}
         self._places: dict[str, str] = {}
         self._tables: dict[str, dict[str, dict[str, object]]] = {"sources": {}, "mcp": {}}
-        """Of sources, by their names."""
+        """Tables of sources, by their names."""
         self._problems: list[str] = []
 
     def read(self, document: Mapping[str, object]) -> FileSettings:

@@ -10,7 +10,7 @@ from activities.contracts.judge import Refused, WorkJudgement
 from activities.contracts.step import StepContext
 
 EffectDirection = Literal["higher", "lower", "no_difference", "uncertain"]
-"""Of the outcome in the group that is asked about, against the one it is compared with."""
+"""Direction of the outcome in the group that is asked about, against the one it is compared with."""
 ConclusionDirection = Literal["higher", "lower", "no_difference", "uncertain", "not_enough_data"]
 Certainty = Literal["very_low", "low", "moderate", "high"]
 """The words of GRADE, the least certain first."""
@@ -103,7 +103,7 @@ class AppraiseInput(StepContext):
 
     evidence: tuple[EvidenceRef, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of these works, without their quotes."""
+    """Judgements of these works, without their quotes."""
 
 
 class WorkFacts(Frozen):

@@ -207,7 +207,7 @@ class Evidence(Frozen):
     """Where in `text` each page of a document, or each part of a recording, begins, in order; empty where
     neither is known."""
     times: tuple[float, ...] = ()
-    """Of a recording, seconds at which each part of `pages` begins; empty for every other document."""
+    """Seconds at which each part of `pages` of a recording begins; empty for every other document."""
 
 
 FULL_TEXT_FROM = "full_text_from"
@@ -281,7 +281,7 @@ class SourceInfo(Frozen):
     queue: str | None = None
     """Task queue of its own for a strictly limited API; None for the general queue."""
     domains: tuple[str, ...] = ("general",)
-    """Of `biomedical`, `clinical`, `regulatory`, `general`, `web`, `local`."""
+    """Some of `biomedical`, `clinical`, `regulatory`, `general`, `web`, `local`."""
     role: Literal["search", "lookup"] = "search"
     """`lookup` sources answer by identifier and are never selected for a query."""
 
@@ -386,7 +386,7 @@ class Claim(Frozen):
     contradicts: tuple[str, ...] = ()
     """Ids of claims that say the opposite; both stay in the report."""
     strength: Grade | None = None
-    """Of its best evidence; None until the report is assembled."""
+    """The grade of its best evidence; None until the report is assembled."""
     independent_works: int = 0
     """Cited works counted by the study they report: two papers on one trial, or a trial and a review that may
     include it, are one."""

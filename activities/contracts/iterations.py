@@ -84,8 +84,8 @@ class IterationRecord(Counted):
     verdict: str = ""
     """The judge's reasoning."""
     model_calls: int = 0
-    """Of this iteration, as are the tokens and the cost; those of judging and writing that end later count
-    where they end."""
+    """Calls of this iteration, as are tokens and cost; those of judging and writing that end later
+    count where they end."""
     tokens: int = 0
     cost_microusd: int | None = 0
     """Millionths of a US dollar; None when a price was not known."""

@@ -140,9 +140,9 @@ class JudgeInput(StepContext):
     evidence: tuple[EvidenceRef, ...]
     """The works of this batch (`activities.roles.allowances.judge_batches`), none of them judged yet."""
     judged: tuple[WorkJudgement, ...] = ()
-    """Of earlier batches and rounds."""
+    """Judgements of earlier batches and rounds."""
     titles: tuple[str, ...] = ()
-    """Of what else was found."""
+    """Titles of what else was found."""
 
 
 class JudgeBatch(Scores):

@@ -85,7 +85,7 @@ class LoopInput(StepContext):
     relevant: int = 0
     """How many works answer, or are near the question where no model judged."""
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of these works, best first: what is read in place of their texts."""
+    """Judgements of these works, best first: what is read in place of their texts."""
     earlier: tuple[IterationRecord, ...] = ()
     """The latest iterations before this one."""
 
@@ -180,7 +180,7 @@ class ManagerInput(StepContext):
     judged_reasons: str = ""
     """The judge's reasoning, and why each criterion has its score."""
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of the works found so far, best first."""
+    """Judgements of the works found so far, best first."""
     titles: dict[str, str] = Field(default_factory=dict)
     """Evidence id -> title, of the works that were judged and of the newest others."""
     hypotheses: tuple[MechanismHypothesis, ...] = ()

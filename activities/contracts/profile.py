@@ -28,9 +28,9 @@ class Words(Frozen):
     one: str = "source"
     many: str = "sources"
     title: str = "Sources"
-    """Of the table of works."""
+    """The title of the table of works."""
     found: str = "Found"
-    """Of the column that holds what a work found."""
+    """The title of the column that holds what a work found."""
     graded: bool = False
     """Whether the design of a study says how strong its evidence is; else no strength is printed."""
     standing: bool = True
@@ -46,7 +46,7 @@ STUDIES = Words(one="study", many="studies", title="Studies", graded=True)
 OWN_DOCUMENTS = Words(
     one="document", many="documents", title="Documents", found="Says", standing=False, counted=False
 )
-"""Of a person's own documents, whatever the profile: letters and minutes are not studies."""
+"""Words for a person's own documents, whatever the profile: letters and minutes are not studies."""
 
 
 class Specialist(Frozen):

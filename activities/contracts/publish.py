@@ -122,7 +122,7 @@ class Estimate(Frozen):
     runs: int = 0
     """Earlier runs that it rests on."""
     calls: int = 0
-    """Of a language model."""
+    """Calls of a language model."""
     tokens: int = 0
     cost_microusd: int | None = None
     """Millionths of a US dollar; None where a price is not known."""
@@ -157,7 +157,7 @@ class IterationUse(Frozen):
     """Criterion -> 0 to 10; empty where nothing was judged."""
     score_reasons: dict[str, str] = Field(default_factory=dict)
     stopped: StopReason | None = None
-    """Of the last iteration of its loop."""
+    """The stop reason of the last iteration of its loop."""
 
 
 class PublishInput(Compact):
@@ -193,7 +193,7 @@ class PublishInput(Compact):
     limitations: tuple[Statement | str, ...] = ()
     written_by: WrittenBy = "model"
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of every work that was judged."""
+    """The judgement of every work that was judged."""
     table: Table = Table()
     """The reader's columns, filled for cited works."""
     appraisal: Appraisal = Appraisal()
@@ -205,7 +205,7 @@ class PublishInput(Compact):
     reader: Literal["", "same_model", "other_model"] = ""
     """Who the second reader was; empty where none was asked."""
     disputes: tuple[Dispute, ...] = ()
-    """Of its sentences, the oldest first."""
+    """Disputes of its sentences, the oldest first."""
     refused: tuple[Refused, ...] = ()
     """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
     continues: Continued | None = None

@@ -23,7 +23,7 @@ class Instruction(Frozen):
     sentence: str = ""
     """Id of the sentence that is disputed."""
     upheld: bool = False
-    """Of a decision: whether the sentence goes."""
+    """Whether the sentence goes, by a decision."""
     profile: str = "general"
     models: dict[str, ModelChoice] = Field(default_factory=dict)
     """Per role; empty: the worker's setting."""
@@ -48,9 +48,9 @@ class ReviseInput(StepContext):
     sections: dict[str, str] = Field(default_factory=dict)
     """Id -> title, in order."""
     sentences: tuple[DraftClaim, ...] = ()
-    """Of the sections, as they are printed."""
+    """Sentences of the sections, as they are printed."""
     edited: tuple[EditedSentence, ...] = ()
-    """Of the editor."""
+    """Sentences of the editor."""
     evidence: tuple[EvidenceRef, ...] = ()
     """The works that are cited."""
 

@@ -52,7 +52,7 @@ class Hits(Frozen):
     attempts: int = 1
     seconds: float = 0.0
     waited: float = 0.0
-    """Of these, the seconds until the source answered."""
+    """The part of `seconds` until the source answered."""
 
 
 class Choice(Frozen):

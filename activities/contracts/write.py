@@ -161,7 +161,7 @@ class WriteInput(StepContext):
     stop_reason: StopReason = "sufficient_evidence"
     hypotheses: tuple[MechanismHypothesis, ...] = ()
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of the items of `evidence` that were judged."""
+    """Judgements of the items of `evidence` that were judged."""
     concluded: tuple[str, ...] = ()
     """See `Appraisal.concluded`: what stands above the answer."""
     failed: tuple[DraftClaim, ...] = ()
@@ -177,7 +177,7 @@ class VerifyInput(StepContext):
     section_id: str = "s1"
     sentences: tuple[DraftClaim, ...]
     evidence: tuple[EvidenceRef, ...] = ()
-    """Of a draft: what its writer was given, in the same order. Else the works that the sentences cite."""
+    """What the writer of a draft was given, in the same order. Else the works that the sentences cite."""
     judgements: tuple[WorkJudgement, ...] = ()
     """As the writer was given them."""
     works_room: int = 0

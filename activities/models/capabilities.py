@@ -22,7 +22,7 @@ Format = Literal["json_schema", "json_object_schema", "json_object", "none"]
 LADDER: tuple[Format, ...] = ("json_schema", "json_object_schema", "json_object", "none")
 """Best first. `json_object_schema` is the schema inside `json_object`, as llama.cpp's servers accept it."""
 SHRINK_FACTOR = 0.6
-"""Of what a prompt had, when a server calls it too long and does not say what it can read."""
+"""The share of what a prompt had, when a server calls it too long and does not say what it can read."""
 LEAST_CONTEXT = 512
 """Tokens; a number below this in an error message is not the size of a context."""
 

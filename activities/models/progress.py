@@ -22,7 +22,7 @@ class Progress:
     waiting: bool = False
     """For a turn at the server."""
     characters: int = 0
-    """Of the answer so far."""
+    """Characters of the answer so far."""
     usage: Callable[[], Usage] | None = None
     """What the step has cost so far; estimated while an answer is coming."""
     begun: float = field(default_factory=time.monotonic)
@@ -49,4 +49,4 @@ class Progress:
 
 
 CURRENT: ContextVar[Progress | None] = ContextVar("model_call_progress", default=None)
-"""Of the step this task works on; None outside one."""
+"""The progress of the step this task works on; None outside one."""

@@ -27,7 +27,7 @@ class Question:
     schema: dict[str, Any]
     """Empty where one word is wanted, with its probability."""
     name: str
-    """Of the answer's type, for servers that want one beside the schema."""
+    """The name of the answer's type, for servers that want one beside the schema."""
     cap: int
     """Tokens of output at most."""
     key: str

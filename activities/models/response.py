@@ -7,7 +7,7 @@ from typing import NamedTuple
 from activities.contracts.evidence import Usage
 
 MAX_WORDS = 5
-"""Of an answer whose probabilities are kept; they are asked for of one."""
+"""Words of an answer whose probabilities are kept; they are asked for of one."""
 
 
 class Word(NamedTuple):
@@ -26,7 +26,7 @@ class Pieces:
         self.reasoning = ""
         self.refusal = ""
         self.characters = 0
-        """Of all words that came, reasoning included."""
+        """Characters of all words that came, reasoning included."""
         self.finish_reason = ""
         self.tool_calls: dict[int, str] = {}
         self.usage: Mapping[str, object] | None = None

@@ -40,7 +40,7 @@ class ServerFacts(Frozen):
     slots: int | None = None
     """Calls served at once; 0 for a server that batches as many as come."""
     parameters: float | None = None
-    """Of the model, in billions."""
+    """Parameters of the model, in billions."""
 
 
 async def ask_server(address: Address, model: str, key: str) -> ServerFacts:

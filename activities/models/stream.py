@@ -18,7 +18,7 @@ FIRST_WORD_FACTOR = 4
 """How many times longer than for the next word to wait for the first: a local model first reads the
 prompt."""
 MOST_CHARACTERS = 400_000
-"""Of one answer, reasoning included. The longest output cap in use is some 60,000 characters."""
+"""Characters of one answer, reasoning included. The longest output cap in use is some 60,000 characters."""
 CHECKED_EVERY = 256
 """Characters after which an answer is checked for repetition again."""
 LOOP_REPEATS = 4

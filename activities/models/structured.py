@@ -24,7 +24,7 @@ MOST_STARTS = 200
 """Brackets that are tried as the beginning of an object. With `LONGEST_ANSWER` this bounds the work, so that
 reading time is proportional to the length of any text."""
 MOST_PARTIAL = 20
-"""Of these, how many are read as the beginning of an object that was cut off."""
+"""Candidates that are read as the beginning of an object that was cut off."""
 LONGEST_ANSWER = 400_000
 """Characters that are read; what is beyond is dropped as if the answer had been cut off there."""
 MOST_REPEATS = 2

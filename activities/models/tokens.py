@@ -10,7 +10,7 @@ about 3: the estimate is meant to be high."""
 PER_MESSAGE = 8
 """What a chat template adds to each message."""
 PROMPT_SHARE = 0.8
-"""Of the input allowance, for the prompt; the rest is for a repair turn."""
+"""The share of the input allowance, for the prompt; the rest is for a repair turn."""
 LEAST_OUTPUT = 64
 """The shortest useful answer."""
 

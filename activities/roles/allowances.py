@@ -20,9 +20,9 @@ PASSAGES_CHARS = 2_000
 """Of a longer one, a page or a full text, a judge reads the passages nearest to the question: as much as an
 abstract says."""
 HEADING_TOKENS = 110
-"""Of the line above a work and the labels of its sentences."""
+"""Tokens of the line above a work and the labels of its sentences."""
 FRAME_TOKENS = 1_300
-"""Of a judge's prompt without the works; a writer's has twice as much, with what other sections say."""
+"""Tokens of a judge's prompt without works; a writer's has twice as many, with what other sections say."""
 WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
 """Works that one call of the judge reads at most; of a model that reads more at once."""
 MAX_JUDGED, MAX_JUDGED_LARGE = 20, 48
@@ -51,7 +51,7 @@ ALLOWANCES: dict[Role, Allowance] = {
     "own_role": Allowance(input_tokens=5_000, output_tokens=1_000),
     "orderer": Allowance(input_tokens=1_900, output_tokens=1),
 }
-"""Of a model of normal size; `orderer` of a small one, which reads some 200 tokens a second."""
+"""Allowances of a model of normal size; `orderer` of a small one, which reads some 200 tokens a second."""
 LARGE: dict[Role, Allowance] = {
     **ALLOWANCES,
     "judge": Allowance(input_tokens=20_000, output_tokens=3_600),
@@ -63,7 +63,7 @@ LARGE: dict[Role, Allowance] = {
     "appraiser": Allowance(input_tokens=24_000, output_tokens=5_000),
     "reviser": Allowance(input_tokens=28_000, output_tokens=8_000),
 }
-"""Of a model that reads more at once."""
+"""Allowances of a model that reads more at once."""
 
 
 def allowance_of(role: Role, choice: ModelChoice) -> Allowance:

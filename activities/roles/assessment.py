@@ -24,7 +24,7 @@ with a definite answer; 0.91 * 0.89 = 0.81 of those it gave."""
 IN_PART = 0.28
 """The same of a work that answers in part (`answers` 2): set by us, not fitted."""
 IN_PART_CEILING = 0.5
-"""Of works that answer in part, as a share of the ceiling of those that answer: set by us."""
+"""The ceiling of works that answer in part, as a share of the ceiling of those that answer: set by us."""
 MIN_ANSWERS = 2
 """`answers` from which a work is held to answer."""
 MAX_GAPS = 5

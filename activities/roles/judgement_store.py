@@ -31,7 +31,7 @@ class StoredJudgement(Frozen):
     beside: tuple[str, ...] = ()
     """Ids of all works that the recommendation rests on: those of its batch and those judged before."""
     scope: str = ""
-    """Of the step that paid for it."""
+    """The scope of the step that paid for it."""
 
 
 class JudgementStore:

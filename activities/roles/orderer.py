@@ -13,7 +13,7 @@ from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file
 from activities.roles.works import show
 
 MAX_CHARS = 2_600
-"""Of a work that is read whole, as most abstracts are; of a longer one the passages nearest to the
+"""Characters of a work that is read whole, as most abstracts are; of a longer one the passages nearest to the
 question."""
 
 

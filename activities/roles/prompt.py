@@ -24,7 +24,7 @@ from activities.roles.role import Prompt, evidence_rules, own_prompt, prompt_fil
 MAX_QUESTION_CHARS = 2_000
 MAX_BACKGROUND_CHARS = 800
 MAX_STEERING_CHARS = 1_200
-"""Of the reviewer's notes in each prompt; the latest have priority."""
+"""Characters of the reviewer's notes in each prompt; the latest have priority."""
 
 _FENCE = re.compile(r"<<<+|>>>+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")

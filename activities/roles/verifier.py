@@ -22,7 +22,7 @@ from activities.verification.warnings import warning_text
 Supported = Literal["yes", "partly", "no"]
 SUPPORTED: tuple[Supported, ...] = get_args(Supported)
 SHARE_OF_SENTENCES = 0.4
-"""Of the prompt's room, for the sentences; the rest is for the works."""
+"""The share of the prompt's room, for the sentences; the rest is for the works."""
 MAX_LAYOUTS = 4
 """Times that a prompt is laid out: sentences are named by the labels of what is shown, and take its room."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."

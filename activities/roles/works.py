@@ -28,14 +28,14 @@ from activities.text.tokens import terms
 MAX_TITLE_CHARS = 240
 MAX_AUTHORS = 4
 MAX_SENTENCE_CHARS = 900
-"""Of what is shown of a sentence; what it is quoted by stays whole."""
+"""Characters of what is shown of a sentence; what it is quoted by stays whole."""
 MIN_GAP_CHARS = 12
-"""Of text between two sentences that is shown without a label: a heading, a short remark."""
+"""Characters of text between two sentences that is shown without a label: a heading, a short remark."""
 MAX_HEADING_CHARS = 80
 MIN_WORK_BYTES = 300
 """Room below which no further work is shown."""
 MAX_GAP_BYTES = 110
-"""Of the line that says where a text goes on."""
+"""Bytes of the line that says where a text goes on."""
 
 _SHORT = re.compile(r"[ \t]*(?:\n[ \t]*)?[A-Z0-9](?=[^:\n.!?]*[^\W\d_]{2})(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
 """A sentence right after another one, without a heading."""

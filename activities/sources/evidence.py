@@ -30,7 +30,7 @@ from activities.sources.names import info_of
 CANDIDATES = 300
 """Works, best first by words, that a search counts."""
 CHOSEN = 40
-"""Of these, the works that a search ranks by meaning as well."""
+"""Works that a search ranks by meaning as well, among the candidates."""
 READ_AT_ONCE = 32
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS blobs (key TEXT PRIMARY KEY);

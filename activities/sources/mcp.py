@@ -28,7 +28,7 @@ from activities.sources.records import SetAside, pointed, read_records, year_of
 
 PROCESS = "activities.sources.mcp_process"
 MAX_TEXT_CHARS = 200_000
-"""Of one item; what is beyond is cut."""
+"""Characters of one item; what is beyond is cut."""
 TITLE_CHARS = 300
 
 

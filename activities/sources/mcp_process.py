@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_MEMORY_BYTES = 1 << 30
 """Address space of this process; the server that it starts has what it had before."""
 MAX_RESULT_CHARS = 5_000_000
-"""Of one tool's result, and of all items of a search; a server that sends more is not read."""
+"""Characters of one tool's result, and of all items of a search; a server that sends more is not read."""
 MAX_ITEMS = 200
 ERRORS: dict[str, type[SourceError]] = {kind.__name__: kind for kind in (Malformed, Refused, Unavailable)}
 """What goes wrong here, by the name it has in the answer."""

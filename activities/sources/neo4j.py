@@ -37,10 +37,10 @@ CONNECTING = 0.8
 ATTEMPTS = 2
 """At a statement that is not answered, each on a connection of its own."""
 MAX_WORDS = 6
-"""Of a name in a question."""
+"""Words of a name in a question."""
 MAX_NAMES = 300
 MAX_CHARS = 200
-"""Of a name or a property of the graph that is shown."""
+"""Characters of a name or a property of the graph that is shown."""
 DASH = " \u2013 "
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

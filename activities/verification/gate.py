@@ -48,7 +48,7 @@ _BETWEEN = re.compile(r"\.\.\.|[\u2026;|\u201c\u201d\"\n]|(?<=[.!?])\s")
 _SPACE_OF_THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u2009](?=\d{3}(?!\d))")
 
 MAX_CLAIM_CHARS = 600
-"""Of a sentence, as its writer is told."""
+"""Characters of a sentence, as its writer is told."""
 MIN_OF_SENTENCE = 0.5
 """Share of the words of a cell that its sentence has; the others are of the work or its title."""
 MIN_OF_WORK = 2 / 3

@@ -54,7 +54,7 @@ more less fewer than before after until should would
 _WEIGHTY = frozenset(_WEIGHTY_WORDS.split())
 """Words that change what a sentence says when they are left out or put in."""
 MIN_COINED_LETTERS = 6
-"""Of a word that counts as a name because no dictionary has it."""
+"""Letters of a word that counts as a name because no dictionary has it."""
 _JOINING = r"(?:and|but|while|whereas|although|though|however)"
 _CLAUSE = re.compile(rf"[;:]\s+(?:{_JOINING},?\s+)?|(?:,|(?<!\s))\s+{_JOINING},?\s+", re.IGNORECASE)
 _BRACKET = re.compile(r"(?:(?<!\s)\s+)?[(\[](?=[^()\[\]]*\d)[^()\[\]]*[)\]]")

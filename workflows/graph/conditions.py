@@ -45,7 +45,7 @@ class Facts(Frozen):
     judge_failures: int = 0
     """Judgements in a row that failed."""
     confidence: float = 0.0
-    """Of the latest judgement, 0 to 1."""
+    """The confidence of the latest judgement, 0 to 1."""
     lowest_score: int = 0
     """The lowest score of a criterion in the latest judgement, 0 to 10."""
     hypotheses: int = 0

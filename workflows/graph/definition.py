@@ -96,7 +96,7 @@ class AgentNode(Part):
     prompt: PromptText = ""
     """Stands in place of the prompt file of the step's role; a file names it as `prompt_file`."""
     tools: Annotated[tuple[str, ...], Field(max_length=MAX_TOOLS)] = ()
-    """Of `select_tools`: the only sources that it may choose; empty for all that are searched."""
+    """The only sources that `select_tools` may choose; empty for all that are searched."""
 
 
 class StateNode(Part):
@@ -162,7 +162,7 @@ class Edge(Part):
     target: NodeName
     type: Literal["sequential", "conditional", "parallel"] = "sequential"
     when: tuple[Condition, ...] = ()
-    """Of a conditional edge: all of these must hold."""
+    """The conditions of a conditional edge, all of which must hold."""
 
     @model_validator(mode="before")
     @classmethod

@@ -17,7 +17,7 @@ DEFAULT = "iterative"
 FILE_BYTES = 256 * 1024
 """A graph file is smaller."""
 MAX_DOTS = 500
-"""Of a line: prompts have some, and a key of very many parts takes a time that grows with their square."""
+"""Dots of a line: prompts have some, and the time for a key of very many parts grows with their square."""
 
 
 def builtin_names() -> tuple[str, ...]:

@@ -21,17 +21,17 @@ from workflows.types import BudgetStatus, Limits, SectionProgress
 WRITING_SECONDS = 120.0
 """Working time kept back for writing and publishing, at most."""
 WRITING_SHARE = 0.15
-"""Of the time limit, kept back for writing when that is less than WRITING_SECONDS."""
+"""The share of the time limit, kept back for writing when that is less than WRITING_SECONDS."""
 
 
 MAX_WRITING_SHARE = 0.4
-"""Of a limit, kept back for writing."""
+"""The share of a limit, kept back for writing."""
 MIN_SHARE = 0.4
-"""Of an allowance, with which a call is still worth making: its prompt is made smaller to fit."""
+"""The share of an allowance, with which a call is still worth making: its prompt is made smaller to fit."""
 MIN_LEFT = 0.1
-"""Of a limit: with less left, the next step is to write."""
+"""The share of a limit: with less left, the next step is to write."""
 HEADROOM = 1.2
-"""Of what calls used on average: the next one may be larger, and its prompt is estimated high."""
+"""A multiple of what calls used on average: the next one may be larger, and its prompt is estimated high."""
 
 
 class Reservation(BaseModel, defer_build=True):

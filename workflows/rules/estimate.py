@@ -20,13 +20,13 @@ from workflows.types import ResearchRequest
 FURTHER_ROUNDS = 0.5
 """Rounds of searches beside the first that a loop is expected to make: most end after one or two."""
 SUB_TEAMS = 3
-"""Of a hierarchical run."""
+"""Teams of a hierarchical run."""
 SOURCES = 3
 """That are searched where none is named, as far as their works are judged."""
 SHARE = 0.4
-"""Of an allowance, that a call takes: allowances are worst cases, read high."""
+"""The share of an allowance, that a call takes: allowances are worst cases, read high."""
 SECONDS_A_CALL = 8.0
-"""Of a call of a hosted model, with what is done around it, where no run of the home says it."""
+"""Seconds of a call of a hosted model, with what is done around it, where no run of the home says it."""
 ONCE: Sequence[Role] = ("query_parser", "writer", "verifier", "appraiser")
 FURTHER: Mapping[str, Sequence[Role]] = {
     "simple": ("judge",),

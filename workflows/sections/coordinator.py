@@ -33,7 +33,7 @@ from workflows.state import RunState
 from workflows.steps import policy
 
 FIRST_SHARE = 0.5
-"""Of a section's equal share, which it is leased at its beginning, unless a round of its judge needs more."""
+"""The part of its equal share that a section is leased at first, unless a round of its judge needs more."""
 OFFERS_KEPT = 30
 """References of one section that the others are offered at most."""
 OFFERED_AT_ONCE = 20

@@ -27,7 +27,7 @@ class SectionJob(Frozen):
     searches_run_question: bool = False
     """Whether the section searches the question of the run beside its own: one section does."""
     lineage: str = ""
-    """Of the parent; see `RunContext.lineage`."""
+    """The lineage of the parent; see `RunContext.lineage`."""
 
 
 class SectionFindings(Frozen):
@@ -53,7 +53,7 @@ class SectionFindings(Frozen):
     """None where no model judged."""
     scores: dict[str, int] = Field(default_factory=dict)
     judgements: tuple[WorkJudgement, ...] = ()
-    """Of the works among `evidence`."""
+    """Judgements of the works among `evidence`."""
     refused: tuple[Refused, ...] = ()
     events: tuple[AgentEvent, ...] = ()
     """What happened since the last report of the section."""

@@ -15,9 +15,9 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.candidates import LOOK_UP_ATTEMPTS
 
 LONGEST_CALL = timedelta(hours=2)
-"""Of a model: a call lasts as long as words come, and waits for its turn at a server with one slot. What ends
-it is silence or its output cap (`activities.models.stream`), a dead worker its missing heartbeats; this is
-the last limit."""
+"""The limit of a model: a call lasts as long as words come, and waits for its turn at a server with one slot.
+What ends it is silence or its output cap (`activities.models.stream`), a dead worker its missing heartbeats;
+this is the last limit."""
 
 
 class Options(TypedDict, total=False):

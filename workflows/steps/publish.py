@@ -41,7 +41,7 @@ from workflows.steps.writing import JUDGEMENTS_ROOM
 PUBMED_SECONDS = 120.0
 """Seconds that a report waits for PubMed at most, retries included."""
 TITLE_CHARS = 100
-"""Of a work that was found, for the list of those that a report does not cite."""
+"""Characters of the title of a work that was found, for the list of those that a report does not cite."""
 SPENT_ROOM = 24 * 1024
 """Bytes of what the iterations took."""
 EVENTS_ROOM = 24 * 1024
