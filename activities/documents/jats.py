@@ -91,8 +91,8 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
 
 def _main_abstract(meta: etree._Element) -> etree._Element | None:
     """The abstract proper, not a graphical, short or plain-language one."""
-    found = meta.findall("abstract")
-    return next((abstract for abstract in found if not abstract.get("abstract-type")), None)
+    abstracts = meta.findall("abstract")
+    return next((abstract for abstract in abstracts if not abstract.get("abstract-type")), None)
 
 
 def _running(element: etree._Element | None) -> str:
@@ -101,8 +101,8 @@ def _running(element: etree._Element | None) -> str:
 
 def _tables(article: etree._Element) -> str:
     """The tables below a heading of their own: what the last part of an article is, they are not."""
-    said = "\n\n".join(map(_clean, table_lines(article, _skip)))
-    return f"TABLES\n\n{said}" if said else ""
+    text = "\n\n".join(map(_clean, table_lines(article, _skip)))
+    return f"TABLES\n\n{text}" if text else ""
 
 
 def _lines(element: etree._Element) -> list[str]:
@@ -150,7 +150,7 @@ def _clean(line: str) -> str:
 
 
 def _identifiers(meta: etree._Element) -> Identifiers:
-    own = {found.get("pub-id-type", ""): text_of(found) for found in meta.iterfind("article-id")}
+    own = {item.get("pub-id-type", ""): text_of(item) for item in meta.iterfind("article-id")}
     return Identifiers(
         pmid=normal_pmid(own.get("pmid")),
         pmcid=normal_pmcid(own.get("pmcid") or own.get("pmc")),
@@ -164,8 +164,8 @@ def _authors(meta: etree._Element) -> tuple[str, ...]:
     for person in meta.iterfind("contrib-group/contrib"):
         if person.get("contrib-type", "author") != "author":
             continue
-        given, family = text_of(person.find(".//given-names")), text_of(person.find(".//surname"))
-        name = f"{given} {family}".strip() or text_of(person.find("collab"))
+        forename, family = text_of(person.find(".//given-names")), text_of(person.find(".//surname"))
+        name = f"{forename} {family}".strip() or text_of(person.find("collab"))
         if name:
             names.append(name)
     return tuple(names)

@@ -42,8 +42,8 @@ def table_lines(article: etree._Element, skip: Skip) -> Iterator[str]:
             yield heading
         number = label if _NUMBERED.fullmatch(label) else ""
         for group, below in _grouped(rows[:left]) if headings else [("", rows[:left])]:
-            said = tables.lines([headings, *below] if headings else below, headed=bool(headings))
-            yield from (tables.row_of(number, group, line) for line in said if below)
+            lines = tables.lines([headings, *below] if headings else below, headed=bool(headings))
+            yield from (tables.row_of(number, group, line) for line in lines if below)
         left -= len(rows)
 
 
@@ -100,5 +100,5 @@ def _continue(line: list[str], below: dict[int, tuple[int, str]]) -> None:
 
 
 def _span(cell: etree._Element, name: str) -> int:
-    said = cell.get(name, "1")
-    return min(max(int(said), 1), MOST_COLUMNS) if said.isascii() and said.isdigit() else 1
+    value = cell.get(name, "1")
+    return min(max(int(value), 1), MOST_COLUMNS) if value.isascii() and value.isdigit() else 1

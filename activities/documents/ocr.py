@@ -140,11 +140,11 @@ def _joined(lines: Iterable[str]) -> str:
 def _lines(picture: "Image") -> list[Line]:
     import numpy as np
 
-    found = _engine()(np.asarray(_widened(picture.convert("RGB")))[:, :, ::-1])  # its networks expect BGR
-    if found.boxes is None or found.txts is None or found.scores is None:
+    result = _engine()(np.asarray(_widened(picture.convert("RGB")))[:, :, ::-1])  # its networks expect BGR
+    if result.boxes is None or result.txts is None or result.scores is None:
         return []
     lines = []
-    for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+    for box, text, score in zip(result.boxes, result.txts, result.scores, strict=True):
         if score >= MIN_SCORE and text.strip():
             across, down = [float(x) for x, _ in box], [float(y) for _, y in box]
             place = (min(across), min(down), max(across), max(down))

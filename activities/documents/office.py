@@ -56,12 +56,12 @@ def read_docx(data: bytes) -> Text:
             style = item.style.name if item.style is not None else ""
             if style in ("Title", "Heading 1"):
                 titles.append(blocks[-1])
-    known = document.core_properties
+    properties = document.core_properties
     return from_pages(
         ["\n\n".join(block for block in blocks if block)],
-        title=_title(known.title) or next(filter(None, titles), ""),
-        authors=_people(known.author),
-        meta=_dated(known.created if known.author not in OF_THE_LIBRARY else None),
+        title=_title(properties.title) or next(filter(None, titles), ""),
+        authors=_people(properties.author),
+        meta=_dated(properties.created if properties.author not in OF_THE_LIBRARY else None),
         paged=False,
     )
 
@@ -82,12 +82,12 @@ def read_pptx(data: bytes) -> Text:
         heading = slide.shapes.title
         if not title and heading is not None:
             title = " ".join(heading.text_frame.text.split())
-    known = document.core_properties
+    properties = document.core_properties
     return from_pages(
         slides,
-        title=_title(known.title if known.title != "PowerPoint Presentation" else "") or title,
-        authors=_people(known.author),
-        meta=_dated(known.created if known.author not in OF_THE_LIBRARY else None),
+        title=_title(properties.title if properties.title != "PowerPoint Presentation" else "") or title,
+        authors=_people(properties.author),
+        meta=_dated(properties.created if properties.author not in OF_THE_LIBRARY else None),
     )
 
 
@@ -106,13 +106,13 @@ def read_xlsx(data: bytes) -> Text:
                 cut = f"only the first {MAX_ROWS:,} rows of the sheet {sheet.title} were read"
                 break
             rows.append([_shown(value) for value in row])
-        if said := tables.side_by_side(rows):
-            blocks += [sheet.title, said]
-    known = book.properties
+        if text := tables.side_by_side(rows):
+            blocks += [sheet.title, text]
+    properties = book.properties
     return from_pages(
         ["\n\n".join(blocks)],
-        title=_title(known.title),
-        authors=_people(known.creator),
+        title=_title(properties.title),
+        authors=_people(properties.creator),
         meta={},
         paged=False,
         cut=cut,
@@ -149,7 +149,7 @@ def read_epub(data: bytes) -> Text:
     with zipfile.ZipFile(io.BytesIO(data)) as book:
         names = set(book.namelist())
         container = _xml(book, "META-INF/container.xml", names)
-        package_path = next((found.get("full-path") or "" for found in container.iter(_CONTAINER)), "")
+        package_path = next((one.get("full-path") or "" for one in container.iter(_CONTAINER)), "")
         package = _xml(book, package_path, names)
         folder = posixpath.dirname(package_path)
         paths = {
@@ -158,8 +158,8 @@ def read_epub(data: bytes) -> Text:
             if "html" in (item.get("media-type") or "")
         }
         order = [ref.get("idref") for ref in package.iterfind("opf:spine/opf:itemref", _OPF)]
-        found = (paths[name] for name in order if name in paths)
-        chapters = [_chapter(book.read(path)) for path in found if path in names]
+        spine = (paths[name] for name in order if name in paths)
+        chapters = [_chapter(book.read(path)) for path in spine if path in names]
 
     def said(name: str) -> list[str]:
         elements = package.iterfind(f"opf:metadata/dc:{name}", _OPF)
@@ -198,7 +198,7 @@ def read_tex(data: bytes) -> Text:
         ),
         nodes,
     )
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     authors: list[str] = []
     for node in (*nodes, *body):
         if isinstance(node, LatexMacroNode) and node.macroname in ("title", "author", "date"):
@@ -207,7 +207,7 @@ def read_tex(data: bytes) -> Text:
                 whole = arguments[-1].latex_verbatim().removeprefix("{").removesuffix("}")
                 authors += [words.latex_to_text(name) for name in re.split(r"\\and\b|,|;", whole)]
             elif arguments:
-                said.setdefault(node.macroname, " ".join(words.nodelist_to_text(arguments[-1:]).split()))
+                fields.setdefault(node.macroname, " ".join(words.nodelist_to_text(arguments[-1:]).split()))
     plain = [
         n
         for n in body
@@ -216,9 +216,9 @@ def read_tex(data: bytes) -> Text:
     text = _TEX_MARKS.sub("", words.nodelist_to_text(plain))
     return from_pages(
         [re.sub(r"[ \t]+", " ", text)],
-        title=said.get("title", ""),
+        title=fields.get("title", ""),
         authors=tuple(folded for name in authors if (folded := " ".join(name.split()))),
-        meta={"date": said["date"]} if said.get("date") else {},
+        meta={"date": fields["date"]} if fields.get("date") else {},
         paged=False,
     )
 
@@ -274,13 +274,13 @@ def _shown(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _title(said: "str | None") -> str:
-    title = " ".join((said or "").split())
+def _title(text: "str | None") -> str:
+    title = " ".join((text or "").split())
     return "" if re.fullmatch(r"(?i)(word document|document\d*|untitled|microsoft .*)", title) else title
 
 
-def _people(said: "str | None") -> tuple[str, ...]:
-    names = (name.strip() for name in re.split(r"[;,]", said or ""))
+def _people(text: "str | None") -> tuple[str, ...]:
+    names = (name.strip() for name in re.split(r"[;,]", text or ""))
     return tuple(name for name in names if name and name not in OF_THE_LIBRARY)
 
 

@@ -95,8 +95,8 @@ def replaced(text: str, layout: str) -> str:
         place = _find(words, text)
         if place is not None:
             start, end = place
-            said = tables.side_by_side(rows)
-            text = f"{text[:start].rstrip()}\n\n{said}\n\n{text[end:].lstrip()}"
+            table = tables.side_by_side(rows)
+            text = f"{text[:start].rstrip()}\n\n{table}\n\n{text[end:].lstrip()}"
     return text
 
 
@@ -110,8 +110,8 @@ def _tables(lines: Sequence[Line]) -> Iterator[tuple[list[Line], list[list[str]]
     for run in _runs(lines):
         whole = [line for line in run if line]
         parts = [list(part) for filled, part in groupby(run, key=bool) if filled]
-        found = [(part, rows) for part in (whole, *parts) if (rows := _rows(part))]
-        yield from found[:1] if found and found[0][0] is whole else found
+        pairs = [(part, rows) for part in (whole, *parts) if (rows := _rows(part))]
+        yield from pairs[:1] if pairs and pairs[0][0] is whole else pairs
 
 
 def _runs(lines: Sequence[Line]) -> Iterator[list[Line]]:

@@ -200,15 +200,15 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
     tables.as_paragraphs(tree)
     # no date is guessed from years in the text, which takes as long as the text itself and names any of them
     dates = set_date_params(extensive=False)
-    found = trafilatura.bare_extraction(
+    page = trafilatura.bare_extraction(
         tree, url=url, include_comments=False, with_metadata=True, date_extraction_params=dates
     )
-    text = str(getattr(found, "text", None) or "").replace("\n", "\n\n")  # a line is a paragraph
+    text = str(getattr(page, "text", None) or "").replace("\n", "\n\n")  # a line is a paragraph
     text = _ROWS.sub(r"\1\n", text)
-    title = meta.get("title") or str(getattr(found, "title", None) or "") or (tree.findtext(".//title") or "")
-    date = str(getattr(found, "date", None) or "")
-    author = str(getattr(found, "author", None) or "")
-    site = str(getattr(found, "sitename", None) or "")
+    title = meta.get("title") or str(getattr(page, "title", None) or "") or (tree.findtext(".//title") or "")
+    date = str(getattr(page, "date", None) or "")
+    author = str(getattr(page, "author", None) or "")
+    site = str(getattr(page, "sitename", None) or "")
     authors = (
         tuple(meta["authors"].split("; "))
         if meta.get("authors")
@@ -294,10 +294,10 @@ class _Sizes:
         words = [(height, text) for height, text in runs if sum(map(str.isalpha, text)) >= WORD_LETTERS]
         if not words:
             return ""
-        largest, found = max(words, key=lambda run: run[0])
+        largest, line = max(words, key=lambda run: run[0])
         smaller = sum(len(text) for height, text in runs if height * LARGER <= largest)
-        reads = " " in found and TITLE_LETTERS <= len(found) <= TITLE_CHARS
-        return found if reads and smaller > len(found) else ""
+        reads = " " in line and TITLE_LETTERS <= len(line) <= TITLE_CHARS
+        return line if reads and smaller > len(line) else ""
 
 
 def from_pages(
@@ -322,8 +322,8 @@ def from_pages(
             pieces.append(tidied)
             length += len(tidied) + 2
     text, too_long = _tidy("\n\n".join(pieces))
-    known = tuple(min(start, len(text)) for start in starts) if paged else ()
-    return Text(_something(text), title[:TITLE_CHARS], authors, meta or {}, cut or too_long, known)
+    offsets = tuple(min(start, len(text)) for start in starts) if paged else ()
+    return Text(_something(text), title[:TITLE_CHARS], authors, meta or {}, cut or too_long, offsets)
 
 
 def _inline(token: "Token") -> str:

@@ -68,11 +68,11 @@ def _items(job: dict[str, Any], body: bytes) -> Iterator[object]:
     if not module.startswith(OURS):
         raise ValueError(f"{module} is not read with")
     function = getattr(importlib.import_module(module), name)
-    found = function(body, *job["args"])
-    if isinstance(found, Iterator):
-        yield from found
+    result = function(body, *job["args"])
+    if isinstance(result, Iterator):
+        yield from result
     else:
-        yield found
+        yield result
 
 
 def _reason(error: BaseException) -> str:

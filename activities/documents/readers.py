@@ -119,8 +119,8 @@ class Readers:
         stop: Stop | None = None,
     ) -> T:
         """The one result of `module:name`. Raises Unreadable, Stopped."""
-        found = list(self.stream(function, *args, body=body, seconds=seconds, stop=stop))
-        return TypeAdapter(kind).validate_json(found[0])
+        results = list(self.stream(function, *args, body=body, seconds=seconds, stop=stop))
+        return TypeAdapter(kind).validate_json(results[0])
 
     async def read(self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float) -> T:
         """The same without blocking; a caller that is cancelled ends the job. Raises Unreadable."""

@@ -92,9 +92,9 @@ def _line(
     elif headings is None:
         # A label and its value, as forms have them.
         labelled = len(row) == len(cells) == 2 and len(row[0]) <= HEADING_CHARS and not _VALUE.match(row[0])
-        said = (": " if labelled else " | ").join(cells)
+        text = (": " if labelled else " | ").join(cells)
         says = labelled and (not may_be_headings or _VALUE.match(cells[1]))
-        yield complete(said) if says else said
+        yield complete(text) if says else text
     elif list(row) != list(headings):
         names = [*headings, *("" for _ in row)]
         pairs = zip(names, row, strict=False)

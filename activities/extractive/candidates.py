@@ -31,8 +31,8 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
                 named[name] += 1_000_000 // (place + 10)
     names = [name for name in named if not wanted or name in wanted]
     names.sort(key=lambda name: (name not in asked, -named[name], name))
-    found = (_candidate(name, items, documents) for name in names)
-    return Hypotheses(hypotheses=tuple(one for one in found if one is not None)[: step.max_candidates])
+    candidates = (_candidate(name, items, documents) for name in names)
+    return Hypotheses(hypotheses=tuple(one for one in candidates if one is not None)[: step.max_candidates])
 
 
 def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:
@@ -60,5 +60,5 @@ def _naming(item: Item, name: str) -> str:
     """The best sentence of a work that names a drug; empty without one."""
     if name not in drugs_in(item.document):
         return ""
-    said = (ranked.sentence.quote for ranked in item.ranked)
-    return next((quote for quote in said if name in dict(drugs_named(quote))), "")
+    quotes = (ranked.sentence.quote for ranked in item.ranked)
+    return next((quote for quote in quotes if name in dict(drugs_named(quote))), "")

@@ -46,12 +46,12 @@ MAX_CONTEXT = 300
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
     """Which works have a passage that is near enough, and no judgement: nothing has read them."""
-    near = near_enough(step.question, step.profile, documents)
-    found = f"{len(near)} of {len(documents)} items have a passage near the question"
-    text = f"{found}; no language model has read them."
+    ids = near_enough(step.question, step.profile, documents)
+    count = f"{len(ids)} of {len(documents)} items have a passage near the question"
+    text = f"{count}; no language model has read them."
     return JudgeBatch(
-        relevant=near,
-        recommendation="synthesize" if near else "continue",
+        relevant=ids,
+        recommendation="synthesize" if ids else "continue",
         gaps=() if documents else (step.question[:300],),
         reasoning=text,
         model="extractive",
@@ -63,15 +63,15 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     enough, as `related`."""
     shared = frozenset(step.shared)
     documents = [document for document in documents if document.evidence_id not in shared]
-    near, related, covered = _nearest(step.question, step.profile, documents)
-    near = [
+    nearest, related, covered = _nearest(step.question, step.profile, documents)
+    nearest = [
         item
-        for item in near
-        if item.document.evidence_type not in OF_THE_USER or not _is_far(item.ranked[0], near[0])
+        for item in nearest
+        if item.document.evidence_type not in OF_THE_USER or not _is_far(item.ranked[0], nearest[0])
     ]
-    passages = [passage(item, covered[item.document.evidence_id]) for item in near[:MAX_PASSAGES]]
-    if near and near[0].document.evidence_type in OF_THE_USER and _is_clearly_first(near):
-        passages[:1] = _several(near[0], covered[near[0].document.evidence_id])
+    passages = [passage(item, covered[item.document.evidence_id]) for item in nearest[:MAX_PASSAGES]]
+    if nearest and nearest[0].document.evidence_type in OF_THE_USER and _is_clearly_first(nearest):
+        passages[:1] = _several(nearest[0], covered[nearest[0].document.evidence_id])
     return SectionDraft(
         title=step.title,
         passages=tuple(passages[:MAX_PASSAGES]),
@@ -79,8 +79,8 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     )
 
 
-def _is_clearly_first(near: Sequence[Item]) -> bool:
-    return len(near) == 1 or near[0].score - near[1].score >= CLEARLY_NEARER
+def _is_clearly_first(nearest: Sequence[Item]) -> bool:
+    return len(nearest) == 1 or nearest[0].score - nearest[1].score >= CLEARLY_NEARER
 
 
 def _is_far(one: Ranked, best: Item) -> bool:
@@ -105,8 +105,8 @@ def _several(item: Item, covered: Coverage) -> list[Passage]:
 
 def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
     """Ids of the works with a passage near a question that lack nothing it names, the nearest first."""
-    near, _, _ = _nearest(question, profile, documents)
-    return tuple(item.document.evidence_id for item in near)
+    items, _, _ = _nearest(question, profile, documents)
+    return tuple(item.document.evidence_id for item in items)
 
 
 def _nearest(
@@ -126,8 +126,8 @@ def _nearest(
             quotes = [one.sentence.quote for one in item.ranked]
             covered[name] = with_meaning(covered[name], whole, item.document, quotes, absent)
             absent.update(covered[name].lacks)
-    near = [one for one in items if not covered[one.document.evidence_id].lacks]
-    return near, [] if aspect else [one for one in items if one not in near], covered
+    nearest = [one for one in items if not covered[one.document.evidence_id].lacks]
+    return nearest, [] if aspect else [one for one in items if one not in nearest], covered
 
 
 def passage(item: Item, covered: Coverage) -> Passage:
@@ -171,11 +171,11 @@ def _findings(item: Item) -> Item:
 def _calls(quotes: Sequence[str]) -> frozenset[str]:
     """Those of some sentences that call for more research, by the encoder."""
     model = embedder()
-    known = model.known(quotes) if model is not None else {}
-    if model is None or not known:
+    vectors = model.known(quotes) if model is not None else {}
+    if model is None or not vectors:
         return frozenset()
     call = model.encode([CALL])[0]
-    return frozenset(quote for quote, vector in known.items() if float(vector @ call) >= MIN_CALL)
+    return frozenset(quote for quote, vector in vectors.items() if float(vector @ call) >= MIN_CALL)
 
 
 def _second(item: Item) -> list[Ranked]:
@@ -185,8 +185,8 @@ def _second(item: Item) -> list[Ranked]:
     if item.document.evidence_type in OF_THE_USER:
         return [one for one in _beside(item, best, 1) if not _is_far(one, item)]
     first = best.likeness
-    near = [one for one in others if first and one.likeness and one.likeness >= MIN_SECOND * first]
-    return near[: MAX_QUOTES - 1]
+    rivals = [one for one in others if first and one.likeness and one.likeness >= MIN_SECOND * first]
+    return rivals[: MAX_QUOTES - 1]
 
 
 def _beside(item: Item, one: Ranked, step: int) -> list[Ranked]:

@@ -45,11 +45,11 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
     )
 
 
-def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple[str, str]:
-    """A profile among those on offer (`given` where none are), and the reason: one whose name the question
+def choose_profile(question: str, profiles: dict[str, str], default: str) -> tuple[str, str]:
+    """A profile among those on offer (`default` where none are), and the reason: one whose name the question
     has (`drugs to repurpose`), a user's own whose description fits, else by the vocabularies of medicine."""
     if not profiles:
-        return given, "you asked for it"
+        return default, "you asked for it"
     held = set(terms(question))
     for name in sorted(profiles):
         words = set(terms(name.replace("_", " ").replace("-", " ")))
@@ -66,7 +66,7 @@ def choose_profile(question: str, profiles: dict[str, str], given: str) -> tuple
         return "biomedical", "the vocabularies of medicine hold what the question names"
     if "general" in profiles:
         return "general", "nothing in the question points to a special field"
-    return (given if given in profiles else min(profiles)), "nothing in the question points to another"
+    return (default if default in profiles else min(profiles)), "nothing in the question points to another"
 
 
 def choose_sources(
@@ -78,8 +78,8 @@ def choose_sources(
     infos = {o.info.name: o.info for o in offered if o.enabled and o.info.role == "search"}
     named = {name for name, info in infos.items() if _names(question, info)}
     asked = set(terms(question)) - weak_stems()
-    found = {name: len(asked & set(terms(info.covers))) for name, info in infos.items()}
-    shared = {name: count if count >= MIN_SHARED else 0 for name, count in found.items()}
+    counts = {name: len(asked & set(terms(info.covers))) for name, info in infos.items()}
+    shared = {name: count if count >= MIN_SHARED else 0 for name, count in counts.items()}
     own = [name for name in preferred if name in infos]
     wanted = [*own, *(n for n in infos if n not in own and (n in named or shared[n]))]
     return tuple(sorted(wanted, key=lambda name: (name not in named, -shared[name], wanted.index(name))))

@@ -53,10 +53,10 @@ def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
 
 def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     """Whether the results of the last searches have a passage near what they were made for."""
-    near = {n for gap in (step.gaps or (step.question,)) for n in near_enough(gap, step.profile, documents)}
-    if near:
+    ids = {n for gap in (step.gaps or (step.question,)) for n in near_enough(gap, step.profile, documents)}
+    if ids:
         return Reflection(
-            served=True, reason=f"{len(near)} of {len(documents)} new items have a near passage."
+            served=True, reason=f"{len(ids)} of {len(documents)} new items have a near passage."
         )
     failed = sorted({f"{s.source} ({s.status})" for s in step.searches if s.status not in ANSWERED})
     if failed and not documents:
@@ -123,9 +123,9 @@ def answered(step: SelectInput) -> set[tuple[str, str]]:
 
 def _proposals(gap: str, step: SelectInput, sources: Sequence[SourceInfo]) -> Iterator[tuple[str, str]]:
     """Searches for a gap: outages again, then one query a source, then wider ones."""
-    known = {source.name for source in sources}
+    available = {source.name for source in sources}
     failed = [(r.source, r.asked or r.query) for r in step.tried if r.status not in ANSWERED and r.gap == gap]
-    again = [pair for pair in failed if pair[0] in known]
+    again = [pair for pair in failed if pair[0] in available]
     yield from dict.fromkeys(
         again[: max(1, step.per_gap - 1)]
     )  # sources that stay down must not use every slot
@@ -159,12 +159,12 @@ def keywords(text: str, profile: Profile | None = None) -> str:
     """`Does metformin slow Alzheimer's disease?` -> `metformin AND Alzheimer's disease`: at most `MAX_NAMES`
     names as typed, and the first search word of an aspect."""
     whole, aspect = aspect_of(text, profile) if profile is not None else (text, None)
-    found = [name.shown for name in names(whole)]
-    if len(found) < 2:
-        found += [
-            p for p in phrases(whole) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in found)
+    parts = [name.shown for name in names(whole)]
+    if len(parts) < 2:
+        parts += [
+            p for p in phrases(whole) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in parts)
         ]
-    chosen = found[:MAX_NAMES] or list(entities(whole)[:MAX_NAMES])
+    chosen = parts[:MAX_NAMES] or list(entities(whole)[:MAX_NAMES])
     if aspect is not None:
         chosen.append(aspect.search.split()[0])
     return " AND ".join(chosen) or whole

@@ -129,8 +129,8 @@ class Abbreviations:
     def of(self, name: str) -> tuple[str, ...]:
         """The long forms of an abbreviation, the abbreviations of a long form."""
         plain = fold(name)
-        found = self._others.get(plain) or self._others.get(plain.removesuffix("s"), set())
-        return tuple(sorted(found))
+        others = self._others.get(plain) or self._others.get(plain.removesuffix("s"), set())
+        return tuple(sorted(others))
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """Each abbreviation with its long form, as written."""
@@ -139,8 +139,8 @@ class Abbreviations:
 
 def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
     """What each work mentions and lacks, in their order."""
-    known = Abbreviations([question, *(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)])
-    every = names(question, known)
+    short_forms = Abbreviations([question, *(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)])
+    every = names(question, short_forms)
     named = [name for name in every if name.proper]
     common = [*(name for name in every if not name.proper), *_words_beside(question, every)]
     return [_covered(named, common, document) for document in documents]
@@ -156,12 +156,12 @@ def with_meaning(
     if model is None or not missing:
         return covered
     texts = [document.title, *quotes] if document.title else quotes
-    known = model.known(texts)
-    if not known:
+    vectors = model.known(texts)
+    if not vectors:
         return covered
     own = document.evidence_type in OF_THE_USER
     without = [" ".join(question.replace(name, " ", 1).split()) for name in missing]
-    (asked, *others), read = model.encode([question, *without]), np.stack(list(known.values()))
+    (asked, *others), read = model.encode([question, *without]), np.stack(list(vectors.values()))
     lacks = []
     for name, other in zip(missing, others, strict=True):
         turn = asked - other
@@ -189,32 +189,32 @@ def _near_words(missing: Sequence[str], quotes: Sequence[str]) -> dict[str, str]
         return {}
     vectors = model.encode([*missing, *words])
     likeness = vectors[: len(missing)] @ vectors[len(missing) :].T
-    near = {}
+    uses = {}
     for name, cosines in zip(missing, likeness, strict=True):
         word = words[int(cosines.argmax())]
         if float(cosines.max()) >= NEAR_WORD:
-            near[name] = "" if set(terms(word)) < set(terms(name)) else word
-    return near
+            uses[name] = "" if set(terms(word)) < set(terms(name)) else word
+    return uses
 
 
 def wordings(question: str) -> tuple[Form, ...]:
     """Comparison forms of what else the names of a question are called, for an index to search for."""
-    found = (form for name in names(question) for form in name.forms[:MAX_WORDINGS])
-    return tuple(dict.fromkeys(found))
+    forms = (form for name in names(question) for form in name.forms[:MAX_WORDINGS])
+    return tuple(dict.fromkeys(forms))
 
 
 @lru_cache(maxsize=64)
-def names(question: str, known: Abbreviations | None = None) -> tuple[Name, ...]:
-    """The names of a question, in order, none within another. `known`: abbreviations of the works at hand."""
-    known = known or Abbreviations(())
+def names(question: str, short_forms: Abbreviations | None = None) -> tuple[Name, ...]:
+    """The names of a question, in order, none within another. `short_forms`: those of the works at hand."""
+    short_forms = short_forms or Abbreviations(())
     text = without_markup(question)
     taken: list[tuple[int, int]] = []
-    found: list[tuple[int, Name]] = []
-    for start, end, name in (*_entities(text, known), *_designated(text), *_words(text, known)):
+    rows: list[tuple[int, Name]] = []
+    for start, end, name in (*_entities(text, short_forms), *_designated(text), *_words(text, short_forms)):
         if name.forms and not any(start < last and first < end for first, last in taken):
             taken.append((start, end))
-            found.append((start, name))
-    return tuple(name for _, name in sorted(found, key=lambda pair: pair[0]))[:MAX_NAMES]
+            rows.append((start, name))
+    return tuple(name for _, name in sorted(rows, key=lambda pair: pair[0]))[:MAX_NAMES]
 
 
 def _words_beside(question: str, named: Sequence[Name]) -> Iterator[Name]:
@@ -227,15 +227,15 @@ def _words_beside(question: str, named: Sequence[Name]) -> Iterator[Name]:
         if is_function(word) or set(terms(word)) <= weak_stems():
             continue
         forms = _forms(sorted({word, *thesaurus.synonyms(word), *thesaurus.narrower(word)}))
-        if found := tuple(dict.fromkeys(forms)):
-            yield Name(match.group(), found, proper=False)
+        if unique := tuple(dict.fromkeys(forms)):
+            yield Name(match.group(), unique, proper=False)
 
 
-def _entities(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
+def _entities(text: str, short_forms: Abbreviations) -> Iterator[tuple[int, int, Name]]:
     for entity in link(text):
         if set(terms(entity.surface)) <= weak_stems():
             continue  # `drug`, `disease`
-        short = (*known.of(entity.surface), *known.of(entity.name))
+        short = (*short_forms.of(entity.surface), *short_forms.of(entity.name))
         forms = list(_forms((entity.surface, entity.name, *entity.synonyms, *short)))
         if entity.kind in ("disease", "phenotype"):
             forms += _forms(thesaurus.synonyms(fold(entity.surface), frozenset({"19", "26"})))
@@ -278,16 +278,16 @@ def _designated(text: str) -> Iterator[tuple[int, int, Name]]:
             yield match.start(), match.end(), named
 
 
-def _words(text: str, known: Abbreviations) -> Iterator[tuple[int, int, Name]]:
+def _words(text: str, short_forms: Abbreviations) -> Iterator[tuple[int, int, Name]]:
     """Single words that are technical."""
-    found = [match for match in _TOKEN.finditer(text) if not is_function(match.group())]
-    titled = 2 * sum(match.group()[0].isupper() for match in found) > len(found)
-    for match in found:
+    matches = [match for match in _TOKEN.finditer(text) if not is_function(match.group())]
+    titled = 2 * sum(match.group()[0].isupper() for match in matches) > len(matches)
+    for match in matches:
         word = match.group().removesuffix("'s")
         inner = not titled and bool(re.search(r"[\w,)]\s+$", text[: match.start()]))
         if is_technical(word, inner=inner):
             plain = fold(word)
-            others = {word, *known.of(word)}
+            others = {word, *short_forms.of(word)}
             for part in {plain, *(p for p in plain.split("-") if len(p) >= MIN_FORM)}:
                 others |= thesaurus.synonyms(part, mostly=True) | thesaurus.narrower(part, mostly=True)
             exact = any(c.isdigit() for c in word) or (word.isupper() and not titled)
@@ -340,8 +340,8 @@ def _forms(wordings: Iterable[str]) -> Iterator[Form]:
     """Comparison forms of wordings, without words that any question may have beside others that are not."""
     weak = weak_stems()
     for wording in wordings:
-        found = tuple(dict.fromkeys(terms(wording)))
-        strong = tuple(term for term in found if term not in weak)
+        every = tuple(dict.fromkeys(terms(wording)))
+        strong = tuple(term for term in every if term not in weak)
         if strong:
             yield strong
 

@@ -59,8 +59,8 @@ def drug(word: str) -> str:
 def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
     """Drugs that a text names, each once under its preferred name in lower case, with how often. A substance
     that was measured or moved, as in `prostaglandin E2 synthesis` and `raised haemoglobin`, is none."""
-    given = (e for e in of_kind(text, ("drug", "protein")) if is_given(text, e))
-    return tuple(Counter(entity.name.casefold() for entity in given).items())
+    drugs = (e for e in of_kind(text, ("drug", "protein")) if is_given(text, e))
+    return tuple(Counter(entity.name.casefold() for entity in drugs).items())
 
 
 def is_given(text: str, entity: Entity) -> bool:

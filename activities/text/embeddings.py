@@ -115,10 +115,10 @@ class Embedder:
 
     def _recall(self, text: str) -> Vectors | None:
         with self._lock:
-            found = self._remembered.get(text)
-            if found is not None:
+            vectors = self._remembered.get(text)
+            if vectors is not None:
                 self._remembered.move_to_end(text)
-            return found
+            return vectors
 
 
 def installed() -> bool:
@@ -134,9 +134,9 @@ def model_file() -> Path:
 def check(model: Path) -> None:
     """Raises OSError for a file that cannot be read, ValueError for one that is not the released one."""
     with model.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != SHA256:
-        raise ValueError(f"{model} is damaged or of another release: SHA-256 {found}")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != SHA256:
+        raise ValueError(f"{model} is damaged or of another release: SHA-256 {digest}")
 
 
 _OPENING = threading.Lock()

@@ -29,14 +29,14 @@ _OF_EUDRACT = re.compile(r"EUDRACT(?: (?:NO\.?|NUMBER))?:? ?")
 def studies(items: Sequence[Evidence]) -> dict[str, int]:
     """Evidence id -> number of the study it reports, counted from 1 in order of appearance."""
     number: dict[tuple[str, ...], int] = {}
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for item in items:
         keys = _keys(item)
-        known = next((number[key] for key in keys if key in number), len(set(number.values())) + 1)
+        own = next((number[key] for key in keys if key in number), len(set(number.values())) + 1)
         for key in keys:
-            number.setdefault(key, known)
-        found[item.evidence_id] = known
-    return found
+            number.setdefault(key, own)
+        numbers[item.evidence_id] = own
+    return numbers
 
 
 def independent(items: Sequence[Evidence], study: Mapping[str, int]) -> int:

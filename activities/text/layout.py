@@ -130,9 +130,9 @@ def _unwrapped(text: str, lines: Sequence[Line]) -> list[Line]:
     prose = len(lines) > 1 and lower >= MIN_LOWER * (len(lines) - 1)
     longest = max(map(len, words))
     joined = [lines[0]]
-    for before, line, said in zip(words, lines[1:], words[1:], strict=False):
-        begins = _ITEM.match(said) or _MARKED_HEADING.match(said) or _MARKED_HEADING.match(before)
-        goes_on = said.lstrip()[:1].islower() or (prose and len(before) >= MIN_WRAPPED * longest)
+    for before, line, after in zip(words, lines[1:], words[1:], strict=False):
+        begins = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
+        goes_on = after.lstrip()[:1].islower() or (prose and len(before) >= MIN_WRAPPED * longest)
         if goes_on and not begins:
             joined[-1] = Line(joined[-1].start, line.end)
         else:

@@ -42,10 +42,10 @@ class Dense(NamedTuple):
 
     def of(self, rows: Vectors) -> Vectors:
         """Scales are of columns, so that the product is scaled in place of the matrix."""
-        found = rows @ self.matrix.integers.astype(np.float32)
-        found *= self.matrix.scale
-        found += self.bias
-        return found
+        product = rows @ self.matrix.integers.astype(np.float32)
+        product *= self.matrix.scale
+        product += self.bias
+        return product
 
 
 class Norm(NamedTuple):
@@ -142,8 +142,8 @@ class MiniLM:
 
 def _floats(rows: Scaled, numbers: NDArray[np.intp]) -> Vectors:
     """Some rows of a table whose scales are of rows."""
-    found: Vectors = rows.integers[numbers] * rows.scale[numbers]
-    return found
+    product: Vectors = rows.integers[numbers] * rows.scale[numbers]
+    return product
 
 
 def attention(query: Vectors, key: Vectors, value: Vectors) -> Vectors:

@@ -52,19 +52,19 @@ def _cuts_word(outside: str, inside: str) -> bool:
     have no such edges."""
     if not outside:
         return False
-    near, far = outside[-1], outside[0] if len(outside) > 1 else " "
+    beyond, far = outside[-1], outside[0] if len(outside) > 1 else " "
     edge, inner = inside[0], inside[1]
     if edge == "-":
-        return _joins(near)
+        return _joins(beyond)
     if edge in _IN_NUMBERS:
-        return near.isdigit() and inner.isdigit()
+        return beyond.isdigit() and inner.isdigit()
     if not _joins(edge):
         return False
-    if _joins(near):
+    if _joins(beyond):
         return True
-    if edge.isdigit() and near in "-%<>=\u2264\u2265\u00b1":
+    if edge.isdigit() and beyond in "-%<>=\u2264\u2265\u00b1":
         return True
-    return _joins(far) and (near == "-" or (near in _IN_NUMBERS and edge.isdigit() and far.isdigit()))
+    return _joins(far) and (beyond == "-" or (beyond in _IN_NUMBERS and edge.isdigit() and far.isdigit()))
 
 
 def _joins(character: str) -> bool:

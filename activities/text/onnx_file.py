@@ -47,18 +47,18 @@ class OnnxFile:
 
     def floats(self, name: str) -> NDArray[np.float32]:
         """A copy of a tensor of floats. Raises ValueError where there is none of this name."""
-        found = self._tensors.get(name)
-        if found is None or found.dtype != np.float32:
+        tensor = self._tensors.get(name)
+        if tensor is None or tensor.dtype != np.float32:
             raise ValueError(f"the model has no floats {name}")
-        return np.array(found, np.float32)
+        return np.array(tensor, np.float32)
 
     def integers(self, name: str) -> NDArray[np.int8]:
         """A tensor of 8-bit integers, read from the file when it is used. Raises ValueError where there is
         none of this name."""
-        found = self._tensors.get(name)
-        if found is None or found.dtype != np.int8:
+        tensor = self._tensors.get(name)
+        if tensor is None or tensor.dtype != np.int8:
             raise ValueError(f"the model has no 8-bit integers {name}")
-        return found.view(np.int8)
+        return tensor.view(np.int8)
 
     def matrix(self, bias: str) -> str:
         """The name of the matrix to whose products a bias is added. Raises ValueError where there is none."""
@@ -106,17 +106,17 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
 
 def _messages(message: memoryview, number: int) -> Iterator[memoryview]:
     """The values of a field that is repeated: messages, texts or bytes."""
-    for found, value in _fields(message):
-        if found == number and isinstance(value, memoryview):
+    for key, value in _fields(message):
+        if key == number and isinstance(value, memoryview):
             yield value
 
 
 def _numbers(message: memoryview, number: int) -> Iterator[int]:
     """The values of a field of numbers, one by one or all in one field."""
-    for found, value in _fields(message):
-        if found == number and isinstance(value, int):
+    for key, value in _fields(message):
+        if key == number and isinstance(value, int):
             yield value
-        elif found == number and isinstance(value, memoryview):
+        elif key == number and isinstance(value, memoryview):
             at = 0
             while at < len(value):
                 one, at = _varint(value, at)

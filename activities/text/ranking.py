@@ -131,8 +131,8 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearne
     by_whole = [corpus.by_whole(text) for text in texts]
     likeness = corpus.likeness(texts, by_whole)
     return [
-        Nearness(*corpus.near(text, whole, near), corpus.shares(text))
-        for text, whole, near in zip(texts, by_whole, likeness, strict=True)
+        Nearness(*corpus.near(text, whole, cosines), corpus.shares(text))
+        for text, whole, cosines in zip(texts, by_whole, likeness, strict=True)
     ]
 
 
@@ -198,8 +198,8 @@ def standardised(scores: Scores) -> Scores:
 
 def encoded_texts(document: Evidence) -> list[str]:
     """What the encoder may read of a document: its title and its sentences; never nothing."""
-    said = [sentence.quote for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
-    return [document.title, *said] if document.title or not said else said
+    quotes = [sentence.quote for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
+    return [document.title, *quotes] if document.title or not quotes else quotes
 
 
 class _Key:
@@ -226,10 +226,10 @@ class _Corpus:
         self._documents = documents
         self.rows = [sentences(document) for document in documents]
         self.bounds = np.cumsum([0, *map(len, self.rows)])
-        said = [[_words_of(sentence) for sentence in row] for row in self.rows]
-        self._wholes = [_words(document, row) for document, row in zip(documents, said, strict=True)]
+        word_rows = [[_words_of(sentence) for sentence in row] for row in self.rows]
+        self._wholes = [_words(document, row) for document, row in zip(documents, word_rows, strict=True)]
         self._of_wholes = Index(self._wholes)
-        self._said = said
+        self._said = word_rows
 
     @cached_property
     def _of_sentences(self) -> Index:
@@ -251,11 +251,11 @@ class _Corpus:
     def likeness(self, texts: Sequence[str], by_whole: Sequence[Scores]) -> list[list[Scores]]:
         """For each text and document the cosine of each of its sentences, NaN where it was not computed, and
         last that of its title."""
-        found = [[np.full(len(row) + 1, np.nan) for row in self.rows] for _ in texts]
+        grid = [[np.full(len(row) + 1, np.nan) for row in self.rows] for _ in texts]
         model = embedder()
         if model is None:
-            return found
-        known = model.known([sentence.quote for row in self.rows for sentence in row])
+            return grid
+        cache = model.known([sentence.quote for row in self.rows for sentence in row])
         likeliest = by_whole[0] if len(texts) == 1 else fuse(by_whole)
         chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist()
         titles = [self._documents[n].title for n in chosen]
@@ -267,7 +267,7 @@ class _Corpus:
             if title:
                 places[title].append((n, -1))
         for n, row in enumerate(self.rows):
-            wanted = {place for place, sentence in enumerate(row) if sentence.quote in known}
+            wanted = {place for place, sentence in enumerate(row) if sentence.quote in cache}
             if n in further:
                 own = slice(self.bounds[n], self.bounds[n + 1])
                 nearest = fuse([*(scores[own] for scores in by_sentence), _by_part(row)])
@@ -276,23 +276,23 @@ class _Corpus:
                 places[row[place].quote].append((n, place))
         vectors = model.encode([*texts, *places])
         cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
-        for own_found, own_cosines in zip(found, cosines, strict=True):
+        for own_found, own_cosines in zip(grid, cosines, strict=True):
             for cosine, where in zip(own_cosines, places.values(), strict=True):
                 for n, place in where:
                     own_found[n][place] = cosine
-        return found
+        return grid
 
     def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         """Scores and relevance of the documents."""
         if embedder() is None:
             return by_whole, self.shares(text)
-        near = np.array([np.nanmax(like, initial=0.0) for like in likeness])
-        return _joined(by_whole, likeness, self._documents), near
+        relevance = np.array([np.nanmax(like, initial=0.0) for like in likeness])
+        return _joined(by_whole, likeness, self._documents), relevance
 
     def joined(self, by_sentence: Scores, likeness: Sequence[Scores]) -> Scores:
         """Words and meaning of all sentences; one that the encoder has not read is as far as the furthest
         one that it has."""
-        meaning = np.concatenate([near[:-1] for near in likeness])
+        meaning = np.concatenate([row[:-1] for row in likeness])
         read = ~np.isnan(meaning)
         joined = WORDS * standardised(by_sentence)
         if read.any():
@@ -309,15 +309,15 @@ def _corpus(keys: tuple[_Key, ...]) -> _Corpus:
 
 
 @lru_cache(maxsize=16)
-def _rank(question: str, keys: tuple[_Key, ...], given: tuple[float, ...] | None) -> tuple[Item, ...]:
+def _rank(question: str, keys: tuple[_Key, ...], whole_scores: tuple[float, ...] | None) -> tuple[Item, ...]:
     """Kept, because one step ranks the same documents for its prompt and for its checks."""
     if not keys:
         return ()
     corpus = _corpus(keys)
     by_sentence = corpus.by_sentence(question)
-    by_whole = corpus.by_whole(question) if given is None else np.array(given, np.float64)
+    by_whole = corpus.by_whole(question) if whole_scores is None else np.array(whole_scores, np.float64)
     (likeness,) = corpus.likeness([question], [by_whole])
-    scores, near = corpus.near(question, by_whole, likeness)
+    scores, relevance = corpus.near(question, by_whole, likeness)
     joined = corpus.joined(by_sentence, likeness)
     own = [key.document.evidence_type in OF_THE_USER for key in keys]
     bounds = list(pairwise(corpus.bounds.tolist()))
@@ -328,7 +328,7 @@ def _rank(question: str, keys: tuple[_Key, ...], given: tuple[float, ...] | None
         Item(
             key.document,
             float(scores[n]),
-            min(1.0, float(near[n])),
+            min(1.0, float(relevance[n])),
             _by_score(row, joined[a:b], likeness[n][:-1])
             if own[n]
             else _ordered(row, by_sentence[a:b], likeness[n][:-1]),
@@ -345,8 +345,8 @@ def _numbers(text: str) -> list[str]:
     return _NUMBER.findall(text) + _DAY.findall(text) + _MINUTE.findall(text)
 
 
-def _words(document: Evidence, said: Iterable[Sequence[str]]) -> list[str]:
-    body = list(chain.from_iterable(said))
+def _words(document: Evidence, word_rows: Iterable[Sequence[str]]) -> list[str]:
+    body = list(chain.from_iterable(word_rows))
     return words(document.title) * TITLE_TIMES + body + words(document.facts.get("mesh", ""))
 
 
@@ -392,8 +392,8 @@ def _ordered(row: Sequence[Sentence], by_words: Scores, by_meaning: Scores) -> t
 
 
 def _by_score(row: Sequence[Sentence], scores: Scores, by_meaning: Scores) -> tuple[Ranked, ...]:
-    found = [
+    items = [
         Ranked(sentence, float(score), None if np.isnan(like) else float(like))
         for sentence, score, like in zip(row, scores, by_meaning, strict=True)
     ]
-    return tuple(sorted(found, key=lambda one: (-one.score, one.sentence.place)))
+    return tuple(sorted(items, key=lambda one: (-one.score, one.sentence.place)))

@@ -116,14 +116,14 @@ def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
     if row:
         has_letters = any(map(str.isalpha, plain))
         return has_letters and MIN_QUOTE_CHARS <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
-    said = own and _SAYS.search(plain)
+    says = own and _SAYS.search(plain)
     return (
         MIN_QUOTE_CHARS <= len(plain) <= MAX_SENTENCE
-        and len(plain.split()) >= (MIN_WORDS_SAID if said else MIN_WORDS)
+        and len(plain.split()) >= (MIN_WORDS_SAID if says else MIN_WORDS)
         and not plain.endswith(("?", ":", "..."))
         and plain[0] not in ",;)]}"
         and not (_ORDER if own else _JUNK).search(plain)
-        and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if said else MIN_LETTERS) * len(plain)
+        and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if says else MIN_LETTERS) * len(plain)
         and plain.upper() != plain
         and plain.count("(") <= plain.count(")")  # cut within a bracket
     )
@@ -144,7 +144,7 @@ def split(
     text = text[:MAX_TEXT]
     whole = normalise(text)
     named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
-    found: list[Sentence] = []
+    result: list[Sentence] = []
     for start, end, label in _labelled(text, own=own):
         part = part_of_label(label) if label else "plain"
         if part is None:
@@ -166,7 +166,7 @@ def split(
             closes = part == "plain" and run.end == runs[-1].end and len(runs) > 2 and not full_text
             placed: Part = "conclusion" if closes and study and not own else part
             words = tuple(terms(f"{run.head}\n{quote}" if run.head else quote))
-            found.append(
+            result.append(
                 Sentence(
                     evidence_id=evidence_id,
                     quote=quote,
@@ -180,7 +180,7 @@ def split(
                     is_short=not (own or quotable(plain, row=run.is_row)),
                 )
             )
-    return tuple(found)
+    return tuple(result)
 
 
 def _runs(text: str, start: int, end: int, *, own: bool) -> Iterator[Unit]:

@@ -20,5 +20,5 @@ def stand_alone(question: str, earlier: str) -> str:
 
 def entities(question: str) -> tuple[str, ...]:
     """What a question names, as typed: names first, else its noun phrases."""
-    found = tuple(name.shown for name in names(question)) or phrases(question)
-    return found[:MAX_ENTITIES]
+    texts = tuple(name.shown for name in names(question)) or phrases(question)
+    return texts[:MAX_ENTITIES]

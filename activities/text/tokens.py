@@ -124,9 +124,9 @@ def _of_word(word: str) -> tuple[str, ...]:
     )
 
 
-def pairs(found: Sequence[str]) -> list[str]:
+def pairs(row: Sequence[str]) -> list[str]:
     """Pairs of neighbouring terms, as terms: `breast cancer` is more than `breast` and `cancer`."""
-    return [f"{a} {b}" for a, b in pairwise(found) if a != b]
+    return [f"{a} {b}" for a, b in pairwise(row) if a != b]
 
 
 @cache
@@ -180,10 +180,10 @@ def phrases(text: str) -> tuple[str, ...]:
     Runs of content words between function words, verbs of asking and punctuation; quoted phrases whole.
     A phrase of only weak words is left out unless there is no other.
     """
-    found: dict[str, str] = {}
+    by_form: dict[str, str] = {}
     rest = text = without_markup(text)
     for match in _QUOTED.finditer(text):
-        found.setdefault(fold(match.group(1)), match.group(1).strip())
+        by_form.setdefault(fold(match.group(1)), match.group(1).strip())
         rest = rest.replace(match.group(), " . ")
     run: list[str] = []
     runs: list[list[str]] = []
@@ -222,6 +222,6 @@ def phrases(text: str) -> tuple[str, ...]:
         if all(stem(fold(w)) in weak for w in kept):
             fallback.append(phrase)
         elif len(phrase) > 1:
-            found.setdefault(fold(phrase), phrase)
-    chosen = list(found.values()) or fallback
+            by_form.setdefault(fold(phrase), phrase)
+    chosen = list(by_form.values()) or fallback
     return tuple(dict.fromkeys(chosen))

@@ -94,12 +94,12 @@ async def resolve(
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout):
-            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+            infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     except TimeoutError as error:
         raise Unavailable(f"the name {host} was not resolved in time") from error
     except (OSError, UnicodeError) as error:
         raise Unavailable(f"the name {host} cannot be resolved: {error}") from error
-    addresses = list(dict.fromkeys(str(item[4][0]) for item in found))
+    addresses = list(dict.fromkeys(str(item[4][0]) for item in infos))
     for spelled in addresses:
         address = ipaddress.ip_address(spelled.partition("%")[0])
         permitted = any(address in network for network in allowed if network.version == address.version)

@@ -14,8 +14,8 @@ _MAX_AGE: ContextVar[float | None] = ContextVar("max_age", default=None)
 
 def youngest(max_age: float | None) -> float | None:
     """The smaller of an age in seconds and the one that `no_older_than` has set."""
-    given = [age for age in (max_age, _MAX_AGE.get()) if age is not None]
-    return min(given, default=None)
+    ages = [age for age in (max_age, _MAX_AGE.get()) if age is not None]
+    return min(ages, default=None)
 
 
 @asynccontextmanager

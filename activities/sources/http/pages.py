@@ -105,17 +105,17 @@ class SafePages:
         key = hashlib.sha256(f"page {url}".encode()).hexdigest()
         async with self._cache.turn(key):
             kept = await self._cache.get(key, youngest(None))
-            kind, _, found = kept.headers["content-type"].partition(" ") if kept else ("", "", "")
-            if kept and not found:
+            kind, _, address = kept.headers["content-type"].partition(" ") if kept else ("", "", "")
+            if kept and not address:
                 return _PAGE.validate_json(kept.content)
             if kept:
                 body = kept.content
             else:
                 # kept as it arrives: a page waits for the process that reads its text, and the death of a
                 # worker meanwhile must not cost another request
-                found, kind, body = await self._request(url)
-                await self._keep(key, f"{kind} {httpx.URL(found)}", body)
-            page = await self._read(found, kind, body)
+                address, kind, body = await self._request(url)
+                await self._keep(key, f"{kind} {httpx.URL(address)}", body)
+            page = await self._read(address, kind, body)
             await self._keep(key, "application/json", _PAGE.dump_json(page))
             return page
 
@@ -135,14 +135,14 @@ class SafePages:
         except TimeoutError as error:
             raise Unavailable(f"{url[:200]} was not read within {self._max_seconds:g} seconds") from error
 
-    async def _read(self, found: str, kind: str, body: bytes) -> Page:
+    async def _read(self, address: str, kind: str, body: bytes) -> Page:
         try:
             text = await readers().read(
-                Text, "activities.documents.read:read_page", kind, found, body=body, seconds=PARSE_SECONDS
+                Text, "activities.documents.read:read_page", kind, address, body=body, seconds=PARSE_SECONDS
             )
         except Unreadable as error:
-            raise Malformed(f"{found[:200]}: {error}") from error
-        return Page(found, text)
+            raise Malformed(f"{address[:200]}: {error}") from error
+        return Page(address, text)
 
     async def _fetch(self, url: str) -> tuple[str, str, bytes]:
         async with httpcore.AsyncConnectionPool(

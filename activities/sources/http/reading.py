@@ -25,8 +25,8 @@ def sound(response: httpx.Response, source: str) -> None:
     kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
     xml = kind.endswith("xml") and not kind.endswith("html+xml")
     if kind.endswith("json") or (xml and response.content.lstrip()[:1] == b"{"):
-        said = read_json(response, source)
-        error = said.get("error") if isinstance(said, dict) else None
+        body = read_json(response, source)
+        error = body.get("error") if isinstance(body, dict) else None
         if isinstance(error, str) and error:
             if "rate limit" in error.lower():
                 raise RateLimited(f"{source} said: {error[:200]}", retry_after=retry_after(response.headers))
@@ -51,9 +51,9 @@ def read_xml(response: httpx.Response, source: str) -> etree._Element:
 
     Raises Malformed for HTML in place of XML, cut XML, and for entity declarations.
     """
-    known = response.extensions.get(_TREE)
-    if isinstance(known, etree._Element):  # noqa: SLF001 - the only name lxml has for it
-        return known
+    earlier = response.extensions.get(_TREE)
+    if isinstance(earlier, etree._Element):  # noqa: SLF001 - the only name lxml has for it
+        return earlier
     content = response.content
     if content.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         raise Malformed(f"{source} sent an HTML page in place of XML: {summary(response)}")

@@ -38,15 +38,15 @@ def bibtex_records(text: str) -> Iterator[JsonValue]:
 
     library = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
     for entry in library.entries:
-        said = {name.lower(): str(field.value) for name, field in entry.fields_dict.items()}
-        record: dict[str, JsonValue] = {"title": _plain(said.get("title", ""))}
+        fields = {name.lower(): str(field.value) for name, field in entry.fields_dict.items()}
+        record: dict[str, JsonValue] = {"title": _plain(fields.get("title", ""))}
         for name, target in _BIBTEX.items():
-            if value := said.get(name):
+            if value := fields.get(name):
                 record.setdefault(target, _plain(value) if target != "url" else value)
         record["authors"] = [
-            _person(name) for name in re.split(r"(?<!\s)\s+and\s+", said.get("author", "")) if name
+            _person(name) for name in re.split(r"(?<!\s)\s+and\s+", fields.get("author", "")) if name
         ]
-        record[ATTACHMENTS] = list(_files(said.get("file", "")))
+        record[ATTACHMENTS] = list(_files(fields.get("file", "")))
         yield record
 
 
@@ -91,8 +91,8 @@ def _files(field: str) -> Iterator[str]:
 
 def _person(name: str) -> str:
     """`Family, Given` -> `Given Family`."""
-    family, comma, given = _plain(name).partition(",")
-    return f"{given.strip()} {family.strip()}" if comma else family.strip()
+    family, comma, forename = _plain(name).partition(",")
+    return f"{forename.strip()} {family.strip()}" if comma else family.strip()
 
 
 def _plain(value: str) -> str:

@@ -111,12 +111,12 @@ def other_files(folder: Path) -> tuple[str, ...]:
 def shares(wanted: Sequence[int], places: int) -> list[int]:
     """How many documents of each file have a place, where there are fewer places than documents: files that
     want less than an equal share have all of theirs, and the others share what is left."""
-    given = [0] * len(wanted)
+    counts = [0] * len(wanted)
     waiting = sorted(range(len(wanted)), key=lambda number: wanted[number])
     for rank, number in enumerate(waiting):
-        given[number] = min(wanted[number], places // (len(waiting) - rank))
-        places -= given[number]
-    return given
+        counts[number] = min(wanted[number], places // (len(waiting) - rank))
+        places -= counts[number]
+    return counts
 
 
 def documents_of(

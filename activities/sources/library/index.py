@@ -52,7 +52,7 @@ LOGGED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Match:
     """A document and how well it matches: higher is better, comparable within one search."""
 
     document: Evidence
@@ -87,7 +87,7 @@ class LibraryIndex:
         passes: Callable[[Evidence], bool] = lambda _: True,
         *,
         whole: bool = False,
-    ) -> tuple[list[Found], int]:
+    ) -> tuple[list[Match], int]:
         """The best documents that pass, and how many match at all. `whole`: all documents of a folder of no
         more than `limit`, where one matches. Raises sqlite3.Error, Changed."""
         scores = np.zeros(len(self.numbers))
@@ -113,7 +113,7 @@ class LibraryIndex:
         ranked = rank(query, [document for _, document in chosen], [float(scores[n]) for n, _ in chosen])
         if self.encoding is not None:
             self.encoding.start()
-        return [Found(item.document, item.score) for item in best_first(ranked)[:limit]], hits
+        return [Match(item.document, item.score) for item in best_first(ranked)[:limit]], hits
 
     def _by_words(self, phrases: Iterable[str], scores: NDArray[np.float64]) -> int:
         """Write the BM25 of the best documents into `scores`; how many match at all. Raises Changed."""
@@ -210,18 +210,16 @@ class Libraries:
 def _update_words(store: Store, numbers: Sequence[int]) -> None:
     """Make the full-text index that of these documents, by what has changed. Raises sqlite3.Error,
     Changed."""
-    known = {number for (number,) in store.rows("SELECT rowid FROM terms")}
-    if known == set(numbers):
+    old = {number for (number,) in store.rows("SELECT rowid FROM terms")}
+    if old == set(numbers):
         return
     with store.writing() as database:
-        database.executemany(
-            "DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(known - set(numbers)))
-        )
-        new = sorted(set(numbers) - known)
+        database.executemany("DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(old - set(numbers))))
+        new = sorted(set(numbers) - old)
         for number, document in zip(new, store.documents(new), strict=True):
-            found = words(document.title) * TITLE_TIMES + words(document.text)
-            found += words(document.facts.get("mesh", ""))
-            database.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (number, " ".join(found)))
+            tokens = words(document.title) * TITLE_TIMES + words(document.text)
+            tokens += words(document.facts.get("mesh", ""))
+            database.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (number, " ".join(tokens)))
 
 
 def _touch(place: Path) -> None:

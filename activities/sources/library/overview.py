@@ -37,19 +37,19 @@ def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
     ):
         works[name].append((number, evidence_id))
     problems = _problems(store)
-    found = [_state(file.name, works[file.name], searched, problems[file.name]) for file in listing.files]
-    found += [FileState(name=a.name, status="unreadable", problems=(a.reason,)) for a in listing.set_aside]
-    found += [FileState(name=name, status="not_a_document") for name in other_files(folder)]
-    return tuple(sorted(found, key=lambda file: file.name))
+    states = [_state(file.name, works[file.name], searched, problems[file.name]) for file in listing.files]
+    states += [FileState(name=a.name, status="unreadable", problems=(a.reason,)) for a in listing.set_aside]
+    states += [FileState(name=name, status="not_a_document") for name in other_files(folder)]
+    return tuple(sorted(states, key=lambda file: file.name))
 
 
 def _problems(store: Store) -> "defaultdict[str, list[str]]":
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    problems: defaultdict[str, list[str]] = defaultdict(list)
     for name, item, reason in store.rows(
         "SELECT f.name, s.name, s.reason FROM files f JOIN set_aside s USING (path)"
     ):
-        found[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
-    return found
+        problems[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
+    return problems
 
 
 def _state(name: str, works: list[tuple[int, str]], searched: set[int], problems: list[str]) -> FileState:

@@ -151,13 +151,13 @@ def _prose(value: JsonValue) -> str:
 
 
 def _full_text(record: Record, text: str, named: str, ids: Identifiers) -> bool:
-    said = record.get("full_text")
-    if isinstance(said, bool):
-        return said
+    value = record.get("full_text")
+    if isinstance(value, bool):
+        return value
     if named in ("abstract", "abstract_note", "contexts"):
         return False
-    known = ids.pmid or ids.doi or ids.arxiv
-    return not (known and len(text) < ABSTRACT_CHARS and named == "text")
+    identifier = ids.pmid or ids.doi or ids.arxiv
+    return not (identifier and len(text) < ABSTRACT_CHARS and named == "text")
 
 
 def _identifiers(record: Record) -> Identifiers:

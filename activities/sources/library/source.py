@@ -18,7 +18,7 @@ from activities.sources.library.store import Changed
 from activities.sources.progress import Report, current_report
 
 if TYPE_CHECKING:
-    from activities.sources.library.index import Found, Libraries, LibraryIndex
+    from activities.sources.library.index import Libraries, LibraryIndex, Match
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 """The bundled sample library; its licence and source are in the README.md above it."""
@@ -82,8 +82,8 @@ class LibrarySource:
     def _search(self, libraries: "Libraries", query: Query, stop: Stop, report: Report | None) -> Exchange:
         named = query.filters.options.get("library")
         folder = Path(named) if named else (self._folder or SAMPLE)
-        index, found, hits = self._found(libraries, folder, query, stop, report)
-        kept = [item.document for item in found]
+        index, matches, hits = self._found(libraries, folder, query, stop, report)
+        kept = [item.document for item in matches]
         origin = (Provenance(source="library", query=query.text),)
         details = []
         if index.set_aside:
@@ -106,7 +106,7 @@ class LibrarySource:
 
     def _found(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
-    ) -> "tuple[LibraryIndex, list[Found], int]":
+    ) -> "tuple[LibraryIndex, list[Match], int]":
         damaged, whole = False, WHOLE in query.filters.options
 
         def fits(document: Evidence) -> bool:

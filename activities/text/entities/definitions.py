@@ -50,19 +50,14 @@ def long_form(short: str, before: str) -> str | None:
 def _definition(short: str, before: str) -> str | None:
     limit = min(len(short) + 5, len(short) * 2)
     window = " ".join(before.split()[-limit:])
-    found = long_form(short, window)
-    if found is None:
+    long = long_form(short, window)
+    if long is None:
         return None
-    found = found.strip(" -,")
-    words = found.split()
-    if (
-        len(found) <= len(short)
-        or short in words
-        or len(words) > limit
-        or found.count("(") != found.count(")")
-    ):
+    long = long.strip(" -,")
+    words = long.split()
+    if len(long) <= len(short) or short in words or len(words) > limit or long.count("(") != long.count(")"):
         return None
-    return found
+    return long
 
 
 def abbreviations(text: str) -> dict[str, str]:
@@ -70,7 +65,7 @@ def abbreviations(text: str) -> dict[str, str]:
 
     Both orders are read: `long form (SF)` and `SF (long form)`.
     """
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for match in _PARENTHESIS.finditer(text):
         start = match.start()
         sentence = _BOUNDARY.split(text[max(0, start - 200) : start])[-1].rstrip()
@@ -78,11 +73,11 @@ def abbreviations(text: str) -> dict[str, str]:
         if _is_short_form(inner):
             long = _definition(inner, sentence)
             if long:
-                found.setdefault(inner, long)
+                forms.setdefault(inner, long)
         elif sentence:
             short = sentence.split()[-1]
             if _is_short_form(short) and any(c.isupper() for c in short):
                 long = long_form(short, inner)
                 if long == inner and len(inner) > len(short):
-                    found.setdefault(short, inner)
-    return found
+                    forms.setdefault(short, inner)
+    return forms

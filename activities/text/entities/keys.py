@@ -70,17 +70,17 @@ def word_key(word: str) -> str:
 
 def pieces(text: str) -> list[Piece]:
     """The words and numbers of a text in order, without possessive endings."""
-    found: list[Piece] = []
+    items: list[Piece] = []
     end = 0
     for match in _PIECE.finditer(text):
         start = match.start()
         word = match.group()
         if word in ("s", "S") and start and text[start - 1] in "'\u2019":
             continue
-        joined = bool(found) and _GAP.fullmatch(text, end, start) is not None
-        found.append(Piece(word_key(word), start, match.end(), joined))
+        joined = bool(items) and _GAP.fullmatch(text, end, start) is not None
+        items.append(Piece(word_key(word), start, match.end(), joined))
         end = match.end()
-    return found
+    return items
 
 
 def key(name: str) -> str:

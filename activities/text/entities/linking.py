@@ -40,27 +40,27 @@ def link(text: str) -> tuple[Entity, ...]:
     A substance inside a longer name of another kind (insulin receptor, dopamine antagonist) is not reported.
     About a millisecond for an abstract; the first call of a process opens the index.
     """
-    known = names()
-    found = pieces(text)
-    runs = _runs(found)
+    lexicon = names()
+    parts = pieces(text)
+    runs = _runs(parts)
     entities: list[Entity] = []
     at = 0
-    while at < len(found):
-        match = _longest(known, text, found, at, runs[at])
+    while at < len(parts):
+        match = _longest(lexicon, text, parts, at, runs[at])
         if match is None:
             at += 1
             continue
         last, entry = match
-        head = _head(known, found, last) if entry.kind in _SUBSTANCES else None
-        start = found[at].start
+        head = _head(lexicon, parts, last) if entry.kind in _SUBSTANCES else None
+        start = parts[at].start
         if head is not None:
             last, kind = head
-            surface = text[start : found[last - 1].end]
+            surface = text[start : parts[last - 1].end]
             entities.append(
-                Entity(kind, f"form:{key(surface)}", surface, surface, start, found[last - 1].end)
+                Entity(kind, f"form:{key(surface)}", surface, surface, start, parts[last - 1].end)
             )
-        elif not (entry.kind in _SUBSTANCES and _opposed(found, at)):
-            end = found[last - 1].end
+        elif not (entry.kind in _SUBSTANCES and _opposed(parts, at)):
+            end = parts[last - 1].end
             entities.append(
                 Entity(entry.kind, entry.id, entry.name, text[start:end], start, end, entry.names[1:])
             )
@@ -68,32 +68,32 @@ def link(text: str) -> tuple[Entity, ...]:
     return tuple(entities)
 
 
-def _runs(found: list[Piece]) -> list[str]:
+def _runs(parts: list[Piece]) -> list[str]:
     """For each piece the keys from there on that one name may span, joined by spaces."""
     runs: list[str] = []
     run = ""
-    for index in range(len(found) - 1, -1, -1):
-        follows = index + 1 < len(found) and found[index + 1].joined
-        run = f"{found[index].key} {run}"[:_LONGEST_KEY] if follows else found[index].key
+    for index in range(len(parts) - 1, -1, -1):
+        follows = index + 1 < len(parts) and parts[index + 1].joined
+        run = f"{parts[index].key} {run}"[:_LONGEST_KEY] if follows else parts[index].key
         runs.append(run)
     runs.reverse()
     return runs
 
 
-def _longest(known: Names, text: str, found: list[Piece], at: int, run: str) -> tuple[int, Entry] | None:
+def _longest(lexicon: Names, text: str, parts: list[Piece], at: int, run: str) -> tuple[int, Entry] | None:
     """The longest name that begins with piece `at`: the piece after it, and its entity."""
-    if at and found[at].start == found[at - 1].end:
+    if at and parts[at].start == parts[at - 1].end:
         return None  # the middle of a code: CD4
-    for name in reversed(known.prefixes(run)):
+    for name in reversed(lexicon.prefixes(run)):
         if name != run and run[len(name) : len(name) + 1] != " ":
             continue  # it ends within a word
         last = at + 1 + name.count(" ")
-        if last < len(found) and found[last].start == found[last - 1].end:
+        if last < len(parts) and parts[last].start == parts[last - 1].end:
             continue  # it ends in the middle of a code
         entries = [
-            known.entry(offset)
-            for offset, rule in known.found(name)
-            if _is_written(rule, text, found[at].start, found[last - 1].end)
+            lexicon.entry(offset)
+            for offset, rule in lexicon.found(name)
+            if _is_written(rule, text, parts[at].start, parts[last - 1].end)
         ]
         if entries:
             return last, min(entries, key=lambda e: _PREFERENCE.index(e.kind))
@@ -111,13 +111,13 @@ def _is_written(rule: int, text: str, start: int, end: int) -> bool:
     return surface[:1].isupper() and bool(before) and before[-1] not in ".:?!"
 
 
-def _head(known: Names, found: list[Piece], at: int) -> tuple[int, Kind] | None:
+def _head(lexicon: Names, parts: list[Piece], at: int) -> tuple[int, Kind] | None:
     """The head that the name before piece `at` belongs to: where it ends, and what it names."""
-    for index in range(at, min(at + _BETWEEN, len(found))):
-        piece = found[index]
+    for index in range(at, min(at + _BETWEEN, len(parts))):
+        piece = parts[index]
         if not piece.joined:
             return None
-        kind = known.heads.get(piece.key)
+        kind = lexicon.heads.get(piece.key)
         if kind is not None:
             return index + 1, kind
         if len(piece.key) > 2 and not piece.key.isdigit():
@@ -125,17 +125,17 @@ def _head(known: Names, found: list[Piece], at: int) -> tuple[int, Kind] | None:
     return None
 
 
-def _opposed(found: list[Piece], at: int) -> bool:
+def _opposed(parts: list[Piece], at: int) -> bool:
     """True for a substance after `anti-`: what is named works against it."""
-    return at > 0 and found[at].joined and found[at - 1].key == "anti"
+    return at > 0 and parts[at].joined and parts[at - 1].key == "anti"
 
 
 def _entries(name: str) -> tuple[Entry, ...]:
     """The entities of a name that stands alone, however it is written; of its base for a salt."""
-    known = names()
+    lexicon = names()
     own = key(name)
-    found = known.found(own) or known.found(known.without_salts(own))
-    entries = [known.entry(offset) for offset, _ in found]
+    matches = lexicon.found(own) or lexicon.found(lexicon.without_salts(own))
+    entries = [lexicon.entry(offset) for offset, _ in matches]
     return tuple(sorted(entries, key=lambda e: _PREFERENCE.index(e.kind)))
 
 

@@ -136,14 +136,14 @@ def singulars(word: str) -> Iterator[str]:
 def _senses(phrase: str) -> tuple[tuple[int, _Synset, int], ...]:
     """(rank, synset, how often it was met), by rank; those of the singular as well."""
     phrase = re.sub(r"\s+", " ", phrase.casefold().replace("-", " ")).strip()
-    found: dict[int, tuple[int, _Synset, int]] = {}
+    by_place: dict[int, tuple[int, _Synset, int]] = {}
     for form in singulars(phrase):
         for spelled in dict.fromkeys((form, form.replace(" ", "-"))):
             for place in _data().of(spelled):
                 synset = _synset(place)
                 at = synset.words.index(spelled)
-                found.setdefault(place, (synset.ranks[at], synset, synset.met[at]))
-    return tuple(sorted(found.values(), key=lambda sense: sense[0]))
+                by_place.setdefault(place, (synset.ranks[at], synset, synset.met[at]))
+    return tuple(sorted(by_place.values(), key=lambda sense: sense[0]))
 
 
 @lru_cache(maxsize=16_384)
@@ -152,12 +152,12 @@ def parts_of_speech(word: str) -> frozenset[str]:
     and
     -ing count as their verb."""
     word = word.casefold()
-    found = {synset.part for _, synset, _ in _senses(word)}
+    parts = {synset.part for _, synset, _ in _senses(word)}
     for ending, stem in _VERB_FORMS:
         if word.endswith(ending) and len(word) > len(ending) + 1:
             places = _data().of(word[: len(word) - len(ending)] + stem)
-            found |= {"v" for place in places if _synset(place).part == "v"}
-    return frozenset(found)
+            parts |= {"v" for place in places if _synset(place).part == "v"}
+    return frozenset(parts)
 
 
 def _meant(phrase: str, files: frozenset[str], *, mostly: bool) -> Iterator[_Synset]:
@@ -178,26 +178,26 @@ def synonyms(phrase: str, files: frozenset[str] = frozenset(), *, mostly: bool =
     WordNet's files of the meaning, where it is known (a stroke is a disease and not a hit). `mostly`: only of
     what the phrase mostly means as a noun, and words that mostly mean it: exercise is seldom use, and a cell
     seldom a mobile phone."""
-    found: set[str] = set()
+    words: set[str] = set()
     for synset in _meant(phrase, files, mostly=mostly):
         for one in (synset, *map(_synset, synset.related)):
-            found.update(_words(one, mostly=mostly))
-    return frozenset(found - {phrase.casefold()})
+            words.update(_words(one, mostly=mostly))
+    return frozenset(words - {phrase.casefold()})
 
 
 @lru_cache(maxsize=16_384)
 def narrower(phrase: str, *, mostly: bool = False) -> frozenset[str]:
     """Words for kinds of the thing, two levels down, or one where two have too many; empty for a word that
     names a whole field. `mostly`: see `synonyms`; a set is an exercise, but mostly not."""
-    found: set[str] = set()
+    words: set[str] = set()
     for synset in _meant(phrase, frozenset(), mostly=mostly):
         if synset.part == "n":
             below = [_synset(place) for place in synset.below]
             kinds = {word for one in below for word in _words(one, mostly=mostly)}
             lower = {place for one in below for place in one.below}
             both = kinds | {word for place in lower for word in _words(_synset(place), mostly=mostly)}
-            found |= both if len(both) <= MAX_NARROWER else kinds if len(kinds) <= MAX_NARROWER else set()
-    return frozenset(found)
+            words |= both if len(both) <= MAX_NARROWER else kinds if len(kinds) <= MAX_NARROWER else set()
+    return frozenset(words)
 
 
 def _words(synset: _Synset, *, mostly: bool) -> Iterator[str]:
@@ -208,12 +208,12 @@ def _words(synset: _Synset, *, mostly: bool) -> Iterator[str]:
 @cache
 def _opposites() -> dict[str, frozenset[str]]:
     text = resources.files(__package__).joinpath("antonyms.txt").read_text("ascii")
-    found: dict[str, set[str]] = {}
+    table: dict[str, set[str]] = {}
     for line in text.splitlines():
         one, other = line.split(" ")
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return {word: frozenset(words) for word, words in found.items()}
+        table.setdefault(one, set()).add(other)
+        table.setdefault(other, set()).add(one)
+    return {word: frozenset(words) for word, words in table.items()}
 
 
 def opposites(word: str) -> frozenset[str]:
