@@ -253,9 +253,9 @@ class Determinator:
             raise no_such_run(name)
         connection = await self.connect(worker=False)
         run_id = await find_run(connection.client, name)
-        if worker and connection.embedded and (found := await description(connection.client, run_id)):
-            running = status_of(found) == "running"
-            queue = found.task_queue
+        if worker and connection.embedded and (state := await description(connection.client, run_id)):
+            running = status_of(state) == "running"
+            queue = state.task_queue
             connection = await serve(self.settings, connection, queue, running=running, say=self.say)
         return Run(self.settings, connection, run_id, say=self.say)
 

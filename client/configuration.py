@@ -95,8 +95,8 @@ def check_source_names(settings: "Settings") -> None:
     """Raises BadInput for settings of a source that does not exist."""
     from activities.configuration.origins import origins
 
-    known = source_names()
+    names = source_names()
     for name in settings.sources:
-        if name not in known:
+        if name not in names:
             place = next((p for key, p in origins().items() if key.startswith(f"sources.{name}.")), "sources")
-            raise BadInput(f"{place}: source {unknown(name, known)}")
+            raise BadInput(f"{place}: source {unknown(name, names)}")

@@ -64,8 +64,8 @@ class NoSuchRun(BadInput):
 class SeveralRuns(NoSuchRun):
     """More than one run has that name."""
 
-    def __init__(self, name: str, found: Sequence[str]) -> None:
-        shown = ", ".join(found[:4]) + (" ..." if len(found) > 4 else "")
+    def __init__(self, name: str, names: Sequence[str]) -> None:
+        shown = ", ".join(names[:4]) + (" ..." if len(names) > 4 else "")
         super().__init__(f"{name} matches several runs: {shown}; give more of the id")
 
 
@@ -87,9 +87,9 @@ def no_such_run(name: str) -> NoSuchRun:
     return NoSuchRun(f"no run is called {name[:100]}; `determinator list` shows the runs")
 
 
-def unknown(value: str, known: Sequence[str]) -> str:
+def unknown(value: str, names: Sequence[str]) -> str:
     """`'pumbed' is not known; did you mean pubmed? There are: ...`"""
-    return f"{value!r} is not known{did_you_mean(value, known) or '.'} There are: {', '.join(known)}."
+    return f"{value!r} is not known{did_you_mean(value, names) or '.'} There are: {', '.join(names)}."
 
 
 def faults_of(error: "ValidationError", whole: str) -> str:

@@ -191,8 +191,8 @@ class Run:
             part = refs[start : start + AT_ONCE]
             for ref, item in zip(part, await asyncio.gather(*map(store.get, part)), strict=True):
                 name = ref.evidence_id
-                known = (use.cited.get(name), use.unused.get(name), use.relevance.get(name)) if use else ()
-                yield evidence_line(ref, item, *known)
+                fields = (use.cited.get(name), use.unused.get(name), use.relevance.get(name)) if use else ()
+                yield evidence_line(ref, item, *fields)
 
     async def evidence(self) -> list[EvidenceLine]:
         """The same as a list of rows, for `pandas.DataFrame`."""
@@ -275,8 +275,8 @@ class Run:
         """Stop it, or one of its sections; a report is still written. Returns the workflow that is
         cancelled."""
         seen = await self.running()
-        if section and seen and section not in (known := [s.id for s in seen.sections]):
-            raise BadInput(f"{self.id} has no section {section}; it has {', '.join(known) or 'none'}")
+        if section and seen and section not in (names := [s.id for s in seen.sections]):
+            raise BadInput(f"{self.id} has no section {section}; it has {', '.join(names) or 'none'}")
         target = f"{self.id}/{section}" if section else self.id
         try:
             await self.connection.client.get_workflow_handle(target).cancel()

@@ -73,8 +73,8 @@ def certainty_of(
 def people_of(used: Sequence[AppraisedWork]) -> list[float]:
     """The participants of each work; one that does not say how many is taken to have had as many as the
     median of the others. Empty where none says."""
-    known = [one.n for one in used if one.n]
-    return [one.n or median(known) for one in used] if known else []
+    counts = [one.n for one in used if one.n]
+    return [one.n or median(counts) for one in used] if counts else []
 
 
 def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> list[Concern]:

@@ -61,12 +61,12 @@ def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
 def _effect(values: dict[str, str]) -> Effect:
     if empty := [column for column in REQUIRED if not values[column]]:
         raise ValueError(f"{empty[0]} is empty")
-    given = {column: values[column] for column in COUNTS if column != "n" and values[column]}
-    if given and len(given) < len(COUNTS) - 1:
+    counts = {column: values[column] for column in COUNTS if column != "n" and values[column]}
+    if counts and len(counts) < len(COUNTS) - 1:
         raise ValueError("events, total, control_events and control_total belong together")
-    known = {column: value for column, value in values.items() if value and column not in given}
-    arms = Arms.model_validate(given) if given else None
-    effect = Effect.model_validate({**known, "measure": values["measure"].upper(), "arms": arms})
+    fields = {column: value for column, value in values.items() if value and column not in counts}
+    arms = Arms.model_validate(counts) if counts else None
+    effect = Effect.model_validate({**fields, "measure": values["measure"].upper(), "arms": arms})
     if wrong := [column for column in NUMBERS if not math.isfinite(getattr(effect, column) or 0)]:
         raise ValueError(f"{wrong[0]} is no number: {values[wrong[0]]!r}")
     return effect

@@ -31,13 +31,13 @@ def are_exchanged(quote: str, names: tuple[str, str], numbers: tuple[Decimal, De
 
 def _named(text: str, names: Sequence[str]) -> list[tuple[int, int, int]]:
     """Where each name stands: start, end, and which of the two. Of names that overlap the longer counts."""
-    found: list[tuple[int, int, int]] = []
+    places: list[tuple[int, int, int]] = []
     for index in sorted((0, 1), key=lambda one: -len(names[one])):
         words = r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", plain(names[index]).strip())))
         for match in re.finditer(rf"(?<!\w){words}(?!\w)", text, re.IGNORECASE) if words else ():
-            if not any(start < match.end() and match.start() < end for start, end, _ in found):
-                found.append((match.start(), match.end(), index))
-    return sorted(found)
+            if not any(start < match.end() and match.start() < end for start, end, _ in places):
+                places.append((match.start(), match.end(), index))
+    return sorted(places)
 
 
 def _readings(

@@ -44,12 +44,12 @@ def main() -> None:
 
 def _libraries(code: str) -> dict[str, object]:
     """The libraries by the names that a program mentions: importing all of them takes a second."""
-    found: dict[str, object] = {}
+    modules: dict[str, object] = {}
     for name, module in (("np", "numpy"), ("stats", "scipy.stats"), ("sm", "statsmodels.api")):
         if name in code:
             with contextlib.suppress(ImportError):
-                found[name] = importlib.import_module(module)
-    return found
+                modules[name] = importlib.import_module(module)
+    return modules
 
 
 def _plain(value: object) -> object:

@@ -152,21 +152,21 @@ def _fit(points: Sequence[Point], estimator: Estimator) -> _Fit:
     values, variances = np.asarray([[point.value, point.variance] for point in points]).T
     # its between-study variance may be negative, which means none; the random effect is then the fixed one
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = combine_effects(values, variances, method_re="iterated" if estimator == "PM" else "chi2")
-    tau2 = max(0.0, float(found.tau2))
+        result = combine_effects(values, variances, method_re="iterated" if estimator == "PM" else "chi2")
+    tau2 = max(0.0, float(result.tau2))
     weights = 1 / (variances + tau2)
     share = weights / weights.sum()
     value = float(share @ values)
     se = float(np.sqrt(1 / weights.sum()))
     spread = float(share @ (values - value) ** 2) / (len(points) - 1)
     return _Fit(
-        fixed=float(found.mean_effect_fe),
-        se_fixed=float(found.sd_eff_w_fe),
+        fixed=float(result.mean_effect_fe),
+        se_fixed=float(result.sd_eff_w_fe),
         value=value,
         se=se,
         se_hartung_knapp=max(math.sqrt(spread), se),
         tau2=tau2,
-        q=float(found.q),
+        q=float(result.q),
         weights=tuple(float(x) for x in share),
     )
 

@@ -71,26 +71,26 @@ def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
 
 
 def places_of(text: str) -> list[Place]:
-    found = []
+    places = []
     for match in _NUMBER.finditer(text):
         value = Decimal(match.group().replace(",", ""))
-        found.append(Place(value, match.start(), match.end()))
+        places.append(Place(value, match.start(), match.end()))
         before = text[match.start() - 1 : match.start()]
         if value < 0 and before and (before.isalnum() or before in ")]%"):
-            found.append(Place(-value, match.start() + 1, match.end()))
-    return found
+            places.append(Place(-value, match.start() + 1, match.end()))
+    return places
 
 
 def one_number(text: str) -> Decimal | None:
     """The number of a text that has exactly one; else None."""
-    found = numbers_in(text)
-    return next(iter(found)) if len(found) == 1 else None
+    numbers = numbers_in(text)
+    return next(iter(numbers)) if len(numbers) == 1 else None
 
 
 def measure_of(text: str) -> Measure | None:
     """The measure of a cell, by its letters or its name; None where it names none or several."""
-    found = measures_in(text.upper()) or measures_in(text)
-    return next(iter(found)) if len(found) == 1 else None
+    measures = measures_in(text.upper()) or measures_in(text)
+    return next(iter(measures)) if len(measures) == 1 else None
 
 
 def measures_in(text: str) -> frozenset[Measure]:

@@ -99,16 +99,16 @@ class Archive:
 
     async def names(self) -> list[str]:
         """Runs whose report is here, the one written last first."""
-        found: list[tuple[str, object]] = []
+        pairs: list[tuple[str, object]] = []
         try:
             async for page in obstore.list(self._raw, prefix="reports"):
                 for meta in page:
                     match = re.fullmatch(r"reports/([^/]+)/report\.json", str(meta["path"]))
                     if match:
-                        found.append((match.group(1), meta["last_modified"]))
+                        pairs.append((match.group(1), meta["last_modified"]))
         except (OSError, BaseError) as error:
             raise StoreError(f"cannot list the reports in the evidence store: {error}") from error
-        return [name for name, _ in sorted(found, key=lambda pair: str(pair[1]), reverse=True)]
+        return [name for name, _ in sorted(pairs, key=lambda pair: str(pair[1]), reverse=True)]
 
     async def report(self, run_id: str) -> Report | None:
         """The report that a run published last, be it a draft; None when there is none."""
@@ -117,10 +117,10 @@ class Archive:
 
     async def versions(self, first: Report) -> tuple[Version, ...]:
         """The later versions of a report, the oldest first."""
-        found: list[Version] = []
-        while data := await self.store.get_named(_version_name(first, len(found) + 2)):
-            found.append(Version.model_validate_json(data))
-        return tuple(found)
+        versions: list[Version] = []
+        while data := await self.store.get_named(_version_name(first, len(versions) + 2)):
+            versions.append(Version.model_validate_json(data))
+        return tuple(versions)
 
     async def version(self, version: Version) -> Report:
         """A later version itself."""
@@ -165,8 +165,8 @@ async def refs_in(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
 
 def standings(report: Report, versions: Sequence[Version]) -> Mapping[str, Standing]:
     """The standing of works as far as a report and its later versions know it, by evidence id."""
-    known: dict[str, Standing] = {change.evidence_id: change.after for v in versions for change in v.changes}
-    return known | {reference.evidence_id: reference.standing for reference in report.references}
+    after: dict[str, Standing] = {change.evidence_id: change.after for v in versions for change in v.changes}
+    return after | {reference.evidence_id: reference.standing for reference in report.references}
 
 
 def _version_name(first: Report, number: int) -> str:

@@ -76,14 +76,14 @@ def build_report(
         confidence=_confidence(step, claims),
         confidence_reasons=_confidence_reasons(step, claims),
     )
-    said = [as_statement(note) for note in notes]
+    remarks = [as_statement(note) for note in notes]
     if step.profile == "drug_repurposing" and claims and not report.candidates:
-        said.append(Statement.of("no_candidate"))
+        remarks.append(Statement.of("no_candidate"))
     if report.candidates and not claims:
-        said.append(Statement.of("candidates_stand_alone", candidates=len(report.candidates)))
+        remarks.append(Statement.of("candidates_stand_alone", candidates=len(report.candidates)))
     if any(map(unpooled, report.conclusions)):
-        said.append(Statement.of("nothing_pooled"))
-    statements = limitations(step, report, checks, [*said, *checks.statements])
+        remarks.append(Statement.of("nothing_pooled"))
+    statements = limitations(step, report, checks, [*remarks, *checks.statements])
     report = report.replace(statements=statements, limitations=sentences(statements))
     return report.replace(executive_summary=summary_text(report))
 
@@ -243,11 +243,11 @@ def _confidence(step: PublishInput, claims: Sequence[Claim]) -> float | None:
 def _confidence_reasons(step: PublishInput, claims: Sequence[Claim]) -> tuple[Statement, ...]:
     if step.written_by == "extractive" or not claims:
         return ()
-    found = list(step.confidence_reasons)
+    reasons = list(step.confidence_reasons)
     disputed = sum(bool(claim.contradicts) for claim in claims)
     if disputed:
-        found.append(Statement.of("confidence_contradictions", claims=disputed))
-    return tuple(found)
+        reasons.append(Statement.of("confidence_contradictions", claims=disputed))
+    return tuple(reasons)
 
 
 def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:

@@ -85,8 +85,8 @@ def _alike(one: PooledFigure, other: PooledFigure) -> bool:
 def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
     """Mechanism, indications and status that neither a cited item nor a record says."""
     cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
-    known = [as_evidence(items[name]) for name in cited if name in items]
-    for name in fields_not_said(candidate, known) if candidate.support else ():
+    works = [as_evidence(items[name]) for name in cited if name in items]
+    for name in fields_not_said(candidate, works) if candidate.support else ():
         yield f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
 
 

@@ -36,7 +36,7 @@ _LITERATURE: Mapping[CandidateFieldName, str] = {"literature_for": "support", "l
 def page(
     candidate: Candidate,
     items: Sequence[Evidence],
-    said: Said,
+    basis: Said,
     findings: CandidateFindings | None,
     question: str,
     *,
@@ -44,10 +44,10 @@ def page(
 ) -> Candidate:
     """The candidate with its fields, and with what they say in its older keys where those were empty.
     `judged`: whether a model read the works for what they say of it."""
-    known = {field.name: field for field in (findings.fields if findings else candidate.fields)}
-    own = _own_entries(candidate, items, said, question)
+    field_of = {field.name: field for field in (findings.fields if findings else candidate.fields)}
+    own = _own_entries(candidate, items, basis, question)
     fields = tuple(
-        _field(name, known.get(name), own.get(name, []), read=judged and about.read)
+        _field(name, field_of.get(name), own.get(name, []), read=judged and about.read)
         for name, about in FIELDS.items()
     )
     by_name = {field.name: field for field in fields}
@@ -92,21 +92,21 @@ def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[St
 
 
 def _field(
-    name: CandidateFieldName, known: CandidateField | None, own: Iterable[FieldEntry], *, read: bool
+    name: CandidateFieldName, field: CandidateField | None, own: Iterable[FieldEntry], *, read: bool
 ) -> CandidateField:
     """Entries of cited items before those that were looked up, each once."""
-    looked_up = [e for e in known.entries if not e.evidence_id and e.source != VOCABULARY] if known else []
+    looked_up = [e for e in field.entries if not e.evidence_id and e.source != VOCABULARY] if field else []
     entries = _each_once((*own, *looked_up))
     if name == "regulatory":
         entries = _by_authority(entries)
     if name == "trials":
         entries = sorted(entries, key=reading.trial_order)[: reading.TRIALS]
-    silent = known.silent if known else ()
+    silent = field.silent if field else ()
     if entries:
         return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent, read=read)
     if name in _LITERATURE:
         return CandidateField(name=name, status="not_found")
-    status = known.status if known and known.status != "found" else "not_looked_up"
+    status = field.status if field and field.status != "found" else "not_looked_up"
     return CandidateField(name=name, status=status, silent=silent, read=read)
 
 
@@ -154,7 +154,7 @@ def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:
 
 
 def _own_entries(
-    candidate: Candidate, items: Sequence[Evidence], said: Said, question: str
+    candidate: Candidate, items: Sequence[Evidence], basis: Said, question: str
 ) -> dict[CandidateFieldName, list[FieldEntry]]:
     """What the vocabularies and the cited items say."""
     name = candidate.generic_name or candidate.name
@@ -166,12 +166,12 @@ def _own_entries(
         entries["names"].append(FieldEntry(text=text, source=VOCABULARY))
     chain = candidate.proposed_mechanism or candidate.mechanism
     which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
-    if (candidate.mechanism or " -> " in chain) and which in said:
-        entries["mechanism"].append(_quoted(*said[which], text=chain))
-    if candidate.target and "target" in said:
-        entries["targets"].append(_quoted(*said["target"], text=candidate.target))
-    if candidate.pathway and "pathway" in said:
-        entries["pathways"].append(_quoted(*said["pathway"], text=candidate.pathway))
+    if (candidate.mechanism or " -> " in chain) and which in basis:
+        entries["mechanism"].append(_quoted(*basis[which], text=chain))
+    if candidate.target and "target" in basis:
+        entries["targets"].append(_quoted(*basis["target"], text=candidate.target))
+    if candidate.pathway and "pathway" in basis:
+        entries["pathways"].append(_quoted(*basis["pathway"], text=candidate.pathway))
     entries["safety"] += [
         _quoted(documents[s.evidence_id], s.quote, text=s.quote).replace(code="stated")
         for s in candidate.safety
@@ -179,9 +179,11 @@ def _own_entries(
     ]
     together: dict[tuple[str, str], list[str]] = {}
     for text in candidate.current_indications:
-        if text in said:
-            together.setdefault((said[text][0].evidence_id, said[text][1]), []).append(text)
-    entries["indications"] += [_quoted(*said[texts[0]], text="; ".join(texts)) for texts in together.values()]
+        if text in basis:
+            together.setdefault((basis[text][0].evidence_id, basis[text][1]), []).append(text)
+    entries["indications"] += [
+        _quoted(*basis[texts[0]], text="; ".join(texts)) for texts in together.values()
+    ]
     for key, attribute in _LITERATURE.items():
         entries[key] += [
             _quoted(documents[s.evidence_id], s.quote, text=s.quote)
@@ -189,8 +191,8 @@ def _own_entries(
             if s.evidence_id in documents
         ]
     for item in items:
-        for key, found in _of_record(item, name, question):
-            entries[key] += [entry.replace(evidence_id=item.evidence_id) for entry in found]
+        for key, rows in _of_record(item, name, question):
+            entries[key] += [entry.replace(evidence_id=item.evidence_id) for entry in rows]
     return entries
 
 

@@ -57,10 +57,10 @@ def check_candidates(
         items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
         works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
         kept = kept.replace(evidence_quality=grade(works))
-        kept, removed, said = _with_checked_fields(kept, items)
+        kept, removed, basis = _with_checked_fields(kept, items)
         if removed:
             checks.statements.append(Statement.of("candidate_fields_unchecked", name=name, fields=removed))
-        kept = page(kept, items, said, findings.get(candidate.name), question, judged=judged)
+        kept = page(kept, items, basis, findings.get(candidate.name), question, judged=judged)
         reasons = quality(kept, documents) if judged else ()
         made.append(kept.replace(quality_reasons=reasons))
     return tuple(made)
@@ -86,39 +86,39 @@ def _with_checked_fields(
     """The candidate without the fields that none of its items says, the names of those fields, and the
     passage in which each of the others is said."""
     passages = passages_of(items)
-    known = stems(f"{candidate.name} {candidate.generic_name}")
+    name_stems = stems(f"{candidate.name} {candidate.generic_name}")
     update: dict[str, object] = {}
     removed: list[str] = []
-    said: dict[str, tuple[Evidence, str]] = {}
+    basis: dict[str, tuple[Evidence, str]] = {}
     for name in _FIELDS:
         text = getattr(candidate, name)
         if name == "regulatory_status" and text in CODES:
             continue  # a code follows from records, and the page is made from them again
-        found_in = place_of(text, passages, known)
+        found_in = place_of(text, passages, name_stems)
         if found_in is None:
             update[name] = ""
             removed.append(name)
         elif text and found_in:
-            said[name] = found_in[0][:2]
-    places = [(text, place_of(text, passages, known)) for text in candidate.current_indications]
+            basis[name] = found_in[0][:2]
+    places = [(text, place_of(text, passages, name_stems)) for text in candidate.current_indications]
     indications = tuple(text for text, place in places if place is not None)
     if indications != candidate.current_indications:
         update["current_indications"] = indications
         removed.append("current_indications")
-    said |= {text: place[0][:2] for text, place in places if place}
-    return candidate.replace(**update), tuple(removed), said
+    basis |= {text: place[0][:2] for text, place in places if place}
+    return candidate.replace(**update), tuple(removed), basis
 
 
 def fields_not_said(candidate: Candidate, items: Sequence[Evidence]) -> tuple[str, ...]:
     """The names of the fields of a published candidate that neither an item it cites says nor a record that
     was looked up for its page."""
-    said, removed, _ = _with_checked_fields(candidate, items)
+    rest, removed, _ = _with_checked_fields(candidate, items)
     entries = [e for field in candidate.fields for e in field.entries if not e.evidence_id]
-    known = {e.text for e in entries} | {e.code for e in entries}
-    known |= {", ".join(filter(None, (e.values.get("phase", ""), e.code))) for e in entries}
+    texts = {e.text for e in entries} | {e.code for e in entries}
+    texts |= {", ".join(filter(None, (e.values.get("phase", ""), e.code))) for e in entries}
 
     def values(name: str) -> set[str]:
         value = getattr(candidate, name)
-        return {value} if isinstance(value, str) else set(value) - set(said.current_indications)
+        return {value} if isinstance(value, str) else set(value) - set(rest.current_indications)
 
-    return tuple(name for name in removed if not values(name) <= known)
+    return tuple(name for name in removed if not values(name) <= texts)

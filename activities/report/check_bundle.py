@@ -105,26 +105,26 @@ def check_report(
     retracted = {one["evidence_id"] for one in (*items, *works) if one.get("standing") == "retracted"}
 
     def problem(bearer: Bearer, name: str, quote: str) -> str:
-        said = bearer.said or f"{bearer.kind} {bearer.name}"
+        label = bearer.said or f"{bearer.kind} {bearer.name}"
         if name not in texts:
-            return f"{said} cites {name}, which is not among the evidence"
+            return f"{label} cites {name}, which is not among the evidence"
         if not occurs(normalise(quote), texts[name]):
-            return f'{said}: not in the text of {name}: "{quote}"{_why(quote, texts)}'
+            return f'{label}: not in the text of {name}: "{quote}"{_why(quote, texts)}'
         if name in retracted:
-            return f"{said} rests on {name}, which is retracted"
+            return f"{label} rests on {name}, which is retracted"
         if name not in numbers and bearer.kind != "judgement":  # what was judged need not be cited
-            return f"{said} cites {name}, which is not among the references"
+            return f"{label} cites {name}, which is not among the references"
         return ""
 
     checked = []
     cited = set()
     for bearer in _bearers(report):
-        found = [(support["evidence_id"], support["quote"]) for support in bearer.quotes]
+        pairs = [(support["evidence_id"], support["quote"]) for support in bearer.quotes]
         quotes = tuple(
-            CheckedQuote(n, numbers.get(n), quote, problem(bearer, n, quote)) for n, quote in found
+            CheckedQuote(n, numbers.get(n), quote, problem(bearer, n, quote)) for n, quote in pairs
         )
         checked.append(CheckedBearer(bearer.kind, bearer.name, bearer.text, quotes, bearer.problems))
-        cited |= {name for name, _ in found if bearer.kind != "judgement"}
+        cited |= {name for name, _ in pairs if bearer.kind != "judgement"}
     wrong = [
         f"reference {work['number']} is never cited" for work in works if work["evidence_id"] not in cited
     ]
@@ -178,10 +178,10 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[Bearer]:
     for row in report.get("table", {}).get("rows", []):
         name = row["evidence_id"]
         for column, cell in row.get("cells", {}).items():
-            said, support = f"{column} of {name}", cell.get("support")
+            label, support = f"{column} of {name}", cell.get("support")
             own = support is not None and support["evidence_id"] == name
-            wrong = () if own else (f"{said} has no sentence of that work",)
-            yield Bearer("cell", name, cell["text"], [support] if support else [], wrong, said)
+            wrong = () if own else (f"{label} has no sentence of that work",)
+            yield Bearer("cell", name, cell["text"], [support] if support else [], wrong, label)
     for work in report.get("judgements", []):
         name, finding, quotes = work["evidence_id"], work.get("finding", ""), work.get("support", [])
         if quotes or finding:
@@ -213,8 +213,8 @@ def main() -> int:
     for text in wrong:
         sys.stdout.write(text + "\n")
     counts = ((quotes, "quote"), (len(wrong), "problem"))
-    said = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in counts)
-    sys.stdout.write(f"{said}\n{UNSEEN}")
+    summary = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in counts)
+    sys.stdout.write(f"{summary}\n{UNSEEN}")
     return 1 if wrong else 0
 
 

@@ -196,8 +196,8 @@ class Checks:
             claims = []
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
-                if known := self._said.get(key):
-                    self.drop_repeated(claim, known, section)
+                if earlier := self._said.get(key):
+                    self.drop_repeated(claim, earlier, section)
                 else:
                     self._said[key] = claim.id
                     claims.append(claim)
@@ -205,11 +205,11 @@ class Checks:
                 paragraphs.append(claims)
         return paragraphs
 
-    def drop_repeated(self, claim: Claim, known: str, section: str) -> None:
+    def drop_repeated(self, claim: Claim, earlier: str, section: str) -> None:
         """Record a claim that says what another one says."""
-        self.repeats[claim.id] = known
+        self.repeats[claim.id] = earlier
         ids = (support.evidence_id for support in claim.support)
-        self.drop(claim.text, [Statement.of("repeats_claim", claim=known)], "claim", section, ids)
+        self.drop(claim.text, [Statement.of("repeats_claim", claim=earlier)], "claim", section, ids)
 
     def _passage(self, passage: Passage, section: str) -> QuotedPassage | None:
         """A passage with those of its quotes that stand in its work; None where none does. What stands around

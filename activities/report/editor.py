@@ -80,9 +80,9 @@ def _next(name: str, kept: Mapping[str, Claim]) -> str:
     """The id of one of several claims in the place of a sentence: `a2`, `a2.2`."""
     used = {claim.id for claim in kept.values()}
     place = 1
-    while (found := name if place == 1 else f"{name}.{place}") in used:
+    while (label := name if place == 1 else f"{name}.{place}") in used:
         place += 1
-    return found
+    return label
 
 
 def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> None:
@@ -102,13 +102,13 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> Non
 
 def _leads(transitions: Mapping[str, EditedSentence], checks: Checks) -> dict[str, str]:
     """The sentences that lead into sections which have a claim."""
-    found: dict[str, str] = {}
+    leads: dict[str, str] = {}
     for section in checks.sections:
         lead = transitions.get(section.id)
         if lead is None or not section.claims:
             continue
         if lead.state == "stands":
-            found[section.id] = clean(lead.text)
+            leads[section.id] = clean(lead.text)
         else:
             checks.drop_refused([refused(lead, "summary")], section.id)
-    return found
+    return leads

@@ -52,14 +52,14 @@ def changed(
     written = draft.changed(lambda one: (by_verdict(verdicts)(one),))
     if revised.write is not None and (written.claims or written.passages):
         sections = _with_text(sections, revised.write.section, revised.write.question, written)
-    known = {ref.evidence_id for ref in step.evidence}
+    ids = {ref.evidence_id for ref in step.evidence}
     return step.replace(
         sections=tuple(sections),
         edited=edited,
         title=revised.title or step.title,
         length=revised.length or step.length,
         refused=(*step.refused, *revised.refused),
-        evidence=(*step.evidence, *(ref for ref in new if ref.evidence_id not in known)),
+        evidence=(*step.evidence, *(ref for ref in new if ref.evidence_id not in ids)),
         judgements=tuple(j for j in step.judgements if j.evidence_id not in works),
         candidates=tuple(_without(one, works) for one in step.candidates),
         table=step.table.replace(rows=tuple(row for row in step.table.rows if row.evidence_id not in works)),

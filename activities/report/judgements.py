@@ -18,13 +18,13 @@ def judged_works(
     checks: Checks,
 ) -> tuple[JudgedWork, ...]:
     """The judgements, each work once. Of a work whose text is not at hand only the labels are shown."""
-    known = {ref.evidence_id: ref for ref in refs}
+    by_id = {ref.evidence_id: ref for ref in refs}
     kept: dict[str, JudgedWork] = {}
     for judgement in judgements:
         name = judgement.evidence_id
         work = JudgedWork.model_validate(judgement.model_dump())
         item = checks.documents.get(name)
-        if (described := item or known.get(name)) is not None:
+        if (described := item or by_id.get(name)) is not None:
             title, kind = clean(described.title), described.evidence_type
             work = work.replace(title=title, year=described.year, evidence_type=kind)
         if item is None:

@@ -26,43 +26,43 @@ def limitations(
 ) -> tuple[Statement, ...]:
     """The limitations of a report, the most serious first, each once. `notes` are what the publishing step
     found itself."""
-    said = [as_statement(one) for one in step.limitations]
-    found = [one for one in said if one.code == "sample_only"]
+    inputs = [as_statement(one) for one in step.limitations]
+    statements = [one for one in inputs if one.code == "sample_only"]
     if step.draft:
-        found.append(Statement.of("draft"))
+        statements.append(Statement.of("draft"))
     if (unanswered := report.unanswered) is not None:
-        found.append(Statement.of("unanswered", **unanswered.values, because=unanswered.code))
+        statements.append(Statement.of("unanswered", **unanswered.values, because=unanswered.code))
     lossy = {one.id: one for one in report.sections if 3 * checks.lost[one.id] > checks.written[one.id] > 0}
-    found += [
+    statements += [
         Statement.of("draft_lost", title=one.title, lost=checks.lost[name], drafted=checks.written[name])
         for name, one in lossy.items()
     ]
     if STOPS[step.stop_reason].early:
-        found.append(Statement.of("stopped_early", stop_reason=step.stop_reason))
-    found += _sections(step.sections)
-    found += search_failures(step.searches)
-    found += _retracted([checks.documents[name] for name in checks.retracted], step.evidence)
-    found += notes
+        statements.append(Statement.of("stopped_early", stop_reason=step.stop_reason))
+    statements += _sections(step.sections)
+    statements += search_failures(step.searches)
+    statements += _retracted([checks.documents[name] for name in checks.retracted], step.evidence)
+    statements += notes
     if step.written_by == "model" and "extractive" in step.models:
-        found.append(Statement.of("steps_without_model"))
-    found += _references(report.references) if report.words.standing else []
+        statements.append(Statement.of("steps_without_model"))
+    statements += _references(report.references) if report.words.standing else []
     dropped = Counter(item.kind for item in checks.dropped if item.section not in lossy)
     if dropped["claim"] and unanswered is None:
-        found.append(Statement.of("claims_refused", claims=dropped["claim"]))
+        statements.append(Statement.of("claims_refused", claims=dropped["claim"]))
     if dropped["wording"]:
-        found.append(Statement.of("wordings_replaced", claims=dropped["wording"]))
+        statements.append(Statement.of("wordings_replaced", claims=dropped["wording"]))
     if checks.quotes_refused:
-        found.append(Statement.of("quotes_refused", quotes=checks.quotes_refused))
+        statements.append(Statement.of("quotes_refused", quotes=checks.quotes_refused))
     if step.usage.cost_microusd is None:
-        found.append(Statement.of("price_unknown"))
-    found += folded(said)
-    found += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
-    return once(one for one in found if report.words.standing or one.code not in _OF_RECORDS)
+        statements.append(Statement.of("price_unknown"))
+    statements += folded(inputs)
+    statements += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
+    return once(one for one in statements if report.words.standing or one.code not in _OF_RECORDS)
 
 
-def _retracted(cited: Iterable[Evidence], found: Iterable[EvidenceRef]) -> list[Statement]:
+def _retracted(cited: Iterable[Evidence], refs: Iterable[EvidenceRef]) -> list[Statement]:
     """Every retracted work by name: those a draft cited, and those that a search found and were withheld."""
-    titles = {ref.evidence_id: ref.title for ref in found if ref.standing == "retracted"}
+    titles = {ref.evidence_id: ref.title for ref in refs if ref.standing == "retracted"}
     titles |= {item.evidence_id: item.title for item in cited}
     return [
         Statement.of("retracted_left_out", title=title, evidence_id=name) for name, title in titles.items()
@@ -134,7 +134,7 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
     """One statement for each source and kind of failure. A failed search is never called an empty one."""
     asked = Counter(s.source for s in searches)
     failed = Counter((s.source, s.status) for s in searches if s.status not in ANSWERED)
-    found = [
+    statements = [
         Statement.of("searches_failed", source=source, status=status, failed=count, of=asked[source])
         for (source, status), count in failed.items()
     ]
@@ -142,8 +142,8 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
     own = max((s.set_aside for s in searches if s.source == "library"), default=0)
     set_aside = own + sum(s.set_aside for s in searches if s.source != "library")
     if set_aside:
-        found.append(Statement.of("records_unreadable", records=set_aside))
-    return found
+        statements.append(Statement.of("records_unreadable", records=set_aside))
+    return statements
 
 
 def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
@@ -165,20 +165,20 @@ def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
 
 
 def _references(references: Sequence[Reference]) -> list[Statement]:
-    found: list[Statement] = []
+    statements: list[Statement] = []
     total = len(references)
     brief = sum(not r.full_text for r in references)
     if brief:
-        found.append(Statement.of("abstract_only", items=brief, of=total))
+        statements.append(Statement.of("abstract_only", items=brief, of=total))
     preprints = sum(r.evidence_type == "preprint" for r in references)
     if preprints:
-        found.append(Statement.of("preprints", items=preprints))
-    found += [
+        statements.append(Statement.of("preprints", items=preprints))
+    statements += [
         Statement.of("concern", number=r.number, title=r.title, evidence_id=r.evidence_id)
         for r in references
         if r.standing == "concern"
     ]
     unknown = sum(r.standing == "unknown" for r in references)
     if unknown:
-        found.append(Statement.of("standing_unknown", items=unknown, of=total))
-    return found
+        statements.append(Statement.of("standing_unknown", items=unknown, of=total))
+    return statements

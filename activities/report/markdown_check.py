@@ -80,12 +80,12 @@ class _Text:
 
 def check_markdown(text: str) -> MarkdownCheck:
     """Check the citations, the numbering, the addresses and the identifiers of a report."""
-    found = _read(text)
-    listed = {number for number, _ in found.entries}
-    entries = [(n, text) for n, text in found.entries if n < FIRST_YEAR or n - 1 in listed]
+    content = _read(text)
+    listed = {number for number, _ in content.entries}
+    entries = [(n, text) for n, text in content.entries if n < FIRST_YEAR or n - 1 in listed]
     numbers = [number for number, _ in entries]
     listed = set(numbers)
-    marks = [mark for mark in found.cited if all(n < FIRST_YEAR or n in listed for n in mark)]
+    marks = [mark for mark in content.cited if all(n < FIRST_YEAR or n in listed for n in mark)]
     cited = set().union(*marks) if marks else set[int]()
     problems = [
         *_numbering(numbers),
@@ -98,11 +98,11 @@ def check_markdown(text: str) -> MarkdownCheck:
 
 
 def _read(text: str) -> _Text:
-    found = _Text()
+    content = _Text()
     text = text.replace(LINK, "")
     plain = _FENCE.sub("", text)
     for pattern in (_FOOTNOTE, _LINK_DEFINITION):
-        found.entries += [
+        content.entries += [
             (int(m[1]), _ADDRESS.sub(lambda a: f" {LINK}{a[0]} ", m[2])) for m in pattern.finditer(plain)
         ]
     # Definitions would be read as links or paragraphs: they are entries already.
@@ -124,11 +124,11 @@ def _read(text: str) -> _Text:
             number = 0
         elif token.type == "inline" and tokens[place - 1].type != "heading_open":
             if level:
-                found.entries += _entries(token, number)
+                content.entries += _entries(token, number)
                 number = 0
             else:
-                _collect(token.children or (), found)
-    return found
+                _collect(token.children or (), content)
+    return content
 
 
 def _entries(token: Token, number: int) -> Iterator[tuple[int, str]]:
@@ -164,7 +164,7 @@ def _with_addresses(children: Sequence[Token]) -> Iterator[str]:
             yield child.content
 
 
-def _collect(children: Sequence[Token], found: _Text) -> None:
+def _collect(children: Sequence[Token], content: _Text) -> None:
     """Count the citations of a block. Escaped brackets are no citations, nor is code."""
     run = "".join(
         child.content if child.type == "text" else "\n" if child.type.endswith("break") else "\0"
@@ -172,15 +172,15 @@ def _collect(children: Sequence[Token], found: _Text) -> None:
     )
     for mark in _MARK.finditer(run):
         if not _INTERVAL.search(run[max(0, mark.start() - INTERVAL_CHARS) : mark.start()]):
-            _cite(mark[1], found)
+            _cite(mark[1], content)
     for place, child in enumerate(children[:-2]):
         if child.type == "link_open" and children[place + 2].type == "link_close":
             label = children[place + 1].content.strip("[]^ ")
             if label.isdigit() and len(label) <= 4:
-                _cite(label, found)
+                _cite(label, content)
 
 
-def _cite(mark: str, found: _Text) -> None:
+def _cite(mark: str, content: _Text) -> None:
     """`1, 3-5` as its numbers; what names reference 0 is an interval or an array."""
     numbers: list[int] = []
     for part in re.split(r"[,;]", mark.replace("^", "")):
@@ -188,7 +188,7 @@ def _cite(mark: str, found: _Text) -> None:
         counts_up = ends[0] <= ends[-1] < ends[0] + MAX_RANGE
         numbers += range(ends[0], ends[-1] + 1) if counts_up else ends
     if 0 not in numbers:
-        found.cited.append(tuple(numbers))
+        content.cited.append(tuple(numbers))
 
 
 def _numbering(numbers: Sequence[int]) -> Iterator[Statement]:

@@ -28,14 +28,14 @@ def joined(study: Mapping[str, int], items: Sequence[Evidence]) -> dict[str, int
     encoder = embedder() if pairs else None
     if encoder is None:
         return dict(study)
-    found = dict(study)
+    numbers = dict(study)
     wanted = {item.evidence_id: item for pair in pairs for item in pair}
     vectors = dict(zip(wanted, encoder.encode([opening(i) for i in wanted.values()]), strict=True))
     for one, other in pairs:
-        kept, gone = sorted((found[one.evidence_id], found[other.evidence_id]))
+        kept, gone = sorted((numbers[one.evidence_id], numbers[other.evidence_id]))
         if kept != gone and float(vectors[one.evidence_id] @ vectors[other.evidence_id]) >= MIN_COSINE:
-            found = {name: kept if number == gone else number for name, number in found.items()}
-    return found
+            numbers = {name: kept if number == gone else number for name, number in numbers.items()}
+    return numbers
 
 
 def may_be_one(one: Evidence, other: Evidence) -> bool:

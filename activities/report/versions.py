@@ -86,14 +86,14 @@ async def add_version(
 async def published_again(
     archive: Archive,
     step: PublishInput,
-    known: Mapping[str, Standing],
+    standing: Mapping[str, Standing],
     verdicts: Mapping[str, StandingVerdict] | None = None,
     *,
     at: str,
 ) -> Report:
-    """The report of what publishing is given, at `at` (ISO time), with the standing that is `known` by now
-    and what authorities say now. Raises StoreError."""
-    refs = tuple(ref.replace(standing=known.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
+    """The report of what publishing is given, at `at` (ISO time), with the `standing` of works by now and
+    what authorities say now. Raises StoreError."""
+    refs = tuple(ref.replace(standing=standing.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
     step = step.replace(evidence=refs, generated_at=at)
     documents, _ = await read_documents(archive.store, step, patient=True)
     return await assembled(archive.store, step, documents, verdicts or {}, (), patient=True)
@@ -115,8 +115,8 @@ async def refresh(
     async def make(report: Report, versions: tuple[Version, ...]) -> Next | None:
         nonlocal changed
         changed = changes(report, verdicts)
-        known = {work.evidence_id for version in versions for work in version.new}
-        fresh = tuple(work for work in new if work.evidence_id not in known)
+        ids = {work.evidence_id for version in versions for work in version.new}
+        fresh = tuple(work for work in new if work.evidence_id not in ids)
         if not changed and not fresh:
             return None
 
@@ -145,12 +145,12 @@ async def refresh(
 
 def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:
     """The references whose standing is no longer what the report says, in its order."""
-    found = []
+    rows = []
     for reference in report.references:
         verdict = verdicts.get(reference.evidence_id)
         after = _after(reference.standing, verdict) if verdict else reference.standing
         if verdict and after != reference.standing:
-            found.append(
+            rows.append(
                 Change(
                     evidence_id=reference.evidence_id,
                     number=reference.number,
@@ -160,7 +160,7 @@ def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Ch
                     notices=verdict.notices,
                 )
             )
-    return tuple(found)
+    return tuple(rows)
 
 
 def with_claims(changed: Sequence[Change], before: Report, left: Collection[str]) -> tuple[Change, ...]:

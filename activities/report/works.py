@@ -209,12 +209,12 @@ def unused_works(
         return "not_chosen" if answers[name] >= MIN_ANSWERS else "not_relevant"
 
     cited = {reference.evidence_id for reference in report.references}
-    found = [
+    unused = [
         UnusedWork(evidence_id=name, reason=why(name), title=clean(title))
         for name, title in step.found.items()
         if name not in cited
     ]
-    return tuple(sorted(found, key=lambda work: (order.index(work.reason), work.evidence_id)))
+    return tuple(sorted(unused, key=lambda work: (order.index(work.reason), work.evidence_id)))
 
 
 def contexts(quotes: Iterable[Support], documents: Mapping[str, Evidence]) -> tuple[QuoteContext, ...]:
@@ -222,22 +222,22 @@ def contexts(quotes: Iterable[Support], documents: Mapping[str, Evidence]) -> tu
     none."""
     texts = {name: normalise(item.text) for name, item in documents.items()}
     pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
-    found: dict[tuple[str, str], QuoteContext] = {}
+    by_quote: dict[tuple[str, str], QuoteContext] = {}
     for support in quotes:
         key = (support.evidence_id, support.quote)
         text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
         start = text.find(quote) if quote else -1
-        if key in found or start < 0:
+        if key in by_quote or start < 0:
             continue
         end = start + len(quote)
-        found[key] = QuoteContext(
+        by_quote[key] = QuoteContext(
             evidence_id=support.evidence_id,
             quote=support.quote,
             before=_before(text[:start]),
             after=_after(text[end:]),
             page=bisect_right(pages.get(support.evidence_id, ()), start),
         )
-    return tuple(found.values())
+    return tuple(by_quote.values())
 
 
 def _page_starts(item: Evidence) -> list[int]:

@@ -207,14 +207,14 @@ def on_client(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
     """A command of what it does with a client, which connects to nothing by itself. Adds --address."""
 
     @functools.wraps(body)
-    def verb(*, address: str | None, **given: object) -> object:
+    def verb(*, address: str | None, **values: object) -> object:
         settings = load_settings()
 
         async def whole() -> object:
             from client.api import Determinator
 
             async with Determinator(settings, address=address, say=say) as client:
-                return await body(client, **given)
+                return await body(client, **values)
 
         return run_async(whole)
 
@@ -225,7 +225,7 @@ def on_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
     """A command of what it does with a run that exists. Adds RUN and --address."""
 
     @functools.wraps(body)
-    async def with_run(client: "Determinator", run: str, **given: object) -> object:
-        return await body(await client.run(run), **given)
+    async def with_run(client: "Determinator", run: str, **values: object) -> object:
+        return await body(await client.run(run), **values)
 
     return run_argument(on_client(with_run))

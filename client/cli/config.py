@@ -37,8 +37,8 @@ def show(as_json: bool) -> None:
     places = origins()
     sources = {}
     for name in shown:  # a table may be set in several places
-        found = [place for key, place in places.items() if key == name or key.startswith(f"{name}.")]
-        sources[name] = ", ".join(dict.fromkeys(found)) or DEFAULT
+        matches = [place for key, place in places.items() if key == name or key.startswith(f"{name}.")]
+        sources[name] = ", ".join(dict.fromkeys(matches)) or DEFAULT
     path = config_path().absolute()
     if as_json:
         file = str(path) if path.exists() else None

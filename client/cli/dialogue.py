@@ -53,8 +53,8 @@ async def tell(
         return Exit.DONE if claims else Exit.NOT_ENOUGH_EVIDENCE
     if claims and told.answered is None:
         print_text(NOT_READ)
-    for said in (one for one in report.answer if not one.support):
-        print_text(plain(said.text))
+    for sentence in (one for one in report.answer if not one.support):
+        print_text(plain(sentence.text))
     for claim in claims:
         print_text(plain(with_references(claim)))
     for reference in report.references:

@@ -81,8 +81,8 @@ async def report(
 
     document = await find_report(client, run, number)
     if ids:
-        for name, said in {claim.id: claim.text for claim in document.sentences()}.items():
-            print_text(plain(f"{name} {said}"))
+        for name, text in {claim.id: claim.text for claim in document.sentences()}.items():
+            print_text(plain(f"{name} {text}"))
         return
     if diff is not None:
         from client.cli.dialogue import show_difference
@@ -331,16 +331,16 @@ async def search_collected(
         click.echo(shown(json.dumps({**work.model_dump(mode="json"), "score": score}, ensure_ascii=False)))
 
 
-def _show_collected(found: "list[Evidence]") -> None:
+def _show_collected(works: "list[Evidence]") -> None:
     from rich.text import Text
 
     table = plain_table()
     for name in ("id", "source", "year", "type"):
         table.add_column(name, no_wrap=True)
     table.add_column("title", no_wrap=True, overflow="ellipsis")
-    for work in found:
+    for work in works:
         kind = work.evidence_type.replace("_", " ")
         row = (plain(work.evidence_id), work.source, str(work.year or ""), kind, plain(work.title))
         table.add_row(*map(Text, row))
-    if found:
+    if works:
         to_stdout().print(table)

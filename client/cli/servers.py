@@ -63,8 +63,8 @@ def packages_of(extra: str, server: str) -> Iterator[None]:
         raise BadInput(f"{server} is not installed ({error.name} is missing): {install(extra)}") from error
 
 
-async def serve_app(app: "ASGIApp", host: str, port: int, said: str) -> int:
-    """Serve until SIGINT or SIGTERM; return the exit code. `said` is printed first, with the port that was
+async def serve_app(app: "ASGIApp", host: str, port: int, message: str) -> int:
+    """Serve until SIGINT or SIGTERM; return the exit code. `message` is printed first, with the port that was
     chosen for 0 in place of `{port}`. Raises BadInput when the address is in use."""
     import uvicorn
 
@@ -88,7 +88,7 @@ async def serve_app(app: "ASGIApp", host: str, port: int, said: str) -> int:
         raise BadInput(f"{host}:{port} cannot be listened on; is it in use?") from None
     with listening:
         listening.listen()  # who opens the printed address at once waits, and is not refused
-        say(said.replace("{port}", str(listening.getsockname()[1])))
+        say(message.replace("{port}", str(listening.getsockname()[1])))
         await server.serve(sockets=[listening])
     return 0
 

@@ -40,16 +40,16 @@ note_option = click.option("--note", default="", metavar="TEXT", help="Reason; p
 def decision(name: Literal["approve", "reject"], line: str) -> click.Command:
     """The verb that approves or rejects what waits."""
 
-    async def decide(client: "Determinator", run: str, dispute: str | None, **given: Any) -> None:  # noqa: ANN401
+    async def decide(client: "Determinator", run: str, dispute: str | None, **values: Any) -> None:  # noqa: ANN401
         if dispute is not None:
             from client.cli.dialogue import show_version
 
             upheld = name == "approve"
-            by, note = given["by"], given["note"]
+            by, note = values["by"], values["note"]
             show_version(await client.decide(run, dispute, upheld=upheld, by=by, note=note), as_json=False)
             return
         target = await client.run(run)
-        chosen = await getattr(target, name)(**given)
+        chosen = await getattr(target, name)(**values)
         print_text(f"{name}: the {chosen} of {target.id}")
 
     decide.__doc__ = line

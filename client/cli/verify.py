@@ -92,10 +92,10 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
     return Exit.DONE if checked.holds else Exit.FAILED
 
 
-def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
+def _show(examination: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     from client.terminal import plain
 
-    for bearer in found.bearers:
+    for bearer in examination.bearers:
         state = "holds" if bearer.holds else "FAILS"
         numbers = ", ".join(str(n) for n in sorted({q.number for q in bearer.quotes if q.number}))
         text = bearer.text or " ".join(quote.quote for quote in bearer.quotes)
@@ -103,16 +103,16 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
         print_text(plain(f"{state}  {bearer.name}{marks}  {text}"))
         for fault in bearer.faults():
             print_text(f"       {plain(fault)}")
-    for problem in (*found.problems, *parcel.damaged):
+    for problem in (*examination.problems, *parcel.damaged):
         print_text(f"FAILS  {plain(problem)}")
     counts = []
     for kind, names in (("claim", "claims"), ("candidate", "candidates"), ("related", "related passages")):
-        these = [bearer.holds for bearer in found.bearers if bearer.kind == kind]
+        these = [bearer.holds for bearer in examination.bearers if bearer.kind == kind]
         if these or kind == "claim":
             counts.append(f"{sum(these)} of {len(these)} {names}")
-    quotes = [not quote.problem for bearer in found.bearers for quote in bearer.quotes]
+    quotes = [not quote.problem for bearer in examination.bearers for quote in bearer.quotes]
     verdict = "everything holds" if holds else "NOT everything holds"
-    if not found.bearers:
+    if not examination.bearers:
         verdict = "nothing to check: the report makes no claim"
     print_text(
         f"{verdict}: {', '.join(counts)}, {sum(quotes)} of {len(quotes)} quotes; "
@@ -120,7 +120,7 @@ def _show(found: "Examination", parcel: "Parcel", *, holds: bool) -> None:
     )
 
 
-def _as_data(found: "Examination", parcel: "Parcel", items: int, *, holds: bool) -> dict[str, Any]:
+def _as_data(examination: "Examination", parcel: "Parcel", items: int, *, holds: bool) -> dict[str, Any]:
     def bearer_data(bearer: "CheckedBearer") -> dict[str, Any]:
         return {
             **asdict(bearer),
@@ -129,13 +129,13 @@ def _as_data(found: "Examination", parcel: "Parcel", items: int, *, holds: bool)
         }
 
     return {
-        "run_id": found.run_id,
+        "run_id": examination.run_id,
         "holds": holds,
         "items": items,
-        "claims": [bearer_data(b) for b in found.bearers if b.kind == "claim"],
-        "candidates": [bearer_data(b) for b in found.bearers if b.kind == "candidate"],
-        "others": [bearer_data(b) for b in found.bearers if b.kind not in ("claim", "candidate")],
-        "problems": [*found.problems, *parcel.damaged],
+        "claims": [bearer_data(b) for b in examination.bearers if b.kind == "claim"],
+        "candidates": [bearer_data(b) for b in examination.bearers if b.kind == "candidate"],
+        "others": [bearer_data(b) for b in examination.bearers if b.kind not in ("claim", "candidate")],
+        "problems": [*examination.problems, *parcel.damaged],
         "not_compared": list(parcel.uncompared),
         "foreign_check_script": parcel.foreign_script,
     }

@@ -46,10 +46,10 @@ def find_temporal() -> Path:
     for folder in (Path(sysconfig.get_path("scripts")), Path(sys.executable).parent):
         if (folder / name).is_file():
             return folder / name
-    found = shutil.which("temporal")
-    if found is None:
+    path = shutil.which("temporal")
+    if path is None:
         raise NoServerBinary(INSTALL_HINT)
-    return Path(found)
+    return Path(path)
 
 
 def check_binary(binary: Path, kept: Path) -> None:

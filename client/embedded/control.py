@@ -71,14 +71,14 @@ def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
         body = json.dumps(asked).encode()
         connection.sendall(b"CONTROL %d\r\n\r\n" % len(body) + body)
         with connection.makefile("rb") as answers:
-            found = json.loads(answers.readline())
+            reply = json.loads(answers.readline())
         answer = Answer(
-            ServerNote.model_validate(found["server"]),
-            WorkerNote.model_validate(found["worker"]) if found["worker"] else None,
-            found["unused_seconds"],
-            tuple(WorkerNote.model_validate(note) for note in found["beside"]),
-            found["served"],
-            connection if asked.get("hold") and found.get("served") else None,
+            ServerNote.model_validate(reply["server"]),
+            WorkerNote.model_validate(reply["worker"]) if reply["worker"] else None,
+            reply["unused_seconds"],
+            tuple(WorkerNote.model_validate(note) for note in reply["beside"]),
+            reply["served"],
+            connection if asked.get("hold") and reply.get("served") else None,
         )
     except (OSError, ValueError, LookupError) as error:
         connection.close()

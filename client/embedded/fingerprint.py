@@ -96,12 +96,12 @@ def fingerprint(settings: Settings, places: Places) -> str:
 def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> list[tuple[str, int, int]]:
     """Which code of this project is on disk: each package with the sum of the sizes and of the times of its
     files. Raises OSError."""
-    found = [(name, file.stat()) for name in packages for file in (root / name).rglob("*.py")]
+    files = [(name, file.stat()) for name in packages for file in (root / name).rglob("*.py")]
     return [
         (
             name,
-            sum(f.st_size for n, f in found if n == name),
-            sum(f.st_mtime_ns for n, f in found if n == name),
+            sum(f.st_size for n, f in files if n == name),
+            sum(f.st_mtime_ns for n, f in files if n == name),
         )
         for name in packages
     ]

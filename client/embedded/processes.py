@@ -222,8 +222,8 @@ def last_lines(log: Path) -> list[str]:
 
 def last_error(log: Path) -> str:
     """The last line of a log that begins with `Error:`, without that word; empty when there is none."""
-    found = next((line for line in reversed(last_lines(log)) if line.startswith("Error:")), "")
-    return found.removeprefix("Error:").strip()[:300]
+    error = next((line for line in reversed(last_lines(log)) if line.startswith("Error:")), "")
+    return error.removeprefix("Error:").strip()[:300]
 
 
 def report(name: str, code: int) -> None:

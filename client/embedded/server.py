@@ -183,8 +183,8 @@ def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
             "the embedded server needs Linux or macOS; work in WSL, or give the address of a Temporal server "
             "with --address or TEMPORAL_ADDRESS"
         )
-    given = supervisor_input(settings, places)
-    command = [sys.executable, "-P", "-m", "client.embedded.supervisor", json.dumps(given)]
+    job = supervisor_input(settings, places)
+    command = [sys.executable, "-P", "-m", "client.embedded.supervisor", json.dumps(job)]
     return spawn(command, places.server_log, places.home, environment())
 
 
@@ -273,17 +273,17 @@ def unwritable(home: Path, error: OSError) -> str:
 def why_no_server(places: Places) -> str:
     """Why the server was not started or has ended, by its note and the last error in its log."""
     note = read_note(places.server_note, ServerNote)
-    said = (note.failure if note else "") or last_error(places.server_log)
+    error = (note.failure if note else "") or last_error(places.server_log)
     database = Path(note.database) if note else places.home
-    if any(mark in said for mark in BROKEN_DATABASE):
-        cause = said.rpartition(": ")[2]
+    if any(mark in error for mark in BROKEN_DATABASE):
+        cause = error.rpartition(": ")[2]
         return (
             f"the embedded server's database is damaged ({cause}); move {database}* away: its "
             f"runs are lost, finished reports stay in {places.reports}"
         )
-    if any(mark in said.lower() for mark in NO_SPACE):
+    if any(mark in error.lower() for mark in NO_SPACE):
         return f"there is no space left for {database}; free some and try again, nothing is lost"
-    return f"the embedded server does not start{f' ({said})' if said else ''}; see {places.server_log}"
+    return f"the embedded server does not start{f' ({error})' if error else ''}; see {places.server_log}"
 
 
 BROKEN_DATABASE = (

@@ -76,11 +76,11 @@ SPARE_SOCKETS = 8
 class Supervisor:
     """The processes of one home."""
 
-    def __init__(self, given: dict[str, Any], lock: LockFile) -> None:
-        """`given` is what `client.embedded.server.supervisor_input` describes."""
-        self._given = given
-        self._state = Path(given["state"])
-        self._logs = Path(given["logs"])
+    def __init__(self, job: dict[str, Any], lock: LockFile) -> None:
+        """`job` is what `client.embedded.server.supervisor_input` describes."""
+        self._given = job
+        self._state = Path(job["state"])
+        self._logs = Path(job["logs"])
         self._lock = lock
         self._private = network.works_in_a_child(network.enter_own_network) if LINUX else False
         self._sockets = Sockets() if LINUX else None
@@ -431,10 +431,10 @@ class Supervisor:
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
-            found = json.loads((self._state / name).read_bytes())
+            data = json.loads((self._state / name).read_bytes())
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return data if isinstance(data, dict) else {}
 
     def _write(self, name: str, note: dict[str, Any]) -> None:
         """Raises OSError."""
@@ -444,14 +444,14 @@ class Supervisor:
 def main() -> None:
     """Supervise the home that the first argument describes. The exit code is 0 also when another process
     supervises it already."""
-    given = json.loads(sys.argv[1])
+    job = json.loads(sys.argv[1])
     os.umask(PRIVATE_UMASK)
-    lock = LockFile(Path(given["state"]) / "supervisor.lock")
+    lock = LockFile(Path(job["state"]) / "supervisor.lock")
     code = 0
     try:
         lock.acquire(TEST_SECONDS)
         lock.sign(os.getpid())
-        code = asyncio.run(supervise(given, lock))
+        code = asyncio.run(supervise(job, lock))
     except Locked:
         pass
     except OSError as error:
@@ -460,9 +460,9 @@ def main() -> None:
     leave(code)
 
 
-async def supervise(given: dict[str, Any], lock: LockFile) -> int:
+async def supervise(job: dict[str, Any], lock: LockFile) -> int:
     """Run a supervisor. Raises OSError."""
-    return await Supervisor(given, lock).run()
+    return await Supervisor(job, lock).run()
 
 
 if __name__ == "__main__":

@@ -162,4 +162,4 @@ async def open_runs(client: Client, queue: str) -> list[str]:
         return listed
     # the list lags: a run that ended a moment ago may still be in it
     described = [await description(client, run_id) for run_id in listed]
-    return [found.id for found in described if found and found.status == WorkflowExecutionStatus.RUNNING]
+    return [one.id for one in described if one and one.status == WorkflowExecutionStatus.RUNNING]

@@ -110,9 +110,9 @@ class Desk:
         """A dependency of a route: the caller's token, which has this scope, until the answer is sent."""
 
         async def token(
-            given: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
+            credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
         ) -> AsyncGenerator[Token, None]:
-            token = self._tokens.token(given.credentials) if given else None
+            token = self._tokens.token(credentials.credentials) if credentials else None
             if token is None:
                 raise HTTPException(
                     401, "a token is needed: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}

@@ -131,9 +131,9 @@ def rest(desk: Desk) -> APIRouter:
         """Its report in a format; while it runs, as it stands."""
         if form not in FORMATS:
             raise HTTPException(400, f"there is no format {form}; there are {', '.join(FORMATS)}")
-        found = (await case.run.draft()).at_length(length)
+        document = (await case.run.draft()).at_length(length)
         headers = {"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment"}
-        return Response(as_bytes(found, form), media_type=FORMATS[form].media_type, headers=headers)
+        return Response(as_bytes(document, form), media_type=FORMATS[form].media_type, headers=headers)
 
     @router.get("/{run_id}/evidence", response_class=StreamingResponse)
     async def evidence(case: Case = reading) -> StreamingResponse:

@@ -87,7 +87,7 @@ def one_line(error: Exception | str) -> str:
         " ".join(message.split()),
     )
     option = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
-    return redacted(option.sub(lambda found: ARGUMENTS.get(found[1], found[0]), message))
+    return redacted(option.sub(lambda match: ARGUMENTS.get(match[1], match[0]), message))
 
 
 def by_name(identifiers: object) -> object:

@@ -31,9 +31,9 @@ async def ask_back(run: Run, ctx: Context, by: str) -> InputRequiredResult | Non
     """Have the caller's person answer what a run asks; what is declined or not answered in time is assumed.
     What is to be returned to the caller; None where nothing is open."""
     if ctx.input_responses is not None:
-        given = ctx.input_responses.get(KEY)
+        response = ctx.input_responses.get(KEY)
         with suppress(*EXPECTED):  # it has gone on with what it assumes
-            await run.answer(_answers(given if isinstance(given, ElicitResult) else None), by=by)
+            await run.answer(_answers(response if isinstance(response, ElicitResult) else None), by=by)
         return None
     readings = await asked_back(run)
     if not readings:
@@ -68,8 +68,8 @@ async def asked_back(run: Run) -> Sequence[Reading]:
     return seen.readings if seen is not None and seen.waiting_for == "clarification" else ()
 
 
-def _answers(given: ElicitResult | None) -> Sequence[str]:
-    content = given.content if given is not None and given.action == "accept" else None
+def _answers(response: ElicitResult | None) -> Sequence[str]:
+    content = response.content if response is not None and response.action == "accept" else None
     return [str(text or "") for _, text in sorted((content or {}).items())]
 
 

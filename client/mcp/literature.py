@@ -124,11 +124,11 @@ class Literature:
             serve = [one.info for one in await self._client.sources() if one.enabled]
             names = [one.name for one in serve if one.name in LITERATURE]
             names = names or [one.name for one in serve if "web" not in one.domains]
-        found = await asyncio.gather(
+        answers = await asyncio.gather(
             *(self._search(name, query, max_results, date_range) for name in names), return_exceptions=True
         )
         searches, failed = [], []
-        for name, answer in zip(names, found, strict=True):
+        for name, answer in zip(names, answers, strict=True):
             if isinstance(answer, SearchAnswer):
                 searches.append(answer)
             elif isinstance(answer, BadInput) or not isinstance(answer, Failure):
@@ -167,16 +167,16 @@ class Literature:
         return [checked(quote, text) for quote, text in zip(quotes, texts, strict=True)]
 
     async def _search(self, source: str, query: str, limit: int, date_range: DateRange) -> SearchAnswer:
-        found = await self._client.search(source, query, limit=limit, filters=since(date_range))
-        return SearchAnswer.of(source, found)
+        result = await self._client.search(source, query, limit=limit, filters=since(date_range))
+        return SearchAnswer.of(source, result)
 
     async def _paper(self, pmid: str) -> Evidence:
         """Raises BadInput when there is none, or none with an abstract."""
         number = normal_pmid(pmid)
         if number is None:
             raise BadInput(f"{pmid!r} is not a PubMed id; it is a number, such as 22663011")
-        found = await self._client.search("pubmed", f"{number}[uid]", limit=1)
-        item = next((record for record in found.records if record.identifiers.pmid == number), None)
+        result = await self._client.search("pubmed", f"{number}[uid]", limit=1)
+        item = next((record for record in result.records if record.identifiers.pmid == number), None)
         if item is None:
             raise BadInput(f"PubMed has no record {number} with an abstract")
         return item
@@ -184,11 +184,11 @@ class Literature:
     async def _references(self, pmid: str) -> tuple[list[str], SearchStatus]:
         """PMIDs of what a paper cites, and whether PubMed answered."""
         try:
-            found = await self._client.search("pubmed", f"references:{pmid}", limit=100)
+            hits = await self._client.search("pubmed", f"references:{pmid}", limit=100)
         except Failure as error:
             cause = error.__cause__
             return [], cause.status if isinstance(cause, SourceError) else "unavailable"
-        return [record.identifiers.pmid for record in found.records if record.identifiers.pmid], found.status
+        return [record.identifiers.pmid for record in hits.records if record.identifiers.pmid], hits.status
 
     async def _texts(self, quotes: Sequence[QuoteToCheck], run: str) -> list[Evidence | None]:
         """The text each quote is said to be from; None for an item that the run does not have."""
@@ -204,17 +204,17 @@ class Literature:
             quote.pmid for quote in quotes if quote.pmid and quote.text is None and not quote.evidence_id
         }
         papers = dict(zip(pmids, await asyncio.gather(*map(self._paper, pmids)), strict=True))
-        found: list[Evidence | None] = []
+        texts: list[Evidence | None] = []
         for quote in quotes:
             if quote.text is not None:
-                found.append(given(quote.text))
+                texts.append(given(quote.text))
             elif quote.evidence_id:
-                found.append(items.get(quote.evidence_id))
+                texts.append(items.get(quote.evidence_id))
             elif quote.pmid:
-                found.append(papers[quote.pmid])
+                texts.append(papers[quote.pmid])
             else:
                 raise BadInput("each quote needs its text, an evidence_id or a pmid")
-        return found
+        return texts
 
 
 def parts_of(text: str, separator: str) -> list[str]:
@@ -229,7 +229,7 @@ def given(text: str, title: str = "") -> Evidence:
 
 def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
     """The verdict on one quote."""
-    quote, found, reason = asked.quote, False, ""
+    quote, is_verbatim, reason = asked.quote, False, ""
     if document is None:
         reason = "the run has no such item"
     elif len(normalise(quote)) < MIN_QUOTE_CHARS:
@@ -237,6 +237,6 @@ def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
     elif not verbatim(quote, document.text):
         reason = "it is not in the text"
     else:
-        found, fault = True, quote_fault(quote, document)
+        is_verbatim, fault = True, quote_fault(quote, document)
         reason = f"it supports nothing: {worded([fault])}" if fault is not None else ""
-    return CheckedQuote(quote=quote, verbatim=found, reason=reason)
+    return CheckedQuote(quote=quote, verbatim=is_verbatim, reason=reason)

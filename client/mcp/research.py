@@ -171,8 +171,8 @@ class Research:
         """Start the research of a question; its report quotes a source for every claim. The same question
         with the same settings joins the run that is under way. Returns at once unless `wait_seconds` is
         given. Where your client can ask its person, it may be asked first what the question leaves open."""
-        known = ctx.session.client_capabilities
-        asks = known is not None and known.elicitation is not None and self._client.settings.clarify is None
+        caps = ctx.session.client_capabilities
+        asks = caps is not None and caps.elicitation is not None and self._client.settings.clarify is None
         run = await self._client.ask(
             question,
             mode=mode if mode != "auto" else None,
@@ -239,21 +239,21 @@ class Research:
     ) -> RunState:
         """Decide what waits at a gate of a run (its plan, its candidates or its report), or a `dispute` of
         its report, which is approved to take the sentence out. Ask the person first."""
-        found = await self._client.run(run)
+        handle = await self._client.run(run)
         if dispute:
             await self._client.decide(run, dispute, upheld=decision == "approve", by=BY, note=note)
-            return await state_of(found)
-        decide = found.approve if decision == "approve" else found.reject
+            return await state_of(handle)
+        decide = handle.approve if decision == "approve" else handle.reject
         await decide(gate, by=BY, note=note)
-        return await state_of(found)
+        return await state_of(handle)
 
     async def steer(
         self, run: OneRun, text: Annotated[str, Field(min_length=1, max_length=2000)]
     ) -> RunState:
         """Give a run an instruction, such as "only trials in adults"; it follows it from its next step on."""
-        found = await self._client.run(run)
-        await found.steer(text, by=BY)
-        return await state_of(found)
+        handle = await self._client.run(run)
+        await handle.steer(text, by=BY)
+        return await state_of(handle)
 
     async def follow_up(
         self,
@@ -280,8 +280,8 @@ class Research:
         iterations: Annotated[int, Field(ge=0)] = 0,
     ) -> BudgetStatus:
         """Add to the budget of a run; what it may use after that."""
-        found = await self._client.run(run)
-        return await found.extend(tokens=tokens, cost=cost, seconds=minutes * 60, iterations=iterations)
+        handle = await self._client.run(run)
+        return await handle.extend(tokens=tokens, cost=cost, seconds=minutes * 60, iterations=iterations)
 
     async def get_plan(self, run: AnyRun = "last") -> PlanView:
         """The plan of a run: its sections with a key question each, and whether it was approved."""
@@ -308,8 +308,8 @@ class Research:
         limit: Collected = 10,
     ) -> list[CollectedWork]:
         """Search what runs have collected, by words and by meaning, the nearest first. Asks no source."""
-        found = {ref.evidence_id for ref in await (await self._client.run(run)).found()} if run else None
-        collected = await self._client.collected(query, limit, only=found)
+        ids = {ref.evidence_id for ref in await (await self._client.run(run)).found()} if run else None
+        collected = await self._client.collected(query, limit, only=ids)
         return [CollectedWork.of(work, score) for work, score in collected]
 
     async def get_report(
@@ -319,8 +319,8 @@ class Research:
     ) -> ReportAnswer:
         """The report of a run: its claims, each with verbatim quotes and the works they are from. While the
         run goes on it is the report as it stands, marked as a draft."""
-        found = await self._client.run(run)
-        report = (await found.draft()).at_length(length)
+        handle = await self._client.run(run)
+        report = (await handle.draft()).at_length(length)
         markdown = await asyncio.to_thread(render, report, "md")
         return ReportAnswer.of(report, markdown.decode())
 

@@ -72,12 +72,12 @@ class Server(MCPServer):
             raise ToolError(one_line(wrong or str(cause or error))) from cause
 
 
-def refuse_unknown(tool: str, arguments: Iterable[str], known: Collection[str]) -> None:
+def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) -> None:
     """Raises ToolError for arguments that a tool does not have."""
-    unknown = [name for name in arguments if name not in known]
+    unknown = [name for name in arguments if name not in names]
     if unknown:
-        hint = did_you_mean(unknown[0], known) or "."
-        takes = ", ".join(known) or "no arguments"
+        hint = did_you_mean(unknown[0], names) or "."
+        takes = ", ".join(names) or "no arguments"
         raise ToolError(one_line(f"{tool} has no argument {unknown[0][:100]}{hint} It takes: {takes}"))
 
 
@@ -191,8 +191,8 @@ class TokenRequired:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._expected):
+            header = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(header, self._expected):
                 answer = JSONResponse(
                     {"error": "a token is needed: Authorization: Bearer TOKEN"},
                     status_code=401,

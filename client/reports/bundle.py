@@ -107,8 +107,8 @@ def check_script() -> bytes:
     that it shares with the quote check."""
     program = (files("activities.report") / "check_bundle.py").read_text("utf-8")
     rules = (files("activities.text") / "normal_form.py").read_text("utf-8")
-    before, found, after = program.partition(IMPORT_OF_RULES)
-    assert found, "check_bundle imports the rules by another line"
+    before, line, after = program.partition(IMPORT_OF_RULES)
+    assert line, "check_bundle imports the rules by another line"
     imports, _, body = rules.partition("import unicodedata\n")
     assert '"""' in imports, "the rules import more than `unicodedata`"
     return f"{before.rstrip()}\nimport unicodedata\n{body.rstrip()}\n{after}".encode()

@@ -191,11 +191,11 @@ async def cited_items(
     for section in report.sections:
         for support in (support for claim in section.claims for support in claim.support):
             sections.setdefault(support.evidence_id, {})[section.id] = None
-    known = [
+    rows = [
         refs[one.evidence_id].replace(standing=one.standing, sections=tuple(sections[one.evidence_id]))
         for one in cited
     ]
-    items, _, damaged = await bodies(archive.store, known)
+    items, _, damaged = await bodies(archive.store, rows)
     return items, damaged
 
 

@@ -45,9 +45,9 @@ def wav(report: Report, speed: float = 1.0) -> bytes:
         file = Path(folder) / "speech.wav"
         command = _engine(file, Path(folder) / "text.txt", speed)
         (Path(folder) / "text.txt").write_text(text, "utf-8")
-        with (Path(folder) / "text.txt").open("rb") as said:
+        with (Path(folder) / "text.txt").open("rb") as script:
             done = subprocess.run(
-                command, stdin=said, capture_output=True, timeout=SECONDS, check=False, cwd=folder
+                command, stdin=script, capture_output=True, timeout=SECONDS, check=False, cwd=folder
             )
         if done.returncode or not file.is_file():
             told = done.stderr.decode(errors="replace").strip().splitlines()

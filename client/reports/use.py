@@ -35,12 +35,12 @@ class Use:
 async def use_in_report(settings: Settings, connection: Connection, run_id: str) -> Use | None:
     """What the run's report cites, and why it does not cite the rest; None while there is no report."""
     try:
-        found, _ = await load_report(settings, connection, run_id)
+        report, _ = await load_report(settings, connection, run_id)
     except NoReport:
         return None
     return Use(
-        {reference.evidence_id: reference.number for reference in found.references},
-        {work.evidence_id: work.reason for work in found.unused},
-        {work.evidence_id: relevance_score(work.answers) for work in found.judgements},
-        found.methodology.results_per_search,
+        {reference.evidence_id: reference.number for reference in report.references},
+        {work.evidence_id: work.reason for work in report.unused},
+        {work.evidence_id: relevance_score(work.answers) for work in report.judgements},
+        report.methodology.results_per_search,
     )

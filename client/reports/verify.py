@@ -129,7 +129,7 @@ def read_report(data: bytes, name: str) -> Report:
 
 def read_lines(data: bytes, name: str) -> list[Mapping[str, object]]:
     """Evidence from JSON lines. Raises BadParcel with the line that is wrong."""
-    found: list[Mapping[str, object]] = []
+    items: list[Mapping[str, object]] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -139,8 +139,8 @@ def read_lines(data: bytes, name: str) -> list[Mapping[str, object]]:
             raise BadParcel(f"{name}, line {number}, is not JSON: {error}") from error
         if not isinstance(item, dict) or not item.get("evidence_id") or not isinstance(item.get("text"), str):
             raise BadParcel(f"{name}, line {number}, is no item with an `evidence_id` and its `text`")
-        found.append(item)
-    return found
+        items.append(item)
+    return items
 
 
 def _bundle(path: Path, files: Files) -> Parcel:
@@ -172,17 +172,17 @@ def _foreign_script(read: Read) -> bool:
 def _files(streams: Mapping[str, Callable[[], IO[bytes]]]) -> Files:
     """The files of a bundle by name, each of which is opened once, and all of which are read only so far."""
     left = MAX_BYTES
-    known: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
 
     def read(name: str) -> bytes | None:
         nonlocal left
-        if name in streams and name not in known:
+        if name in streams and name not in contents:
             with streams[name]() as stream:
-                known[name] = stream.read(left + 1)
-            left -= len(known[name])
+                contents[name] = stream.read(left + 1)
+            left -= len(contents[name])
             if left < 0:
                 raise BadParcel(f"{name} is too large to be read")
-        return known.get(name)
+        return contents.get(name)
 
     return Files(read, list(streams))
 
@@ -194,8 +194,8 @@ def _open(path: Path) -> IO[bytes]:
 def _from_folder(folder: Path) -> Files:
     """Files below a folder; what a link leads to outside of it is no file of the bundle."""
     own = folder.resolve()
-    found = islice((path for path in folder.rglob("*") if path.is_file()), MAX_NAMES + 1)
-    inside = (path for path in found if path.resolve().is_relative_to(own))
+    paths = islice((path for path in folder.rglob("*") if path.is_file()), MAX_NAMES + 1)
+    inside = (path for path in paths if path.resolve().is_relative_to(own))
     return _files({path.relative_to(folder).as_posix(): partial(_open, path) for path in inside})
 
 
@@ -228,9 +228,9 @@ class Verification:
 
 
 async def verify_report(
-    client: "Determinator", target: str, path: Path | None, given: bytes | None
+    client: "Determinator", target: str, path: Path | None, data: bytes | None
 ) -> Verification:
-    """Check a run's report, a JSON file of one, or what `export` made. A file is checked against `given`, the
+    """Check a run's report, a JSON file of one, or what `export` made. A file is checked against `data`, the
     JSON lines of the file `path`, else against `evidence.jsonl` beside it, else against this machine's store.
     Raises BadInput, and what `find_finished` raises."""
     if is_file_name(target):
@@ -239,7 +239,7 @@ async def verify_report(
         run = await find_finished(client, target, whole=False)
         wrong = tuple(f"the stored text of {name} is damaged" for name in run.damaged)
         parcel = Parcel(run.report, [dict(line) for line in run.lines()], wrong)
-    lines = read_lines(given, str(path)) if given is not None else parcel.lines
+    lines = read_lines(data, str(path)) if data is not None else parcel.lines
     if lines is None:
         lines = await _stored_lines(client.settings, parcel.report)
     return Verification(examine(parcel.report, lines), parcel, len(lines))
@@ -248,15 +248,15 @@ async def verify_report(
 async def _stored_lines(settings: Settings, report: Report) -> list[Mapping[str, object]]:
     """The quoted items from this machine's store. Raises BadInput when it has none of them."""
     wanted = {reference.evidence_id for reference in report.references}
-    found, damaged = await cited_items(Archive(settings.evidence_url), report, wanted)
+    pairs, damaged = await cited_items(Archive(settings.evidence_url), report, wanted)
     if damaged:
         raise BadInput(
             f"the stored text of {', '.join(damaged)} is damaged: give the texts behind this report with "
             "--evidence FILE.jsonl"
         )
-    if wanted and not found:
+    if wanted and not pairs:
         raise BadInput(
             "the texts behind this report are not on this machine; give them with --evidence FILE.jsonl "
             "(`determinator evidence RUN --format jsonl` prints them)"
         )
-    return [dict(evidence_line(ref, item)) for ref, item in found]
+    return [dict(evidence_line(ref, item)) for ref, item in pairs]

@@ -91,10 +91,10 @@ def check_sources(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names without repetition. Raises BadInput for one that is not in the registry."""
     if not names:
         return ()
-    known = source_names()
+    all_names = source_names()
     for name in names:
-        if name not in known:
-            raise BadInput(f"source {unknown(name, known)}")
+        if name not in all_names:
+            raise BadInput(f"source {unknown(name, all_names)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -122,10 +122,10 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
 
 def _check_sources_of(profile: "Profile", where: str) -> None:
     """Raises BadInput for a source that the profile names and that does not exist."""
-    known = source_names()
+    names = source_names()
     for name in (*profile.sources, *profile.look_up):
-        if name not in known:
-            raise BadInput(f"the profile {where}: source {unknown(name, known)}")
+        if name not in names:
+            raise BadInput(f"the profile {where}: source {unknown(name, names)}")
 
 
 def check_output(output: Path, *, formats: bool = True) -> None:

@@ -56,16 +56,16 @@ async def search_source(
     if limit is not None:
         narrowed_query = narrowed_query.replace(limit=limit)
     async with nullcontext(http) if http is not None else open_http(settings) as http:
-        found = build_sources(settings, http)[source]
-        closed = why_closed(settings, found) or str(getattr(found, "missing", "") or "")
+        searcher = build_sources(settings, http)[source]
+        closed = why_closed(settings, searcher) or str(getattr(searcher, "missing", "") or "")
         if closed:
             raise BadInput(f"{source}: {closed}")
-        if found.info.role == "lookup":
+        if searcher.info.role == "lookup":
             raise BadInput(f"{source} answers by identifier only and cannot be searched")
-        if found.info.queue is not None and (client := await fleet(settings, address)):
-            found = FleetSource(client, found.info, EvidenceStore.at(settings.evidence_url))
+        if searcher.info.queue is not None and (client := await fleet(settings, address)):
+            searcher = FleetSource(client, searcher.info, EvidenceStore.at(settings.evidence_url))
         try:
-            return await search_all(found, narrowed_query)
+            return await search_all(searcher, narrowed_query)
         except Refused as error:
             raise BadInput(str(error)) from error
         except SourceError as error:

@@ -44,10 +44,10 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
     RPCError."""
 
     async def act(method: Callable[..., Awaitable[Output]], step: object, options: policy.Options) -> Output:
-        given: dict[str, Any] = {**options}
+        arguments: dict[str, Any] = {**options}
         try:
             answer: Output = await client.execute_activity(
-                method, step, id=f"{UNNAMED}-{uuid.uuid4()}", task_queue=task_queue, **given
+                method, step, id=f"{UNNAMED}-{uuid.uuid4()}", task_queue=task_queue, **arguments
             )
         except ActivityFailureError as error:
             raise Failure(f"the question could not be planned: {error.cause}") from error

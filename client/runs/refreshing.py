@@ -182,15 +182,15 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
     """Delete the schedule of a run, named by any unambiguous part of its id or as `last`, the newest run.
     Refreshes that have begun go on. Raises NoSuchSchedule, NoSuchRun (`last`, and there is no run),
     RPCError."""
-    known = {one.schedule_id: one for one in await schedules(client)}
+    by_id = {one.schedule_id: one for one in await schedules(client)}
     if name == "last":
         name = f"{PREFIX}{await find_run(client, name)}"
-        if name not in known:
+        if name not in by_id:
             raise NoSuchSchedule(
                 f"the newest run, {name.removeprefix(PREFIX)}, has no schedule; "
                 "`determinator schedules list` shows them"
             )
-    fitting = matching(known, name if name in known else name.removeprefix(PREFIX))
+    fitting = matching(by_id, name if name in by_id else name.removeprefix(PREFIX))
     if len(fitting) != 1:
         listed = ", ".join(fitting[:4]) if fitting else "`determinator schedules list` shows them"
         raise NoSuchSchedule(
@@ -201,7 +201,7 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:  # another command has just deleted it
             raise
-    return known[fitting[0]]
+    return by_id[fitting[0]]
 
 
 # a refresh now, on the server where it searches, else in this process

@@ -58,35 +58,35 @@ async def revise(
     if len(text) > MAX_INSTRUCTION_CHARS:
         raise BadInput(f"that is too long; a message has at most {MAX_INSTRUCTION_CHARS:,} characters")
     settings = client.settings
-    found = await client.finished(name, whole=False)
+    original = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)
 
     async def prepare(connection: "Connection") -> RefreshRequest:
         asked = None
         with suppress(RPCError):
-            asked = await request_of(connection.client, found.run_id)
+            asked = await request_of(connection.client, original.run_id)
         models = {"default": choice(model)} if model else (asked.models if asked else {})
         profiles = profile_names(settings.profiles_dir or settings.home / "profiles")
         return RefreshRequest(
-            run_id=found.run_id,
+            run_id=original.run_id,
             search=False,
-            known_blob=await known_items(store, [ref for ref, _ in found.items]),
+            known_blob=await known_items(store, [ref for ref, _ in original.items]),
             instruction=Instruction(
                 kind=kind,
                 text=text,
                 by=named(by),
                 sentence=sentence,
                 upheld=upheld,
-                profile=found.report.profile if found.report.profile in profiles else "general",
+                profile=original.report.profile if original.report.profile in profiles else "general",
                 models=models,
                 fallbacks=asked.fallbacks if asked else (),
             ),
         )
 
     outcome = await send(client, prepare)
-    report = found.report
+    report = original.report
     if outcome.blob:
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))
     elif outcome.made:
-        report, _ = await newest(Archive(settings.evidence_url), found.first)
-    return Answered(outcome, found.report, report)
+        report, _ = await newest(Archive(settings.evidence_url), original.first)
+    return Answered(outcome, original.report, report)

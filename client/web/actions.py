@@ -99,10 +99,10 @@ class Actions:
         if not answered.outcome.made:
             return escaped(" ".join(("Nothing was changed.", *answered.outcome.notes)))
         lines = [
-            f"- {mark} {escaped(said, SENTENCE_CHARS)}"
+            f"- {mark} {escaped(wording, SENTENCE_CHARS)}"
             for one in differences(answered.before, answered.report)
-            for mark, said in (("before:", one.before), ("now:", one.after))
-            if said
+            for mark, wording in (("before:", one.before), ("now:", one.after))
+            if wording
         ]
         return "\n".join([f"Version {answered.outcome.version} is shown above.", "", *lines])
 

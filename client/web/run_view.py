@@ -275,9 +275,9 @@ class Look:
         )
         charts = [name for name in CHARTS if (chart := chart_of(report, name)) and chart.is_clearer]
         disputable = report.sentences() if report.written_by == "model" else ()
-        said = {claim.id: f"{claim.id} {claim.text}" for claim in disputable}
-        none = None if said else "This report has quotes only, word for word: none of them can be disputed."
-        sentence = gr.Dropdown(choices=[(text, name) for name, text in said.items()], value=None, info=none)
+        labels = {claim.id: f"{claim.id} {claim.text}" for claim in disputable}
+        none = None if labels else "This report has quotes only, word for word: none of them can be disputed."
+        sentence = gr.Dropdown(choices=[(text, name) for name, text in labels.items()], value=None, info=none)
         frames = rendered(
             "report",
             run_id=run.id,

@@ -117,8 +117,8 @@ class SignIn:
 
     async def _token_in_address(self, request: Request, call_next: Next) -> Response:
         """Open a session for the token in an address, and remove it from the address."""
-        given = request.query_params.get("token", "")
-        if self._token and not self.is_needed and hmac.compare_digest(given.encode(), self._token.encode()):
+        token = request.query_params.get("token", "")
+        if self._token and not self.is_needed and hmac.compare_digest(token.encode(), self._token.encode()):
             self._sessions.open(request, LOCAL_USER)
             return RedirectResponse(str(request.url.remove_query_params("token")), status_code=303)
         if request.url.path == "/" and self.user(request) is None:

@@ -110,10 +110,10 @@ class UserList:
 def version_of(path: Path) -> tuple[int, ...]:
     """What changes when a file does; nothing for one that is not there."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ()
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _users_in(path: Path) -> dict[str, str]:

@@ -175,8 +175,8 @@ def _letters(place: int) -> str:
 
 
 def _csl_name(name: str) -> dict[str, str]:
-    family, comma, given = family_first(name).partition(", ")
-    return {"family": family, "given": given} if comma else {"literal": family}
+    family, comma, forename = family_first(name).partition(", ")
+    return {"family": family, "given": forename} if comma else {"literal": family}
 
 
 def _note(reference: Reference) -> str:

@@ -77,8 +77,8 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
         return f"{text} (asked about)" if entry.evidence_id else f"{text} (names a disease asked about)"
     if field == "targets":
         genes, accessions = entry.values.get("genes", ""), entry.values.get("accessions", "")
-        known = ", ".join(filter(None, (f"gene {genes}" if genes else "", accessions)))
-        return f"{text} ({clean(known)})" if known else text
+        extra = ", ".join(filter(None, (f"gene {genes}" if genes else "", accessions)))
+        return f"{text} ({clean(extra)})" if extra else text
     return text
 
 
@@ -91,8 +91,8 @@ def _regulatory(entry: FieldEntry, text: str) -> str:
         f"highest clinical phase {values['phase']}" if values.get("phase") else "",
         values.get("date", ""),
     ]
-    known = clean(", ".join(filter(None, details)))
-    return f"{status} ({known})" if known else status
+    extra = clean(", ".join(filter(None, details)))
+    return f"{status} ({extra})" if extra else status
 
 
 def _trial(entry: FieldEntry, text: str) -> str:
@@ -108,8 +108,8 @@ def _trial(entry: FieldEntry, text: str) -> str:
         "results posted" if values.get("results") else "no results posted",
         f"{values['enrollment']} participants" if values.get("enrollment") else "",
     ]
-    known = clean("; ".join(filter(None, parts)))
-    return f"{values.get('nct', '')}, {text}: {known}".lstrip(", ")
+    extra = clean("; ".join(filter(None, parts)))
+    return f"{values.get('nct', '')}, {text}: {extra}".lstrip(", ")
 
 
 def phases(codes: str) -> str:
@@ -241,6 +241,6 @@ def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[t
 def _line(field: CandidateFieldName, entry: FieldEntry, quotes: Quotes) -> Parts:
     text, quote = entry_text(field, entry), clean(entry.quote)
     number = quotes.number(entry.evidence_id)
-    said = () if not quote or quote in text or same_words(clean(entry.text), quote) else (Run(quote, "said"),)
+    runs = () if not quote or quote in text or same_words(clean(entry.text), quote) else (Run(quote, "said"),)
     where = quotes.mark(number) if number else Run(source_title(entry.source), "source", safe_url(entry.url))
-    return (Run(text), *said, where)
+    return (Run(text), *runs, where)

@@ -127,8 +127,8 @@ def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
 
 def _directions(report: Report) -> Chart | None:
     """By outcome, how many works found which direction, with or without numbers."""
-    found = Counter((clean(one.outcome), work.direction) for one in report.conclusions for work in one.works)
-    bars = tuple(Bar(f"{outcome}: {way.replace('_', ' ')}", count) for (outcome, way), count in found.items())
+    tally = Counter((clean(one.outcome), work.direction) for one in report.conclusions for work in one.works)
+    bars = tuple(Bar(f"{outcome}: {way.replace('_', ' ')}", count) for (outcome, way), count in tally.items())
     many = report.words.many
     title = f"What the {many} found on each outcome (number of {many})"
     return Chart("rows", title, ("Outcome", many.capitalize()), bars) if bars else None
@@ -140,12 +140,12 @@ def _effects(report: Report) -> Chart | None:
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
     listed = [one.effect for one in report.analysis.not_pooled] if report.analysis else []
     works = [(one, work) for one in report.conclusions for work in one.works]
-    found = [
+    entries = [
         *((one.outcome, work.effect, work.evidence_id, work.result) for one, work in works if work.effect),
         *((effect.outcome, effect, effect.evidence_id, stated_interval(effect)) for effect in listed),
     ]
     rows: dict[tuple[str, Measure], list[tuple[str, Interval]]] = {}
-    for outcome, effect, name, result in found:
+    for outcome, effect, name, result in entries:
         if result is not None and name in labels:
             rows.setdefault((clean(outcome), effect.measure), []).append((labels[name], result))
     pooled = {

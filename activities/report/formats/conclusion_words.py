@@ -110,10 +110,10 @@ def _sentence(text: str) -> str:
 
 def reasons(one: Conclusion) -> Iterator[str]:
     """Why a conclusion is not more certain: by the checked fields, and in the model's words."""
-    known = [REASONS[reason] for reason in one.reasons]
+    texts = [REASONS[reason] for reason in one.reasons]
     words = [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
-    if known:
-        yield f"Why not more certain: {'; '.join(known)}."
+    if texts:
+        yield f"Why not more certain: {'; '.join(texts)}."
     if words:
         yield f"In the model's words: {'; '.join(words)}."
 

@@ -104,9 +104,9 @@ def _note(word: "Document", number: int, quotes: Iterable[page.Quote]) -> None:
     """The quotes of a reference, in small type."""
     from docx.shared import Pt
 
-    said = (f"\u201c{quote.text}\u201d{f' ({quote.place})' if quote.place else ''}" for quote in quotes)
+    texts = (f"\u201c{quote.text}\u201d{f' ({quote.place})' if quote.place else ''}" for quote in quotes)
     paragraph = word.add_paragraph(style="Quote")
-    paragraph.add_run(f"[{number}] {' · '.join(said)}").font.size = Pt(SMALL_POINTS)
+    paragraph.add_run(f"[{number}] {' · '.join(texts)}").font.size = Pt(SMALL_POINTS)
 
 
 def _metadata(word: "Document", made: page.Document) -> None:

@@ -135,8 +135,8 @@ def picture(svg: str) -> bytes | None:
 
 def described(svg: str) -> str:
     """What a figure shows, in words."""
-    found = _DESCRIPTION.search(svg)
-    return unescape(f"{found[1]}: {found[2]}") if found else ""
+    match = _DESCRIPTION.search(svg)
+    return unescape(f"{match[1]}: {match[2]}") if match else ""
 
 
 def flow_words(flow: Flow) -> str:
@@ -152,7 +152,7 @@ def flow(report: Report) -> Flow:
     kept: dict[str, int] = {}
     for record in report.methodology.searches:
         kept[clean(record.source)] = kept.get(clean(record.source), 0) + record.kept
-    known = {r.study for r in report.references if r.study}
+    studies = {r.study for r in report.references if r.study}
     unknown = sum(not r.study for r in report.references)
     return Flow(
         identified=counts.identified,
@@ -161,7 +161,7 @@ def flow(report: Report) -> Flow:
         screened=counts.screened,
         excluded=max(counts.screened - counts.included, 0),
         included=counts.included,
-        studies=len(known) + unknown,
+        studies=len(studies) + unknown,
         failed=sum(s.status not in ANSWERED for s in report.methodology.searches),
     )
 

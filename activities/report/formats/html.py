@@ -34,9 +34,9 @@ def page_of(report: Report, link: Link | None = None) -> str:
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    given = {"document": document(report), "css": css, "script": script, "policy": policy, "link": link}
+    context = {"document": document(report), "css": css, "script": script, "policy": policy, "link": link}
     helpers = {"kind": lambda value: type(value).__name__, "column": _column, "drawn": _drawn}
-    return templates().get_template("report.html.jinja").render(given, **helpers)
+    return templates().get_template("report.html.jinja").render(context, **helpers)
 
 
 def _digest(text: str) -> str:

@@ -19,12 +19,12 @@ def iteration_text(record: IterationRecord) -> str:
     sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
     judged = "; ".join(filter(None, (scores, sure)))
     verdict = " ".join(filter(None, (f"{judged}." if judged else "", record.verdict)))
-    found = "; ".join(found.title for found in record.findings)
+    titles = "; ".join(one.title for one in record.findings)
     rows = {
         "Known": (record.thought,),
         "Missing": record.gaps,
         "Searched": tuple(searches),
-        "Found": (f"{plural(record.new_items, 'new work')}{f': {found}' if found else ''}",),
+        "Found": (f"{plural(record.new_items, 'new work')}{f': {titles}' if titles else ''}",),
         "From other sections": (plural(record.shared_items, "work"),) if record.shared_items else (),
         "On the searches": (record.reflection,),
         "Judged": (verdict,) if record.judged else (),

@@ -86,10 +86,10 @@ def _part(part: page.Part, inline: bool, marks: str) -> str:
 
 
 def _field(label: str, lines: Iterable[page.Parts]) -> str:
-    said = [" ".join(_part(part, inline=True, marks='"') for part in line) for line in lines]
-    if len(said) == 1:
-        return f"- **{label}:** {said[0]}"
-    return "\n".join([f"- **{label}:**", *(f"  - {line}" for line in said)])
+    texts = [" ".join(_part(part, inline=True, marks='"') for part in line) for line in lines]
+    if len(texts) == 1:
+        return f"- **{label}:** {texts[0]}"
+    return "\n".join([f"- **{label}:**", *(f"  - {line}" for line in texts)])
 
 
 def _note(number: int, quotes: Iterable[page.Quote]) -> str:

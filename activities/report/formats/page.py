@@ -268,7 +268,7 @@ class _Page:
         url = next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference)
         told = ", ".join(filter(None, about))
         around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
-        said = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
+        quotation = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
         named = "; ".join(
             f"{verb} {', '.join(map(clean, names))}"
             for verb, names in (("mentions", passage.mentions), ("uses the word", passage.uses))
@@ -283,7 +283,7 @@ class _Page:
                         *((Run(f"({told})"),) if told else ()),
                     )
                 ),
-                Text((*around[0], said, *around[1]), "quote"),
+                Text((*around[0], quotation, *around[1]), "quote"),
                 *_text(named, "note"),
             )
         )

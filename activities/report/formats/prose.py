@@ -81,8 +81,8 @@ def summary_text(report: Report) -> str:
     citations = Citations.of(report.references)
     if report.unanswered is not None:
         why = escape_markdown(sentence(report.unanswered).rstrip("."))
-        said = f"{unanswered_lead(report)}: {why}."
-        return " ".join(filter(None, (notice(report), said)))
+        lead = f"{unanswered_lead(report)}: {why}."
+        return " ".join(filter(None, (notice(report), lead)))
     answer = " ".join(claim_text(claim, citations) for claim in report.answer)
     summary = summary_of(report)
     if report.summary:
@@ -103,5 +103,5 @@ def section_text(
 
 def paragraphs_of(section: ReportSection) -> list[list[Claim]]:
     by_id = {claim.id: claim for claim in section.claims}
-    found = [[by_id[name] for name in paragraph if name in by_id] for paragraph in section.paragraphs]
-    return [paragraph for paragraph in found if paragraph]
+    paragraphs = [[by_id[name] for name in paragraph if name in by_id] for paragraph in section.paragraphs]
+    return [paragraph for paragraph in paragraphs if paragraph]

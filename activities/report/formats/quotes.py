@@ -36,23 +36,23 @@ class Quotes:
             disputed=disputed,
         )
 
-    def cite(self, supports: Iterable[Support], said: str = "") -> Cite:
+    def cite(self, supports: Iterable[Support], text: str = "") -> Cite:
         """The numbers of the references, in order, each with its quotes."""
         by_number: dict[int, list[Quote]] = {}
         for support in supports:
             if reference := self.references.get(support.evidence_id):
-                by_number.setdefault(reference.number, []).extend(self.quotes(said, [support]))
+                by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
 
     def mark(self, number: int) -> Cite:
         """`[3]`."""
         return Cite((Mark(number),))
 
-    def quotes(self, said: str, supports: Iterable[Support]) -> tuple[Quote, ...]:
-        """The quotes that there are, in their contexts; `said`: the sentence that rests on them."""
-        return tuple(self.quote(said, support) for support in supports if support.quote)
+    def quotes(self, text: str, supports: Iterable[Support]) -> tuple[Quote, ...]:
+        """The quotes that there are, in their contexts; `text`: the sentence that rests on them."""
+        return tuple(self.quote(text, support) for support in supports if support.quote)
 
-    def quote(self, said: str, support: Support) -> Quote:
+    def quote(self, text: str, support: Support) -> Quote:
         context = self._contexts.get((support.evidence_id, support.quote))
         reference = self.references.get(support.evidence_id)
         page = context.page if context else 0
@@ -65,7 +65,7 @@ class Quotes:
             after=context.after if context else "",
             place=refs.place_in(reference, page) if reference else "",
             url=refs.quote_url(reference, support.quote, page) if reference else None,
-            same=same_words(said, support.quote),
+            same=same_words(text, support.quote),
         )
 
     def number(self, evidence_id: str) -> int:
@@ -82,15 +82,15 @@ def words_of(text: str) -> tuple[str, ...]:
 def same_words(claim: str, quote: str) -> bool:
     """Whether a claim is its quote, word for word but for a connective at the beginning of the quote and a
     word on its source at that of the claim."""
-    said, quoted = words_of(claim), words_of(quote)
-    if not said or not quoted:
+    own, quoted = words_of(claim), words_of(quote)
+    if not own or not quoted:
         return False
     shared = 0
-    while shared < min(len(said), len(quoted)) and said[-1 - shared] == quoted[-1 - shared]:
+    while shared < min(len(own), len(quoted)) and own[-1 - shared] == quoted[-1 - shared]:
         shared += 1
-    if shared in (len(said), len(quoted)):
+    if shared in (len(own), len(quoted)):
         return True
-    return shared >= _SHARED and len(quoted) - shared <= _CONNECTIVE and said[:-shared][-1] == "reports"
+    return shared >= _SHARED and len(quoted) - shared <= _CONNECTIVE and own[:-shared][-1] == "reports"
 
 
 def anchor_of(name: str) -> str:

@@ -97,8 +97,8 @@ def local_url(reference: Reference) -> str | None:
 def place_in(reference: Reference, page: int) -> str:
     """Where a quote stands in its document, and what the text was recognised from: `OCR, p. 3`."""
     if reference.text_from == "transcript":
-        known = page in reference.pages and reference.pages.index(page) < len(reference.times)
-        at = f"at {clock(reference.times[reference.pages.index(page)])}" if known else ""
+        has_time = page in reference.pages and reference.pages.index(page) < len(reference.times)
+        at = f"at {clock(reference.times[reference.pages.index(page)])}" if has_time else ""
         return ", ".join(filter(None, ("transcript", at)))
     recognised = "OCR" if reference.text_from == "ocr" else ""
     return ", ".join(filter(None, (recognised, f"p. {page}" if page else "")))
@@ -160,13 +160,13 @@ def _read(reference: Reference) -> str:
 def family_first(name: str) -> str:
     """`Doe JA` and `Jane A. Doe` as `Doe, J. A.` and `Doe, Jane A.`; groups and what has a comma stay."""
     name = clean(name)
-    family, _, given = name.rpartition(" ")
+    family, _, forename = name.rpartition(" ")
     if "," in name or not family:
         return name
-    if re.fullmatch(r"[A-Z]{1,3}", given):
-        return f"{family}, {' '.join(f'{letter}.' for letter in given)}"
+    if re.fullmatch(r"[A-Z]{1,3}", forename):
+        return f"{family}, {' '.join(f'{letter}.' for letter in forename)}"
     if len(name.split()) <= 4 and not _GROUP.search(name):
-        return f"{given}, {family}"
+        return f"{forename}, {family}"
     return name
 
 

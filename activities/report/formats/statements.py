@@ -53,9 +53,9 @@ def plain(text: str) -> Statement:
     return Statement.of(TEXT, text=text)
 
 
-def as_statement(said: Statement | str) -> Statement:
+def as_statement(value: Statement | str) -> Statement:
     """A statement, whichever way it was given."""
-    return said if isinstance(said, Statement) else plain(said)
+    return value if isinstance(value, Statement) else plain(value)
 
 
 def sentence(statement: Statement) -> str:
@@ -129,16 +129,16 @@ def _section_incomplete(s: Statement) -> str:
 def _no_item_answers(s: Statement) -> str:
     count = s.number("items")
     if count == 1:
-        said = "the only item found does not answer it"
+        text = "the only item found does not answer it"
     else:
-        said = f"none of the {count} items found answers it" if count else "nothing found answers it"
-    return said + _was_asked(s)
+        text = f"none of the {count} items found answers it" if count else "nothing found answers it"
+    return text + _was_asked(s)
 
 
 def _nothing_near(s: Statement) -> str:
     count = s.number("items")
-    said = f"of {counted(count, 'item')} none" if count else "nothing that was found"
-    return f"{said} has a passage that is near enough to the question{_was_asked(s)}"
+    subject = f"of {counted(count, 'item')} none" if count else "nothing that was found"
+    return f"{subject} has a passage that is near enough to the question{_was_asked(s)}"
 
 
 def _was_asked(s: Statement) -> str:
@@ -211,14 +211,14 @@ def _new_version(s: Statement) -> str:
         else ""
     )
     changes = "; ".join(s.texts("changes"))
-    known = (
+    text = (
         f" What has become known of its references since, by their numbers there: {changes}."
         if changes
         else ""
     )
     return (
         f"This is version {s.text('version')}, of {s.text('at')}, of a report of {s.text('first_at')}."
-        f"{known}{tail}{_new_works(s.texts('new_works'))}"
+        f"{text}{tail}{_new_works(s.texts('new_works'))}"
     )
 
 

@@ -26,7 +26,7 @@ def table_csv(report: Report) -> bytes:
     table.writerow([*head, "answers", "direction", "finding"])
     for reference in report.references:
         name = reference.evidence_id
-        row, work, known = rows.get(name), judged.get(name), described.get(name)
+        row, work, entry = rows.get(name), judged.get(name), described.get(name)
         cells: list[str] = []
         for column in columns:
             cell = row.cells.get(column) if row else None
@@ -36,8 +36,8 @@ def table_csv(report: Report) -> bytes:
             name,
             reference.title,
             str(reference.year or ""),
-            known.design if known else "",
-            str(known.n or "") if known else "",
+            entry.design if entry else "",
+            str(entry.n or "") if entry else "",
             reference.standing,
             *cells,
             *((str(work.answers), work.direction, work.finding) if work else ("", "", "")),

@@ -130,7 +130,7 @@ def balance(report: Report) -> str:
             grade = grades.get(work.evidence_id) or grade_of(work.evidence_type)
             sides[work.direction].append(grade)
     yes_or_no = asks_yes_or_no(report.question) and any(sides.values())
-    said = [
+    parts = [
         f"{len(grades)} {way}{_by_strength(grades) if report.words.graded else ''}"
         for way, grades in sides.items()
         if grades and yes_or_no
@@ -138,7 +138,7 @@ def balance(report: Report) -> str:
     again = f"; {counted(alike, 'further report')} of the same {report.words.many}" if alike else ""
     total = counted(answering, report.words.one, report.words.many)
     verb = "answers" if answering == 1 else "answer"
-    counts = [f"{total} {verb}: {', '.join(said)}{again}."] if said else []
+    counts = [f"{total} {verb}: {', '.join(parts)}{again}."] if parts else []
     if 0 < compared < answering and not report.conclusions:
         counts.append(f"{compared} of {answering} {'has' if compared == 1 else 'have'} a comparison group.")
     return " ".join(counts)

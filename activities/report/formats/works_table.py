@@ -37,9 +37,9 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         for work in report.judgements
         if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
     ]
-    said = [place for place in (head.index("Standing"), head.index("Read")) if _is_said_once(table, place)]
-    said += [] if asks_yes_or_no(report.question) else [2]
-    table = [tuple(Cell() if place in said else cell for place, cell in enumerate(row)) for row in table]
+    blanks = [place for place in (head.index("Standing"), head.index("Read")) if _is_said_once(table, place)]
+    blanks += [] if asks_yes_or_no(report.question) else [2]
+    table = [tuple(Cell() if place in blanks else cell for place, cell in enumerate(row)) for row in table]
     if table:
         used, rows = filled(head, table)
         yield Table(used, rows, sortable=True, wide=len(used) > WIDE)
@@ -56,7 +56,7 @@ def _row(
 ) -> tuple[Cell, ...]:
     """A work that is cited, or was judged and is not."""
     name = reference.evidence_id if reference else work.evidence_id if work else ""
-    known = next((w for w in report.works if w.evidence_id == name), DescribedWork(evidence_id=name))
+    entry = next((w for w in report.works if w.evidence_id == name), DescribedWork(evidence_id=name))
     row = next((r.cells for r in report.table.rows if r.evidence_id == name), {})
     own = (
         _cell(cell.text, cell.support, quotes) if (cell := row.get(column)) and cell.support else Cell()
@@ -71,10 +71,10 @@ def _row(
         read = "" if not report.words.graded else "in full" if reference.full_text else "abstract"
     elif work is not None:
         title, date = _plain(work.title), str(work.year or "")
-    grade = known.strength or ""
+    grade = entry.strength or ""
     return (
-        *(title, *_judgement(work, quotes), _plain(known.design or (work.design if work else ""))),
-        *(_number(known.n or (work.participants if work else None)), _plain(work.comparator if work else "")),
+        *(title, *_judgement(work, quotes), _plain(entry.design or (work.design if work else ""))),
+        *(_number(entry.n or (work.participants if work else None)), _plain(work.comparator if work else "")),
         *(*own, Cell((Run(grade, "grade"),), rank=_RANKS[grade]) if grade else Cell(), _plain(date)),
         Cell((Run(standing, "alert" if standing.isupper() else "plain"),)) if standing else Cell(),
         _plain(read),
@@ -85,8 +85,8 @@ def _judgement(work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, Cell]:
     """What a work found, and which answer it supports."""
     if work is None:
         return Cell(), Cell()
-    found = _cell(work.finding, work.support[0], quotes) if work.support and work.finding else Cell()
-    return found, _plain(words.DIRECTIONS[work.direction] if work.answers >= MIN_ANSWERS else "")
+    finding = _cell(work.finding, work.support[0], quotes) if work.support and work.finding else Cell()
+    return finding, _plain(words.DIRECTIONS[work.direction] if work.answers >= MIN_ANSWERS else "")
 
 
 def _cell(text: str, support: Support, quotes: Quotes) -> Cell:
