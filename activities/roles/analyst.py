@@ -35,7 +35,7 @@ def render(step: AnalystInput, _documents: Sequence[Evidence], room: int) -> Pro
         "analyst",
         step,
         room=room,
-        given=[
+        inputs=[
             f"The hypothesis: {EXPECTED[step.expected]}.",
             listed("Found by the fixed analysis", step.findings, 8, 300),
             listed("Effects listed and not pooled", rows, MAX_ANALYST_EFFECTS, 300),

@@ -147,24 +147,24 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
     sentence gives to the other group."""
     effects: list[StudyEffect] = []
     refused: list[Refused] = []
-    for given in answer.effects[:MAX_EFFECTS]:
-        document = prompt.shown.get(given.work)
-        direction = next((d for d in get_args(EffectDirection) if d == _code(given.direction)), None)
-        outcome = line(given.outcome, MAX_NAME_CHARS)
-        sentences, _ = cited(given.sentences, prompt)
+    for row in answer.effects[:MAX_EFFECTS]:
+        document = prompt.shown.get(row.work)
+        direction = next((d for d in get_args(EffectDirection) if d == _code(row.direction)), None)
+        outcome = line(row.outcome, MAX_NAME_CHARS)
+        sentences, _ = cited(row.sentences, prompt)
         own = [one for one in sentences if document and one.evidence_id == document.evidence_id]
         if document is None or direction is None or not outcome or not own:
             reason = "cites_nothing" if document and outcome else "label_unknown"
-            refused.append(refusal("effect", outcome or given.work, reason, label=line(given.work, 40)))
+            refused.append(refusal("effect", outcome or row.work, reason, label=line(row.work, 40)))
             continue
         name = document.evidence_id
         quotes = [one.quote for one in own]
-        numbers = _numbers(given, quotes, outcome, name)
+        numbers = _numbers(row, quotes, outcome, name)
         for column in numbers.missing:
-            text = f"{outcome}, {column}: {getattr(given, column)}"
+            text = f"{outcome}, {column}: {getattr(row, column)}"
             refused.append(refusal("effect", text, "not_in_work", [name]))
         computed = of_shares(numbers.shares, outcome) if numbers.shares else numbers.effect
-        turned = opposite(computed) if given.opposite else computed
+        turned = opposite(computed) if row.opposite else computed
         if numbers.exchanged or (turned is not None and _contradicts(turned, direction)):
             reason = "groups_exchanged" if numbers.exchanged else "direction_of_numbers"
             refused.append(refusal("effect", f"{outcome}: {direction}", reason, [name]))
@@ -173,14 +173,14 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             StudyEffect(
                 evidence_id=name,
                 outcome=outcome,
-                group=line(given.group, MAX_NAME_CHARS),
-                comparator=line(given.comparator, MAX_NAME_CHARS),
+                group=line(row.group, MAX_NAME_CHARS),
+                comparator=line(row.comparator, MAX_NAME_CHARS),
                 direction=direction,
                 support=supports(own),
                 effect=numbers.effect,
-                means=None if given.opposite else numbers.means,
+                means=None if row.opposite else numbers.means,
                 shares=numbers.shares,
-                opposite=given.opposite,
+                opposite=row.opposite,
                 total_of_both=numbers.total_of_both,
                 n=numbers.n,
             )
@@ -196,30 +196,30 @@ def _code(text: str) -> str:
     return text.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
-def _proposed(given: ConclusionAnswer) -> Proposed | None:
-    direction = next((d for d in get_args(ConclusionDirection) if d == _code(given.direction)), None)
-    certainty = next((c for c in get_args(Certainty) if c == _code(given.certainty)), None)
-    outcome = line(given.outcome, MAX_NAME_CHARS)
+def _proposed(row: ConclusionAnswer) -> Proposed | None:
+    direction = next((d for d in get_args(ConclusionDirection) if d == _code(row.direction)), None)
+    certainty = next((c for c in get_args(Certainty) if c == _code(row.certainty)), None)
+    outcome = line(row.outcome, MAX_NAME_CHARS)
     if direction is None or certainty is None or not outcome:
         return None
     return Proposed(
         outcome=outcome,
-        group=line(given.group, MAX_NAME_CHARS),
-        comparator=line(given.comparator, MAX_NAME_CHARS),
+        group=line(row.group, MAX_NAME_CHARS),
+        comparator=line(row.comparator, MAX_NAME_CHARS),
         direction=direction,
         certainty=certainty,
-        reasons=lines((clip(text, 160) for text in given.reasons), 3, 160),
+        reasons=lines((clip(text, 160) for text in row.reasons), 3, 160),
     )
 
 
-def _numbers(given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str) -> _Numbers:
+def _numbers(row: EffectAnswer, quotes: Sequence[str], outcome: str, name: str) -> _Numbers:
     """The numbers of an answer as far as its sentences have them."""
     held = numbers_held(quotes)
     fields = dict.fromkeys(("estimate", "low", "high", *ARMS, *SHARES, *MEANS, *ERRORS))
     stated: dict[str, Decimal] = {}
     missing: list[str] = []
     for field in fields:
-        if not (text := getattr(given, field).strip()):
+        if not (text := getattr(row, field).strip()):
             continue
         number = one_number(text)
         if number is not None and number in held:
@@ -236,13 +236,13 @@ def _numbers(given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str
     ):
         missing += ["estimate"] if is_whole else []
         estimate = low = high = None
-    people = one_number(given.n) if given.n and numbers_in(given.n) <= held else None
+    people = one_number(row.n) if row.n and numbers_in(row.n) <= held else None
     n = int(people) if people is not None and people >= 1 else None
     # a turned risk ratio needs events; else an interval that the work computed is nearer than halves are
-    sizes = _sizes(stated, n) if estimate is None or given.opposite else {}
+    sizes = _sizes(stated, n) if estimate is None or row.opposite else {}
     stated |= sizes
     arms = _made(Arms, stated, ARMS)
-    measure = measure_of(given.measure) or ("RR" if arms else None)
+    measure = measure_of(row.measure) or ("RR" if arms else None)
     effect = None
     if measure is not None and (arms is not None or estimate is not None):
         effect = Effect(
@@ -263,7 +263,7 @@ def _numbers(given: EffectAnswer, quotes: Sequence[str], outcome: str, name: str
         n=n,
         total_of_both=bool(sizes),
         missing=missing,
-        exchanged=_are_exchanged(given, stated, quotes),
+        exchanged=_are_exchanged(row, stated, quotes),
     )
 
 
@@ -276,8 +276,8 @@ def _sizes(stated: Mapping[str, Decimal], n: int | None) -> Mapping[str, Decimal
     """The sizes of two groups whose work gives their numbers and the participants of both together: what one
     size leaves for the other, or halves. Empty where it gives both sizes, or nothing to compute with."""
     one, other = stated.get("total"), stated.get("control_total")
-    given = any(name in stated and control in stated for name, control in OF_GROUPS)
-    if n is None or not given or (one is not None and other is not None):
+    has_pair = any(name in stated and control in stated for name, control in OF_GROUPS)
+    if n is None or not has_pair or (one is not None and other is not None):
         return {}
     first = one if one is not None else n - other if other is not None else Decimal(n // 2)
     return {"total": first, "control_total": n - first}
@@ -292,10 +292,10 @@ def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
     return made
 
 
-def _are_exchanged(given: EffectAnswer, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> bool:
+def _are_exchanged(row: EffectAnswer, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> bool:
     """Whether a sentence gives a number of the group to the comparator, by the words that the work has for
     them."""
-    names = (given.group, given.comparator)
+    names = (row.group, row.comparator)
     return any(
         are_exchanged(quote, names, (stated[one], stated[other]))
         for one, other in OF_GROUPS

@@ -25,7 +25,7 @@ def render(step: ClarifyInput, _documents: Sequence[Evidence], room: int) -> Pro
         "clarifier",
         step,
         room=room,
-        given=[earlier if step.earlier_question else ""],
+        inputs=[earlier if step.earlier_question else ""],
         task="What must be known before the search? Answer with JSON.",
     )
 

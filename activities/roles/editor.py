@@ -92,7 +92,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     answered = "write the answer too" if several else "leave answer and summary empty"
     task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
     told = concluded(step.concluded) if several else ""
-    frame = compose("editor", step, room=room, given=[told], task=task)
+    frame = compose("editor", step, room=room, inputs=[told], task=task)
     left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 160
     rows: list[str] = []
     shown: dict[str, str] = {}
@@ -109,8 +109,8 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
         before = section
         rows.append(row)
         shown[label] = claim.id
-    given = [told, "Claims:\n" + fenced("claims", "\n".join(rows))]
-    prompt = compose("editor", step, room=room, given=given, task=task)
+    inputs = [told, "Claims:\n" + fenced("claims", "\n".join(rows))]
+    prompt = compose("editor", step, room=room, inputs=inputs, task=task)
     unread = len(claims) + len(answers) - len(shown)
     notes = (f"{plural(unread, 'claim')} at the end were not edited, so that the prompt would fit",)
     choices = {"ClaimLabel": tuple(shown), "transitions.section": tuple(step.claims)}
@@ -124,8 +124,8 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
     refused: list[Refused] = []
 
     def sentences(written: Sequence[SentenceAnswer], name: str, mark: str) -> tuple[EditedSentence, ...]:
-        first, known = written[: MAX_SENTENCES[name]], {**claims, **answers}
-        made = (_sentence(step, one, known, refused) for one in first)
+        first, every = written[: MAX_SENTENCES[name]], {**claims, **answers}
+        made = (_sentence(step, one, every, refused) for one in first)
         unique = {one.text: one for one in made if one is not None}
         return tuple(one.replace(id=f"{mark}{place}") for place, one in enumerate(unique.values(), 1))
 
@@ -176,13 +176,13 @@ def _outline(step: EditInput) -> list[str]:
 
 def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
     """The title, if it is one: short, and in words of the question and the outline."""
-    said = " ".join(title.split())
-    if not said:
+    text = " ".join(title.split())
+    if not text:
         return step.title
-    decision = gate.title(said, _outline(step))
-    if decision.stands and len(said) <= MAX_TITLE_CHARS:
-        return said
-    refused.append(refusal("summary", said, decision.refusal or "adds_to_claims"))
+    decision = gate.title(text, _outline(step))
+    if decision.stands and len(text) <= MAX_TITLE_CHARS:
+        return text
+    refused.append(refusal("summary", text, decision.refusal or "adds_to_claims"))
     return step.title
 
 
@@ -197,10 +197,10 @@ def _transitions(step: EditInput, written: Sequence[TransitionAnswer]) -> dict[s
     return kept
 
 
-def _pairs(given: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> tuple[tuple[str, str], ...]:
+def _pairs(rows: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) -> tuple[tuple[str, str], ...]:
     """The pairs that may be called contradictory, each once."""
     pairs: dict[tuple[str, str], None] = {}
-    for pair in given:
+    for pair in rows:
         if pair.one in claims and pair.other in claims:
             one, other = claims[pair.one][1], claims[pair.other][1]
             if gate.disagree(one, other) and (other.id, one.id) not in pairs:
@@ -209,13 +209,13 @@ def _pairs(given: Sequence[PairAnswer], claims: dict[str, tuple[str, Claim]]) ->
 
 
 def _repeated(
-    given: Sequence[RepeatedAnswer], claims: dict[str, tuple[str, Claim]], protected: set[str]
+    rows: Sequence[RepeatedAnswer], claims: dict[str, tuple[str, Claim]], protected: set[str]
 ) -> tuple[tuple[str, str], ...]:
     """Claims that another one which stays says already: with the same numbers, in nearly the same words or
     from the same quote. A claim that contradicts another stays."""
     removed: dict[str, str] = {}
     most = int(MAX_REPEATED_SHARE * len(claims))
-    for one in given:
+    for one in rows:
         if one.claim not in claims or one.repeats not in claims or len(removed) >= most:
             continue
         claim, other = claims[one.claim][1], claims[one.repeats][1]

@@ -50,7 +50,7 @@ def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prom
         step.replace(background=""),
         documents,
         room=room,
-        given=[listed("Columns", step.columns, MAX_COLUMNS, 60)],
+        inputs=[listed("Columns", step.columns, MAX_COLUMNS, 60)],
         task=TASK,
     )
     prompt.choices["rows.cells.column"] = step.columns

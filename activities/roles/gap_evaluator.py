@@ -23,7 +23,7 @@ def render(step: GapsInput, _documents: Sequence[Evidence], room: int) -> Prompt
         "gap_evaluator",
         step,
         room=room,
-        given=[
+        inputs=[
             listed("Smaller questions", step.research_questions, limit=6),
             listed("Gaps the judge named", step.judged_gaps, limit=5),
             tried(step.tried, limit=12),

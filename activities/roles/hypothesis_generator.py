@@ -56,7 +56,7 @@ def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> P
         step,
         documents,
         room=room,
-        given=[chosen],
+        inputs=[chosen],
         task=f"Name at most {step.max_candidates} drugs. Answer with JSON.",
         chars=MAX_WORK_CHARS,
     )

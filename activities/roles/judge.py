@@ -85,7 +85,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
         step,
         documents,
         room=room,
-        given=[
+        inputs=[
             f"Criteria:\n{criteria}",
             listed("Works judged before", judged, MAX_JUDGED_SHOWN, 160),
             listed("Also found", step.titles, MAX_TITLES_SHOWN, 100),

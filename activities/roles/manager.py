@@ -48,7 +48,7 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
         listed("Gaps the judge named", step.judged_gaps, 5),
     ]
     task = "Choose the next turn. Answer with JSON."
-    prompt = compose("manager", step, room=room, given=inputs, task=task)
+    prompt = compose("manager", step, room=room, inputs=inputs, task=task)
     return replace(prompt, choices={"next_speaker": tuple(step.members)})
 
 

@@ -25,7 +25,7 @@ def render(step: ObserveInput, _documents: Sequence[Evidence], room: int) -> Pro
         "observer",
         step,
         room=room,
-        given=[
+        inputs=[
             findings(step.judgements, step.titles),
             listed("The judge says", (step.last_judgement,) if step.last_judgement else (), 1, each=400),
             earlier(step.earlier),

@@ -80,7 +80,7 @@ def _render(role: OwnRole, step: OwnStepInput, _documents: Sequence[Evidence], r
         "own_role",
         step if step.prompt else step.replace(prompt=role.prompt),
         room=room,
-        given=[
+        inputs=[
             listed("Gaps", step.gaps, limit=5),
             listed("Hypotheses", [f"{one.drug}: {one.target} {one.effect}" for one in step.hypotheses]),
             findings(step.judgements, {ref.evidence_id: ref.title for ref in step.evidence}),

@@ -32,7 +32,7 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
         "planner",
         step,
         room=room,
-        given=[
+        inputs=[
             listed("Sources that will be searched", sources),
             listed("Named in the question", parsed.key_entities),
             listed("Smaller questions", parsed.research_questions),

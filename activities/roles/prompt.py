@@ -43,12 +43,12 @@ def compose(
     *,
     room: int,
     task: str,
-    given: Sequence[str] = (),
+    inputs: Sequence[str] = (),
     works: str | None = None,
 ) -> Prompt:
     """The prompt of a role. `works`: the text of the works that it sees, cut to `room_for_works` before; None
     for a role that sees none."""
-    frame = _frame(role, step, given, evidence=works is not None)
+    frame = _frame(role, step, inputs, evidence=works is not None)
     if works is None:
         parts = [*frame.before, *frame.after]
         user = fit("\n\n".join(parts), task, room - estimate(frame.system))
@@ -57,9 +57,9 @@ def compose(
     return Prompt(frame.system, user, frame.version, question=step.question)
 
 
-def room_for_works(role: Role, step: StepContext, *, room: int, task: str, given: Sequence[str] = ()) -> int:
+def room_for_works(role: Role, step: StepContext, *, room: int, task: str, inputs: Sequence[str] = ()) -> int:
     """Tokens that are left for works beside the rest of a prompt."""
-    frame = _frame(role, step, given, evidence=True)
+    frame = _frame(role, step, inputs, evidence=True)
     return room - estimate(frame.system, frame.user("", task))
 
 
@@ -81,7 +81,7 @@ WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 """Roles whose prompts begin alike."""
 
 
-def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: bool) -> _Frame:
+def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bool) -> _Frame:
     if step.prompt:
         file = own_prompt(role, step.prompt, evidence=evidence)
     else:
@@ -100,7 +100,7 @@ def _frame(role: Role, step: StepContext, given: Sequence[str], *, evidence: boo
     if step.steering:
         steering = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
         parts.append("The reviewer says (follow this):\n" + steering[-MAX_STEERING_CHARS:])
-    more = [part for part in given if part]
+    more = [part for part in inputs if part]
     if evidence and role in WORKS_FIRST:
         rules = evidence_rules()
         return _Frame(

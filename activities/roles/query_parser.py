@@ -51,7 +51,7 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
         covers = {o.info.name: line(o.info.covers, COVERS) for o in step.sources}
         inputs.append("Sources:\n" + "\n".join(f"- {name}: {covers[name]}" for name in sources))
     prompt = compose(
-        "query_parser", step, room=room, given=inputs, task="Prepare this question. Answer with JSON."
+        "query_parser", step, room=room, inputs=inputs, task="Prepare this question. Answer with JSON."
     )
     profile_names = tuple(step.profiles) or (step.profile.name,)
     choices = {"research_mode": modes_of(step), "profile": profile_names, "sources": names_of(step)}

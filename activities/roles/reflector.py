@@ -26,7 +26,7 @@ def render(step: ReflectInput, _documents: Sequence[Evidence], room: int) -> Pro
         "reflector",
         step,
         room=room,
-        given=[
+        inputs=[
             listed("Gaps", step.gaps, each=300),
             tried(step.searches),
             listed("New works", titles, MAX_TITLES, 140) or NOTHING_NEW,

@@ -64,7 +64,7 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
         "reviser",
         step,
         room=room,
-        given=[
+        inputs=[
             "Report:\n" + fenced("report", "\n".join(parts if step.edited else parts[1:])),
             "Works:\n" + fenced("works", "\n".join(listed)),
             "Read for this, to be written about: " + ", ".join(step.by_identifier)

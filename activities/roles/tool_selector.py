@@ -35,7 +35,7 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
         "tool_selector",
         with_specialist(step),
         room=room,
-        given=[
+        inputs=[
             f"Sources:\n{sources}",
             listed("Named in the question", step.key_entities, limit=8, each=80),
             tried(step.tried, limit=12),

@@ -55,7 +55,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             step,
             works,
             room=room,
-            given=["Sentences:\n" + fenced("claims", "\n".join(rows))],
+            inputs=["Sentences:\n" + fenced("claims", "\n".join(rows))],
             about=about_works(judged),
             named=named_sentences(judged),
             task=TASK,

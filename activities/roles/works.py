@@ -61,7 +61,7 @@ def compose_works(
     *,
     room: int,
     task: str,
-    given: Sequence[str] = (),
+    inputs: Sequence[str] = (),
     about: Mapping[str, str] | None = None,
     named: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
@@ -72,10 +72,10 @@ def compose_works(
     notes. `about`, `named`: see `show`. `chars`: of each work; of a longer one so many of `passages`, by
     default as many. `most`: tokens that the works may have at most; 0 for all that are left."""
     sound = [document for document in documents if document.standing != "retracted"]
-    left = room_for_works(role, step, room=room, task=task, given=given)
+    left = room_for_works(role, step, room=room, task=task, inputs=inputs)
     left = min(left, most) if most else left
     works = show(step.question, sound, left, about=about, named=named, chars=chars, passages=passages)
-    prompt = compose(role, step, room=room, task=task, given=given, works=works.text)
+    prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works.text)
     return replace(
         prompt,
         shown=works.items,

@@ -88,7 +88,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         step,
         readable_works(documents, judged),
         room=room,
-        given=[
+        inputs=[
             f"Section: {line(step.title, 160)}" if step.title else "",
             concluded(step.concluded),
             listed("Hypotheses so far", [one.line for one in step.hypotheses], limit=6),
@@ -116,7 +116,7 @@ def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) ->
         step,
         [document for document in documents if document.evidence_id in named],
         room=room,
-        given=["Refused sentences:\n" + fenced("claims", "\n".join(rows))],
+        inputs=["Refused sentences:\n" + fenced("claims", "\n".join(rows))],
         named=named,
         task=TASK_AGAIN,
     )
