@@ -120,7 +120,7 @@ class Folders:
 
 
 class RateLimit:
-    """At most `most` events of one name within `seconds`: a sliding window in memory, forgotten when the
+    """A limit of `most` events of one name within `seconds`: a sliding window in memory, forgotten when the
     server restarts. A name without an event in the window takes no room."""
 
     def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -95,8 +95,8 @@ def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> list[Conce
 
 
 def _size(used: Sequence[AppraisedWork]) -> Concern:
-    """By events where most works give them, else by participants. Works that do not say how many are taken
-    to have had as many as the others."""
+    """Whether events are too few, where most works give them, or else participants. Works that do not say how
+    many are taken to have had as many as the others."""
     arms = [one.effect.arms for one in used if one.effect and one.effect.arms]
     if 2 * len(arms) >= len(used):
         events = sum(one.events + one.control_events for one in arms)
@@ -110,7 +110,7 @@ def _too_few(count: float, wanted: int) -> int:
 
 
 def _width(result: Interval, measure: Measure) -> int:
-    """On how many sides an interval that includes no effect holds a change that matters."""
+    """The number of sides on which an interval that includes no effect holds a change that matters."""
     if measure in RATIOS:
         low, high = 1 - APPRECIABLE, 1 + APPRECIABLE
     elif measure == "SMD":

@@ -1,4 +1,4 @@
-"""From effects to an `Analysis`: pools, verdict, and the sentences that say the numbers."""
+"""An `Analysis` of effects: pools, verdict, and the sentences that say the numbers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

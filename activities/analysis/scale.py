@@ -90,7 +90,7 @@ def no_effect(measure: Measure) -> float:
 
 
 def side_of(result: Interval, null: float) -> EffectDirection:
-    """On which side of no effect an interval lies."""
+    """The side of no effect on which an interval lies."""
     if result.low > null:
         return "higher"
     return "lower" if result.high < null else "no_difference"

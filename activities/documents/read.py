@@ -1,4 +1,4 @@
-"""From the bytes of a file or a page to the text that may be quoted: HTML, PDF, Markdown and plain text.
+"""The text that may be quoted, from the bytes of a file or a page: HTML, PDF, Markdown and plain text.
 
 What comes out is what a reader sees, in reading order; nothing is summarised or rewritten. Each reader raises
 `Unreadable` with the reason when there is nothing to quote.

@@ -69,7 +69,7 @@ def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
 
 
 def select_tools(step: SelectInput) -> AgentSelectionPlan:
-    """At most `per_gap` searches a gap, none that was answered before; the tests of hypotheses come first.
+    """Searches, at most `per_gap` a gap, none that was answered before; the tests of hypotheses come first.
 
     A search that failed by an outage is repeated as it was sent: an outage is no reason for another query.
     Every source is asked once before any is asked more widely."""

@@ -1,4 +1,4 @@
-"""From drafts to the claims of a report: what of each draft is printed, once its quotes were looked for.
+"""The claims of a report, from drafts: what of each is printed, once its quotes were looked for.
 
 Invariants:
 

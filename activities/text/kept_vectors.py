@@ -91,12 +91,12 @@ class KeptVectors:
 
 
 def key_of(text: str) -> bytes:
-    """By which the vector of a text is kept."""
+    """The key under which the vector of a text is kept."""
     return hashlib.blake2b(f"{MODEL}\n{text}".encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 def text_digest(text: str) -> bytes:
-    """By which a library tells texts apart."""
+    """The digest by which a library tells texts apart."""
     return hashlib.blake2b(text.encode(), digest_size=KEY_BYTES).digest()
 
 

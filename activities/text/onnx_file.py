@@ -142,7 +142,7 @@ def _tensors(graph: memoryview) -> Iterator[tuple[str, Tensor]]:
 
 
 def _matrices(graph: memoryview) -> Iterator[tuple[str, str]]:
-    """For each tensor that is added to a product, the name of the product's second factor."""
+    """Tensors that are added to a product -> the name of the product's second factor."""
     factors: dict[str, str] = {}
     for node in _messages(graph, _NODES):
         inputs = _texts(node, _INPUT)

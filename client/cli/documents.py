@@ -73,7 +73,7 @@ class OfRun:
     """None while the run has no report."""
 
     def numbers(self, file: "FileState") -> list[int]:
-        """Of the references to works of a file."""
+        """Numbers of the references to works of a file."""
         cited = self.use.cited if self.use else {}
         return sorted(cited[name] for name in {*file.evidence_ids} & cited.keys())
 

@@ -250,7 +250,7 @@ class Supervisor:
             self._released = time.monotonic()
 
     def _own_pids(self) -> set[int]:
-        """Of the workers, and 0 where it is not known whose a connection is."""
+        """Process ids of the workers, and 0 where it is not known whose a connection is."""
         workers = self._workers.values()
         return {0, *(each.pid for slot in workers for each in (slot.child, *slot.helpers))}
 

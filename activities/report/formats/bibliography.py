@@ -191,5 +191,5 @@ def _abstract(reference: Reference, evidence: Mapping[str, Evidence]) -> str:
 
 
 def _braceless(text: str) -> str:
-    """Without braces and backslashes: an unbalanced one breaks the entry and all after it."""
+    """The text without braces and backslashes: an unbalanced one breaks the entry and all after it."""
     return re.sub(r"[{}\\]", "", clean(text))

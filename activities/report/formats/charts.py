@@ -62,7 +62,7 @@ class Chart:
         return figures.drawing(self.macro, self.title, self.words, self.content)
 
     def figure(self, *, drawn: bool) -> Figure:
-        """For the report, which has the numbers of effects beside it."""
+        """The chart in the report, which has the numbers of effects beside it."""
         table = None if self.macro == "effects" else self.table
         return Figure(self.title, self.svg() if drawn else "", table)
 
@@ -83,7 +83,7 @@ def _bars(report: Report, macro: str, by: str, head: str, bars: Sequence[Bar]) -
 
 
 def _years(report: Report) -> Chart | None:
-    """By year of publication, in at most `_BARS` spans of equal length."""
+    """Works by year of publication, in at most `_BARS` spans of equal length."""
     years = sorted(reference.year for reference in report.references if reference.year)
     if not years:
         return None
@@ -100,7 +100,7 @@ def _years(report: Report) -> Chart | None:
 
 
 def _kinds(report: Report) -> Chart | None:
-    """By kind of study, as records or the works themselves say it."""
+    """Works by kind of study, as records or the works themselves say it."""
     counts = Counter(clean(work.design) for work in report.works if work.design)
     other = len(report.references) - counts.total()
     rest = [Bar("not stated", other)] if other > 0 and counts else []
@@ -126,7 +126,7 @@ def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
 
 
 def _directions(report: Report) -> Chart | None:
-    """By outcome, how many works found which direction, with or without numbers."""
+    """Works by outcome and the direction that they found, with or without numbers."""
     tally = Counter((clean(one.outcome), work.direction) for one in report.conclusions for work in one.works)
     bars = tuple(Bar(f"{outcome}: {way.replace('_', ' ')}", count) for (outcome, way), count in tally.items())
     many = report.words.many
@@ -135,8 +135,8 @@ def _directions(report: Report) -> Chart | None:
 
 
 def _effects(report: Report) -> Chart | None:
-    """By outcome and measure: the effects of each conclusion with what was pooled of them, and those that the
-    statistics list."""
+    """Effects by outcome and measure: those of each conclusion with what was pooled of them, and those that
+    the statistics list."""
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
     listed = [one.effect for one in report.analysis.not_pooled] if report.analysis else []
     works = [(one, work) for one in report.conclusions for work in one.works]

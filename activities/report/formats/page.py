@@ -1,4 +1,4 @@
-"""From a report to its tree of blocks (`activities.report.formats.blocks`), in the order of the page.
+"""The tree of blocks of a report (`activities.report.formats.blocks`), in the order of the page.
 
 A sentence is printed once: what the answer says, no section says again. `brief` is the answer, what is open
 and its works; `full` adds what the editor put together, what was refused, and each check.
@@ -156,7 +156,7 @@ class _Page:
             yield Chapter(self._anchor(section), words.heading(section), (*blocks, *behind))
 
     def _first(self) -> Iterator[Block]:
-        """In place of an answer, where a brief report has none: the first passages or sentences."""
+        """What stands for an answer, where a brief report has none: the first passages or sentences."""
         if self.report.answer:
             return
         for section in self.report.sections:

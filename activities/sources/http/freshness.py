@@ -20,7 +20,7 @@ def youngest(max_age: float | None) -> float | None:
 
 @asynccontextmanager
 async def no_older_than(seconds: float | None) -> AsyncIterator[None]:
-    """Within the block the cache answers only with entries no older than so many seconds; None: as old as the
+    """Let the cache answer the block only with entries no older than so many seconds; None: as old as the
     cache keeps them."""
     token = _MAX_AGE.set(seconds)
     try:

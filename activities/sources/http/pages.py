@@ -91,7 +91,7 @@ class SafePages:
     def of(
         cls, settings: Settings, cache: HttpCache | None = None, seconds: float = MAX_SECONDS
     ) -> "SafePages":
-        """As configured."""
+        """The reader of pages that the settings describe."""
         return cls(networks(settings.private_pages), cache=cache, max_seconds=seconds)
 
     async def read(self, url: str) -> Page:

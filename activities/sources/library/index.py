@@ -63,7 +63,7 @@ class LibraryIndex:
     """The documents of one state of one folder. Safe to search from several threads."""
 
     def __init__(self, store: Store, contents: Contents, encoding: Encoding | None = None) -> None:
-        """Without an encoding documents are ranked by words only."""
+        """`encoding`: None where documents are ranked by words only."""
         self.store = store
         self.numbers = contents.numbers
         self.set_aside = contents.set_aside

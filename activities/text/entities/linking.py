@@ -69,7 +69,7 @@ def link(text: str) -> tuple[Entity, ...]:
 
 
 def _runs(parts: list[Piece]) -> list[str]:
-    """For each piece the keys from there on that one name may span, joined by spaces."""
+    """The keys from each piece on that one name may span, joined by spaces."""
     runs: list[str] = []
     run = ""
     for index in range(len(parts) - 1, -1, -1):
