@@ -19,7 +19,7 @@ from activities.contracts.judge import MAX_QUERIES, Ordered, OrderInput
 from activities.roles.allowances import WORKS_A_BATCH
 from activities.roles.assessment import STRENGTH
 from activities.text.embeddings import embedder
-from activities.text.ranking import Nearness, Scores, nearness
+from activities.text.ranking import Nearness, Scores, nearness, numbers
 from activities.text.sentences import OF_THE_USER
 from activities.text.tokens import terms
 
@@ -36,7 +36,7 @@ NEAR_SHARE = 0.47
 """Of how near the nearest work is. Asked 95 questions with the works that their reviewers chose, among the 20
 or 40 of 1,040 with most of the question's words, it shows 11 to 14 works, and 96 % of those."""
 DUPLICATE = 0.9
-"""Share of the words that two texts have in common, from which one is shown."""
+"""Share of the words, and of the numbers, that two texts have in common, from which one is shown."""
 
 
 def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
@@ -107,15 +107,20 @@ def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> l
 
 
 def without_duplicates(names: Sequence[str], held: Mapping[str, Evidence]) -> list[str]:
-    """The works without those that say nearly the same words as one before them."""
-    kept: list[tuple[str, frozenset[str]]] = []
+    """The works without those that say nearly the same as one before them, with the same numbers; of a user's
+    own documents only those that say the same: two bills differ in a month and an amount."""
+    kept: list[tuple[frozenset[str], frozenset[str]]] = []
+    unlike = []
     for name in names:
-        words = frozenset(terms(f"{held[name].title} {held[name].text[:4_000]}"))
-        if not any(_alike(words, other) >= DUPLICATE for _, other in kept):
-            kept.append((name, words))
-    return [name for name, _ in kept]
+        text = f"{held[name].title} {held[name].text[:4_000]}"
+        least = 1.0 if held[name].evidence_type == "document" else DUPLICATE
+        own = frozenset(terms(text)), frozenset(numbers(text))
+        if not any(all(_alike(*both) >= least for both in zip(own, other, strict=True)) for other in kept):
+            kept.append(own)
+            unlike.append(name)
+    return unlike
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:
     either = len(one | other)
-    return len(one & other) / either if either else 0.0
+    return len(one & other) / either if either else 1.0

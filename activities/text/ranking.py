@@ -181,7 +181,7 @@ class Index:
 
 def words(text: str) -> list[str]:
     """The words of a text as they are compared: its terms, and its numbers."""
-    return terms(text) + _numbers(text)
+    return terms(text) + numbers(text)
 
 
 def other_words(question: str) -> list[str]:
@@ -338,10 +338,11 @@ def _rank(question: str, keys: tuple[_Key, ...], whole_scores: tuple[float, ...]
 
 
 def _words_of(sentence: Sentence) -> list[str]:
-    return [*sentence.terms, *_numbers(sentence.quote)]
+    return [*sentence.terms, *numbers(sentence.quote)]
 
 
-def _numbers(text: str) -> list[str]:
+def numbers(text: str) -> list[str]:
+    """The numbers of a text as it writes them, and its dates."""
     return _NUMBER.findall(text) + _DAY.findall(text) + _MINUTE.findall(text)
 
 

@@ -23,7 +23,7 @@ from activities.contracts.judge import (
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
 from activities.roles.assessment import DEFINITE, READ, assess
-from activities.roles.selection import FIRST_OF_A_SEARCH, order
+from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
 
 PROFILE = load_profile("drug_repurposing")
 
@@ -224,3 +224,18 @@ def test_a_folder_that_one_call_can_read_is_shown_whole() -> None:
         evidence=(ref("own1", "document"), ref("own2", "document")),
     )
     assert set(order(step, [minutes, letter]).ids) == {"own1", "own2"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "month", "pounds"),
+    [("document", "April", "540"), ("document", "May", "520"), ("review", "March", "820")],
+)
+def test_a_text_with_another_number_or_of_ones_own_with_another_word_is_no_copy(
+    kind: str, month: str, pounds: str
+) -> None:
+    bill = "The rent of the workshop for {} is {} pounds, paid by the guild of turners to R. Harrow."
+    bills = {
+        name: evidence("bill", bill.format(*words)).model_copy(update={"evidence_type": kind})
+        for name, words in (("b1", ("March", "520")), ("b2", (month, pounds)), ("b3", ("March", "520")))
+    }
+    assert without_duplicates(list(bills), bills) == ["b1", "b2"]
