@@ -250,8 +250,8 @@ def test_every_limit_of_a_run_is_set_by_one_setting() -> None:
     ],
 )
 def test_a_hostile_file_is_refused_at_once(tmp_path: Path, text: str, message: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(ConfigError, match=message) as refused:
         read_settings(tmp_path / "determinator.toml", text.encode(), Settings.model_fields)
     assert len(str(refused.value).splitlines()) <= MAX_PROBLEMS
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
