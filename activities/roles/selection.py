@@ -2,11 +2,11 @@
 
 What a search found is shown where it is near one of the question, the question of the section and the
 searches: the first works of every search, the others by reciprocal rank over all of these, so that a work
-which one of them holds best is not lost for being far from another. Of more than a few, what is less than
-half as near as the nearest is left out, and after a round that brought works which answer what is further
-than the weakest of them. The kind of study decides only between equals; a near-duplicate of a work that
-stands before it is left out. A folder of own documents that one call can read is shown whole: a letter may
-decide a question of which it has no word.
+which one of them holds best is not lost for being far from another. Where the encoder reads, of more than a
+few what is less than half as near as the nearest is left out, and after a round that brought works which
+answer what is further than the weakest of them: words alone do not tell. The kind of study decides only
+between equals; a near-duplicate of a work that stands before it is left out. A folder of own documents that
+one call can read is shown whole: a letter may decide a question of which it has no word.
 """
 
 from collections import defaultdict
@@ -47,15 +47,16 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     scores: dict[str, float] = defaultdict(float)
     names = sorted(held)
     measured = nearness(texts, [held[name] for name in names])
-    for near in measured:
-        for place, at in enumerate(np.argsort(-near.scores, kind="stable").tolist()):
+    for row in measured:
+        for place, at in enumerate(np.argsort(-row.scores, kind="stable").tolist()):
             scores[names[at]] += 1.0 / (RANK_CONSTANT + place + 1)
-    relevance = dict(zip(names, np.max([near.relevance for near in measured], axis=0).tolist(), strict=True))
-    found = [ref for ref in step.evidence if ref.evidence_id in held]
+    relevance = dict(zip(names, np.max([row.relevance for row in measured], axis=0).tolist(), strict=True))
+    candidates = [ref for ref in step.evidence if ref.evidence_id in held]
     weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
-    folder = not step.answered and len(found) <= WORKS_A_BATCH and all(map(_is_of_the_user, found))
-    least = max(NEAR, weakest) if embedder() is not None and not folder else 0.0
-    refs = [ref for ref in found if relevance[ref.evidence_id] >= least]
+    by_meaning = embedder() is not None
+    folder = not step.answered and len(candidates) <= WORKS_A_BATCH and all(map(_is_of_the_user, candidates))
+    least = max(NEAR, weakest) if by_meaning and not folder else 0.0
+    refs = [ref for ref in candidates if relevance[ref.evidence_id] >= least]
     ranked = sorted(
         refs,
         key=lambda ref: (-round(scores[ref.evidence_id], 6), -STRENGTH[ref.evidence_type], ref.evidence_id),
@@ -63,15 +64,15 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     places = {ref.evidence_id: place for place, ref in enumerate(ranked)}
     first = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])
     wanted = list(dict.fromkeys([*first, *(ref.evidence_id for ref in ranked)]))
-    own = [near for text, near in zip(texts, measured, strict=True) if text != step.run_question]
+    own = [row for text, row in zip(texts, measured, strict=True) if text != step.run_question]
     beside = _beside_the_nearest(own or measured)
     near_enough = {name for name, share in zip(names, beside.tolist(), strict=True) if share >= NEAR_SHARE}
-    anyhow = WORKS_A_BATCH if folder else SHOWN_ANYHOW
+    anyhow = (WORKS_A_BATCH if folder else SHOWN_ANYHOW) if by_meaning else len(names)
     near_enough |= {names[at] for at in np.argsort(-beside, kind="stable")[:anyhow].tolist()}
     unlike = without_duplicates([name for name in wanted if name in near_enough], held)
     chosen = set(unlike[: step.most])
     ids = tuple(ref.evidence_id for ref in ranked if ref.evidence_id in chosen)
-    return Ordered(ids=ids, far=len(found) - len(refs))
+    return Ordered(ids=ids, far=len(candidates) - len(refs))
 
 
 def _is_of_the_user(ref: EvidenceRef) -> bool:
@@ -97,13 +98,13 @@ def _of_the_most(scores: Scores) -> Scores:
 
 def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> list[str]:
     """The first works of every search, as its source ordered them."""
-    found: dict[str, list[str]] = defaultdict(list)
+    by_search: dict[str, list[str]] = defaultdict(list)
     for ref in refs:
         for search in ref.queries:
-            asked = search.split(": ", 1)[-1]
-            if asked in queries and len(found[search]) < FIRST_OF_A_SEARCH:
-                found[search].append(ref.evidence_id)
-    return list(dict.fromkeys(name for names in found.values() for name in names))
+            query = search.split(": ", 1)[-1]
+            if query in queries and len(by_search[search]) < FIRST_OF_A_SEARCH:
+                by_search[search].append(ref.evidence_id)
+    return list(dict.fromkeys(name for names in by_search.values() for name in names))
 
 
 def without_duplicates(names: Sequence[str], held: Mapping[str, Evidence]) -> list[str]:

@@ -21,6 +21,7 @@ from activities.contracts.judge import (
     relevance_score,
 )
 from activities.profiles.loader import load_profile
+from activities.roles import selection
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
 from activities.roles.assessment import DEFINITE, READ, assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
@@ -172,7 +173,9 @@ def test_what_is_far_from_the_question_is_not_shown_to_a_judge() -> None:
     assert later.ids == (), "nothing is nearer than the weakest work that answers"
 
 
-def test_works_much_further_than_the_nearest_are_not_shown_to_a_judge_of_many() -> None:
+def test_works_much_further_than_the_nearest_are_not_shown_to_a_judge_of_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A vague search (`How much?`) brings works of any subject: its words are no reason to read them."""
     asked = "Does aspirin lower mortality after a stroke?"
     near = [
@@ -197,6 +200,8 @@ def test_works_much_further_than_the_nearest_are_not_shown_to_a_judge_of_many() 
     assert {d.evidence_id for d in near} <= set(shown)
     assert len(shown) < len(near) + len(akin), "some that are only of the ward are left out"
     assert not {d.evidence_id for d in vague} & set(shown)
+    monkeypatch.setattr(selection, "embedder", lambda: None)
+    assert len(order(step, found).ids) > len(shown), "words alone do not tell what is far"
 
 
 def test_a_copy_of_a_work_is_shown_once() -> None:
