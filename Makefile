@@ -86,7 +86,7 @@ test-system: setup
 # import is compiled once before, or each of them would compile it for itself.
 test-all: setup
 	-$(BIN)/pytest --collect-only -qq tests $(addprefix --ignore=,$(OPT_IN)) > /dev/null
-	PROCESSES="$(SYSTEM)" $(PYTEST) -n 7 tests $(addprefix --ignore=,$(OPT_IN))
+	PROCESSES="$(SYSTEM)" $(PYTEST) -n 6 tests $(addprefix --ignore=,$(OPT_IN))
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library

@@ -206,13 +206,14 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: P
     out, err = command.communicate(timeout=60)
     assert command.returncode == 0, (out, err)
     assert json.loads(out)["report"]
-    after = living(file_home)
+    # a second worker helps where other runs are open, and one may be about to end
+    wait_until(lambda: len(processes_of(file_home)["worker"]) in (1, 2))
+    after = processes_of(file_home)
     assert len(after["server"]) == 1
-    assert len(after["worker"]) in (1, 2)  # a second one helps where other runs are open
-    assert after != before
+    assert not {*after["server"], *after["worker"]} & {*before["server"], *before["worker"]}
 
 
-def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, library: str) -> None:
+def test_four_cold_asks_at_once_share_one_server_and_its_workers(home: Path, library: str) -> None:
     commands = [
         begin("ask", f"{QUESTION} {word}?", "--source", "library", "--library", library)
         for word in ("women", "men", "patients", "adults")
@@ -220,7 +221,8 @@ def test_four_cold_asks_at_once_end_with_one_server_and_one_worker(home: Path, l
     said = [command.communicate(timeout=150) for command in commands]
     assert [command.returncode for command in commands] == [0] * 4, said
     found = living(home)
-    assert (len(found["server"]), len(found["worker"])) == (1, 1)
+    assert len(found["server"]) == 1
+    assert len(found["worker"]) in (1, 2)  # a second one, which helps while several runs are open, ends later
     assert len({line for out, _ in said for line in out.splitlines() if line.startswith("Run")}) == 4
     listed = determinator("list", "--json").json()
     assert len(listed) == 4
