@@ -150,6 +150,8 @@ class Paged:
     pages: int
     error: SourceError | None = None
     seconds: float = 0.0
+    """Until a page comes, from page `slow_from` on."""
+    slow_from: int = 1
     info: SourceInfo = LIBRARY
     asked: int = 0
 
@@ -160,7 +162,7 @@ class Paged:
                 raise self.error
             try:
                 async with time_for_one_request(None):
-                    await asyncio.sleep(self.seconds)
+                    await asyncio.sleep(self.seconds if number >= self.slow_from else 0)
             except TimeoutError as error:
                 raise TooSlow("it did not answer") from error
             item = Evidence(evidence_id=f"w{number}", source="library", title="T", text=f"text {number}")
@@ -179,8 +181,10 @@ async def test_a_source_that_fails_or_never_ends_keeps_what_it_gave(tmp_path: Pa
 
 async def test_a_search_stops_when_its_source_has_used_its_seconds(tmp_path: Path) -> None:
     """Whatever it has found by then is kept, and the ledger says that there is more."""
-    activities = SearchActivities({"library": Paged(900, seconds=0.1)}, EvidenceStore.at(str(tmp_path)))
-    task = SearchTask(run_id="run", source="library", query=Query(text="drug"), seconds=0.15)
+    activities = SearchActivities(
+        {"library": Paged(9, seconds=60, slow_from=2)}, EvidenceStore.at(str(tmp_path))
+    )
+    task = SearchTask(run_id="run", source="library", query=Query(text="drug"), seconds=0.5)
     hits = await one(activities, task)
     assert hits.status == "ok"
     assert "there is more" in hits.detail
