@@ -9,6 +9,7 @@ with twelve heads, and the mean of what the last layer gives.
 
 import itertools
 import math
+import mmap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,14 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from activities.text.onnx_file import OnnxFile
-
 Vectors = NDArray[np.float32]
 SIZE = 384
 """Numbers of a vector."""
-LAYERS, HEADS = 6, 12
+WIDE, HEADS, PIECES, PLACES = 1536, 12, 30_522, 512
 EPSILON = 1e-12
 """Added to variances, as in the model's configuration."""
+PRODUCTS = (
+    (49, 57, 65, 105, 109, 118),
+    (122, 130, 138, 176, 180, 189),
+    (193, 201, 209, 247, 251, 260),
+    (264, 272, 280, 318, 322, 331),
+    (335, 343, 351, 389, 393, 402),
+    (406, 414, 422, 460, 464, 473),
+)
+"""The numbers by which the file names each layer's matrices, in the order of `Layer`."""
 
 
 class Scaled(NamedTuple):
@@ -88,17 +96,58 @@ class Layer(NamedTuple):
         return self.norm.of(rows)
 
 
+class Weights:
+    """The tensors of the released ONNX file, mapped into memory: none is copied when the file is opened. Each
+    tensor is its name, the tag and the length of its data, and its data."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError for a file that cannot be read, ValueError for an empty one."""
+        with path.open("rb") as file:
+            self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._end = 0
+
+    def floats(self, name: str, *shape: int) -> Vectors:
+        """A copy of a tensor. Raises ValueError where the file has none of this name and size."""
+        at = self._place(name, 4 * math.prod(shape), 0)
+        return np.frombuffer(self._mapped, np.float32, math.prod(shape), at).reshape(shape).copy()
+
+    def scaled(self, name: str, rows: int, columns: int, *, by_row: bool = False) -> Scaled:
+        """A matrix, which is read from the file when it is used, and its scales. The file has them in the
+        order in which they are asked for. Raises ValueError as `floats` does."""
+        size = rows * columns
+        at = self._place(f"{name}_q", size, self._end)
+        integers = np.frombuffer(self._mapped, np.int8, size, at).reshape(rows, columns)
+        count = rows if by_row else columns
+        self._end = self._place(f"{name}_scale", 4 * count, at + size)
+        scale = np.frombuffer(self._mapped, np.float32, count, self._end).copy()
+        return Scaled(integers, scale.reshape(-1, 1) if by_row else scale)
+
+    def release(self) -> None:
+        """Leave what was read of the file to the system's cache of files; the next use maps it again."""
+        if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+            self._mapped.madvise(mmap.MADV_DONTNEED)
+
+    def _place(self, name: str, size: int, start: int) -> int:
+        """Where the data of a tensor begin: after its tag and its length, seven bits a byte."""
+        found = self._mapped.find(f"{name}\x4a".encode(), start)
+        if found < 0:
+            raise ValueError(f"the model has no tensor {name}")
+        return found + len(name) + 1 + (size.bit_length() + 6) // 7
+
+
 class MiniLM:
     """Word pieces to unit vectors. Not for several threads at once."""
 
     def __init__(self, path: Path) -> None:
         """Raises OSError for a file that cannot be read, ValueError for one that is not this model."""
-        self._file = OnnxFile(path)
-        self._words = self._scaled("inner.embeddings.word_embeddings.weight")
-        self._places = self._scaled("inner.embeddings.position_embeddings.weight")
-        self._kind = self._file.floats("inner.embeddings.token_type_embeddings.weight")[0]
+        self._file = Weights(path)
+        self._words = self._file.scaled("inner.embeddings.word_embeddings.weight", PIECES, SIZE, by_row=True)
+        self._places = self._file.scaled(
+            "inner.embeddings.position_embeddings.weight", PLACES, SIZE, by_row=True
+        )
+        self._kind = self._file.floats("inner.embeddings.token_type_embeddings.weight", 2, SIZE)[0]
         self._norm = self._norm_of("inner.embeddings.LayerNorm")
-        self._layers = [self._layer(f"inner.encoder.layer.{number}") for number in range(LAYERS)]
+        self._layers = [self._layer(number) for number in range(len(PRODUCTS))]
         self._file.release()
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> Vectors:
@@ -117,27 +166,26 @@ class MiniLM:
         total /= np.maximum(np.sqrt((total * total).sum(axis=1, keepdims=True)), 1e-9)
         return total
 
-    def _layer(self, name: str) -> Layer:
+    def _layer(self, number: int) -> Layer:
+        name, products = f"inner.encoder.layer.{number}", iter(PRODUCTS[number])
+
+        def dense(part: str, rows: int = SIZE, columns: int = SIZE) -> Dense:
+            matrix = self._file.scaled(f"val_{next(products)}", rows, columns)
+            return Dense(matrix, self._file.floats(f"{name}.{part}.bias", columns))
+
         return Layer(
-            query=self._dense(f"{name}.attention.self.query"),
-            key=self._dense(f"{name}.attention.self.key"),
-            value=self._dense(f"{name}.attention.self.value"),
-            attended=self._dense(f"{name}.attention.output.dense"),
+            query=dense("attention.self.query"),
+            key=dense("attention.self.key"),
+            value=dense("attention.self.value"),
+            attended=dense("attention.output.dense"),
             attended_norm=self._norm_of(f"{name}.attention.output.LayerNorm"),
-            wide=self._dense(f"{name}.intermediate.dense"),
-            narrow=self._dense(f"{name}.output.dense"),
+            wide=dense("intermediate.dense", SIZE, WIDE),
+            narrow=dense("output.dense", WIDE, SIZE),
             norm=self._norm_of(f"{name}.output.LayerNorm"),
         )
 
-    def _dense(self, name: str) -> Dense:
-        bias = f"{name}.bias"
-        return Dense(self._scaled(self._file.matrix(bias)), self._file.floats(bias))
-
     def _norm_of(self, name: str) -> Norm:
-        return Norm(self._file.floats(f"{name}.weight"), self._file.floats(f"{name}.bias"))
-
-    def _scaled(self, name: str) -> Scaled:
-        return Scaled(self._file.integers(f"{name}_q"), self._file.floats(f"{name}_scale"))
+        return Norm(self._file.floats(f"{name}.weight", SIZE), self._file.floats(f"{name}.bias", SIZE))
 
 
 def _floats(rows: Scaled, numbers: NDArray[np.intp]) -> Vectors:

@@ -8,7 +8,6 @@ import pytest
 
 from activities.text.embeddings import Embedder, model_file
 from activities.text.minilm import MiniLM, Vectors
-from activities.text.onnx_file import OnnxFile
 
 TEXTS = (
     "Metformin",
@@ -35,21 +34,14 @@ def test_vectors_are_those_of_onnxruntime(reference: Vectors) -> None:
     assert (found * reference).sum(axis=1).min() > 0.99999
 
 
-@pytest.mark.parametrize("content", [b"", b"not a model", b"\x3a\xff\xff\x7f", b"\x0f", b"\x3a\x02\x2a\x7f"])
-def test_what_is_no_onnx_file_is_refused(content: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"not a model"])
+def test_what_is_not_the_model_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(content)
-    with pytest.raises(ValueError, match=r"ONNX|empty|no floats|no 8-bit"):
+    with pytest.raises(ValueError, match=r"empty|no tensor"):
         MiniLM(tmp_path / "model.onnx")
 
 
-def test_a_model_that_is_cut_is_refused_and_tensors_have_their_kinds_and_names(tmp_path: Path) -> None:
+def test_a_model_that_is_cut_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(model_file().read_bytes()[:1_000_000])
-    with pytest.raises(ValueError, match="no ONNX file"):
-        OnnxFile(tmp_path / "model.onnx")
-    file = OnnxFile(model_file())
-    bias = "inner.encoder.layer.5.intermediate.dense.bias"
-    assert file.integers(f"{file.matrix(bias)}_q").shape == (384, 1536)
-    assert file.floats(bias).shape == (1536,)
-    for read, name in ((file.floats, "absent"), (file.integers, bias), (file.matrix, "absent")):
-        with pytest.raises(ValueError, match=name):
-            read(name)
+    with pytest.raises(ValueError, match="buffer is smaller"):
+        MiniLM(tmp_path / "model.onnx")
