@@ -15,7 +15,6 @@ from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, listed
 from activities.report.schema import Dropped, Reference, Report, ReportSection, UnusedReason
 from activities.report.works import MIN_ANSWERS, grade_of
-from activities.text.question_form import asks_yes_or_no
 
 DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
 KINDS: Mapping[RefusedKind, str] = {
@@ -38,7 +37,16 @@ MAX_SURE = 0.99
 """The highest confidence that is printed: quotes of a few works make nothing certain."""
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown"})
 """Codes of statements that the count of sentences and the method have."""
+_YES_OR_NO = re.compile(
+    r"(?:^|[.:;?!]\s)\s*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must)\b",
+    re.IGNORECASE,
+)
 _UNREACHED = re.compile(r"cannot be reached from here\b")
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Whether a question begins as one which is answered by yes or no."""
+    return _YES_OR_NO.search(question) is not None
 
 
 def verified(report: Report) -> str:

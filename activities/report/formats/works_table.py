@@ -11,7 +11,6 @@ from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
 from activities.report.works import MIN_ANSWERS
-from activities.text.question_form import asks_yes_or_no
 
 _RANKS = {"strong": "1", "moderate": "2", "weak": "3"}
 WIDE = 7
@@ -38,7 +37,7 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
     ]
     blanks = [place for place in (head.index("Standing"), head.index("Read")) if _is_said_once(table, place)]
-    blanks += [] if asks_yes_or_no(report.question) else [2]
+    blanks += [] if words.asks_yes_or_no(report.question) else [2]
     table = [tuple(Cell() if place in blanks else cell for place, cell in enumerate(row)) for row in table]
     if table:
         used, rows = filled(head, table)
