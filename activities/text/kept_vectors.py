@@ -4,9 +4,8 @@ those of the bundled sample library (`python -m benchmarks.sample_vectors`)."""
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,19 +111,6 @@ class Bundled(NamedTuple):
     scales: NDArray[np.float16]
     """By which each row is multiplied."""
 
-    @classmethod
-    def of(cls, texts: Mapping[str, Sequence[str]], vectors: Vectors) -> "Bundled":
-        """`texts`: by each document's text what of it is encoded."""
-        every = list(chain.from_iterable(texts.values()))
-        scales = np.abs(vectors).max(axis=1, keepdims=True) / 127
-        return cls(
-            documents=_keys(map(text_digest, texts)),
-            counts=np.array(list(map(len, texts.values())), np.int32),
-            keys=_keys(map(key_of, every)),
-            rows=np.rint(vectors / scales).astype(np.int8),
-            scales=scales.astype(np.float16),
-        )
-
     def by_text(self) -> dict[bytes, Vectors]:
         """The vectors of each document, by the digest of its text."""
         rows = np.split(self.rows * self.scales, np.cumsum(self.counts)[:-1])
@@ -144,7 +130,3 @@ def bundled() -> Bundled | None:
     except (OSError, ValueError, KeyError) as error:
         log.warning("bundled_vectors_not_read", path=str(BUNDLED), error=str(error))
         return None
-
-
-def _keys(digests: Iterable[bytes]) -> NDArray[np.uint8]:
-    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, KEY_BYTES)
