@@ -22,13 +22,13 @@ _DESIGNATION = re.compile(r"\d{1,2}|[IVX]{1,4}|[A-Z]")
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{2,80})[\"\u201c\u201d]")
 _SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
 
-_GREEK = {
+GREEK = {
     chr(code): unicodedata.name(chr(code)).rsplit(" ", 1)[-1].lower().replace("lamda", "lambda")
     for code in range(0x3B1, 0x3CA)
     if code != 0x3C2
 }
 """Small Greek letters by name: alpha for the sign of alpha."""
-_GREEK_NAMES = str.maketrans(_GREEK)
+_GREEK_NAMES = str.maketrans(GREEK)
 MAX_COMMON = 10
 """Times that a word was met in WordNet's tagged texts, at most, so that it is not held to be common."""
 _REMEMBERED = 4_000
@@ -146,7 +146,7 @@ def looks_special(word: str) -> bool:
     return (
         (any(c.isdigit() for c in letters[:-1] or letters) and any(c.isalpha() for c in letters))
         or any(c.isupper() for c in letters[1:])
-        or any(c in _GREEK for c in letters)
+        or any(c in GREEK for c in letters)
         or (len(letters) > 5 and bool(_SUFFIXES.search(fold(letters))))
     )
 

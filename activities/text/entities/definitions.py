@@ -6,7 +6,8 @@ to 10 characters and at most 2 words, its definition at most min(n + 5, 2 n) wor
 """
 
 import re
-import unicodedata
+
+from activities.text.tokens import GREEK
 
 _PARENTHESIS = re.compile(r"(?<=[\s])[(\[]([^()\[\]]{2,200})[)\]]")
 _BOUNDARY = re.compile(r"[.;:!?]\s|\n")
@@ -25,9 +26,7 @@ def _is_short_form(text: str) -> bool:
 
 def _latin(letter: str) -> str:
     """A Greek letter as the first letter of its name, which is how a definition spells it."""
-    return (
-        unicodedata.name(letter).rsplit(" ", 1)[-1][0].lower() if "\u03b1" <= letter <= "\u03c9" else letter
-    )
+    return GREEK.get(letter, letter)[0]
 
 
 def long_form(short: str, before: str) -> str | None:

@@ -7,11 +7,12 @@ to `e`), possessives and plurals removed. `IL-6`, `IL6` and `il 6` have one key;
 """
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
 from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
+
+from activities.text.tokens import fold
 
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _GAP = re.compile(
@@ -53,15 +54,7 @@ def singular(word: str) -> str:
 @lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
     """The comparison form of one word without spaces."""
-    folded = unicodedata.normalize("NFKC", word).casefold()
-    if not folded.isascii():
-        folded = "".join(
-            unicodedata.name(c, "").rsplit(" ", 1)[-1].lower().replace("lamda", "lambda")
-            if "\u03b1" <= c <= "\u03c9"
-            else c
-            for c in unicodedata.normalize("NFD", folded)
-            if not unicodedata.combining(c)
-        )
+    folded = fold(word)
     american = BRITISH_ENGLISH_SPELLINGS.get(folded, folded)
     if len(american) >= _PLURAL_LENGTH:
         american = american.replace("ae", "e").replace("oe", "e")
