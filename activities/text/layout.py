@@ -18,6 +18,7 @@ MIN_WRAPPED = 0.6
 MIN_LOWER = 1 / 3
 """Share of lines that begin in lower case, of prose that is wrapped."""
 _BLOCK = re.compile(r"(?:^|(?<=\n))(?:[^\n]*\S[^\n]*(?:\n|$))+")
+_LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}(?:\.\d{1,3})*[.):]?|[a-z][.)])[ \t]+\S")
 _MARKED_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[\s|:+=_-]+")
@@ -79,13 +80,7 @@ def bare(line: str) -> str:
 
 
 def _lines(text: str, start: int, end: int) -> list[Line]:
-    lines = []
-    while start < end:
-        stop = text.find("\n", start, end)
-        stop = end if stop < 0 else stop
-        lines.append(Line(start, stop))
-        start = stop + 1
-    return lines
+    return [Line(*match.span()) for match in _LINE.finditer(text, start, end)]
 
 
 def _is_heading(line: str) -> bool:

@@ -6,7 +6,7 @@ alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -195,39 +195,38 @@ def _runs(text: str, start: int, end: int, *, own: bool) -> Iterator[Unit]:
     for unit in units(text[start:end]):
         placed = Unit(start + unit.start, start + unit.end, unit.head, unit.is_row)
         if rows and not (placed.is_row and _is_next(text, rows[-1].end, placed.start)):
-            yield from _quotable_rows(text, rows)
+            yield from _joined(text, rows)
             rows = []
         if placed.is_row:
             rows.append(placed)
             continue
         piece = text[placed.start : placed.end]
-        for first, last in _joined(piece, _spans(piece)):
-            yield Unit(placed.start + first, placed.start + last, placed.head, is_row=False)
-    yield from _quotable_rows(text, rows)
+        spans = ((placed.start + first, placed.start + last) for first, last in _spans(piece))
+        yield from _joined(text, (Unit(*span, placed.head, is_row=False) for span in spans))
+    yield from _joined(text, rows)
 
 
 def _is_next(text: str, end: int, start: int) -> bool:
     return "\n\n" not in text[end:start]
 
 
-def _quotable_rows(text: str, rows: Sequence[Unit]) -> Iterator[Unit]:
-    """Each row; one that is too short to be quoted is one with those after it, the last ones with those
-    before, so that no row is left out."""
+def _joined(text: str, runs: Iterable[Unit]) -> list[Unit]:
+    """Each run; one too short to be quoted (`Ann is the owner.`) is one with the next, the last one with the
+    one before, so that none is left out."""
     joined: list[Unit] = []
-    for row in rows:
-        too_short = bool(joined) and _is_short(text, joined[-1])
-        if too_short:
-            joined[-1] = joined[-1]._replace(end=row.end)
+    for run in runs:
+        if joined and _is_short(text, joined[-1]):
+            joined[-1] = joined[-1]._replace(end=run.end)
         else:
-            joined.append(row)
+            joined.append(run)
     if len(joined) > 1 and _is_short(text, joined[-1]):
         last = joined.pop()
         joined[-1] = joined[-1]._replace(end=last.end)
-    yield from joined
+    return joined
 
 
-def _is_short(text: str, row: Unit) -> bool:
-    return len(normalise(text[row.start : row.end])) < MIN_QUOTE_CHARS
+def _is_short(text: str, run: Unit) -> bool:
+    return len(normalise(text[run.start : run.end])) < MIN_QUOTE_CHARS
 
 
 def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:
@@ -252,19 +251,6 @@ def _spans(text: str) -> list[tuple[int, int]]:
         else:
             spans.append((start, end))
     return spans
-
-
-def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Sentences too short to be quoted (`Ann is the owner.`) with the one after, the last with the one
-    before."""
-    joined: list[tuple[int, int]] = []
-    for start, end in spans:
-        short = bool(joined) and len(normalise(text[slice(*joined[-1])])) < MIN_QUOTE_CHARS
-        if joined and (short or (end == spans[-1][1] and len(normalise(text[start:end])) < MIN_QUOTE_CHARS)):
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    return joined
 
 
 def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -295,17 +281,11 @@ def _labelled(text: str, *, own: bool = False) -> list[tuple[int, int, str]]:
     return runs
 
 
-def _blocks(text: str) -> list[tuple[int, str]]:
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
     """Paragraphs and list items with their offsets, without the heading some begin with."""
-    blocks: list[tuple[int, str]] = []
-    start = 0
-    for match in _BLOCK.finditer(text):
-        blocks.append((start, text[start : match.start()]))
-        start = match.end()
-    blocks.append((start, text[start:]))
-    bare = []
-    for at, piece in blocks:
-        heading = _HEADING.match(piece)
-        skip = heading.end() if heading else 0
-        bare.append((at + skip, piece[skip:]))
-    return [(at, piece) for at, piece in bare if piece.strip()]
+    bounds = [0, *(place for match in _BLOCK.finditer(text) for place in match.span()), len(text)]
+    for start, end in zip(bounds[::2], bounds[1::2], strict=True):
+        heading = _HEADING.match(text, start, end)
+        piece = text[heading.end() if heading else start : end]
+        if piece.strip():
+            yield end - len(piece), piece

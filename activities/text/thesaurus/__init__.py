@@ -45,7 +45,6 @@ class _Synset(NamedTuple):
     words: tuple[str, ...]
     met: tuple[int, ...]
     ranks: tuple[int, ...]
-    above: tuple[int, ...]
     below: tuple[int, ...]
     related: tuple[int, ...]
 
@@ -98,7 +97,7 @@ def _read() -> _Data:
 
 @lru_cache(maxsize=16_384)
 def _synset(place: int) -> _Synset:
-    part, named, above, below, related = _data().line(place).split("\t")
+    part, named, _above, below, related = _data().line(place).split("\t")
     words, ranks, met = [], [], []
     for name in named.split(";"):
         word, _, count = name.partition("=")
@@ -112,7 +111,6 @@ def _synset(place: int) -> _Synset:
         tuple(words),
         tuple(met),
         tuple(ranks),
-        _places(above),
         _places(below),
         _places(related),
     )
