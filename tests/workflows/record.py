@@ -24,7 +24,8 @@ SCENES: tuple[Callable[[Stage], Awaitable[None]], ...] = (
     *(scenes_of_modes.hierarchical, scenes_of_modes.graph, scenes_of_modes.graph_own),
     *(scenes_of_sections.edited_plan, scenes_of_sections.parent_cancelled, scenes_of_sections.candidates),
     *(scenes_of_sections.leases, scenes_of_sections.continuing, scenes_of_sections.rejected),
-    *(scenes_of_sections.section_failed, scenes_of_sections.followed_up),
+    *(scenes_of_sections.section_failed, scenes_of_sections.effects_beside),
+    scenes_of_sections.followed_up,
 )
 
 

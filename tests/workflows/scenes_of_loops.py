@@ -66,9 +66,8 @@ async def analysed(stage: Stage) -> None:
     await keep("iterative-analysed", run)
 
 
-async def many_works(stage: Stage) -> None:
-    """More works than one call of the judge reads; they compare, so their effects are read, and what follows
-    is told to the writer. `iterative-many-works` is of a version that read them beside the writing."""
+def comparing(stage: Stage) -> None:
+    """All works compare with a placebo."""
 
     def judge(step: JudgeInput) -> JudgeBatch:
         batch = stage.fakes.judged(step, enough=True)
@@ -76,6 +75,12 @@ async def many_works(stage: Stage) -> None:
         return batch.model_copy(update={"judgements": tuple(judged)})
 
     stage.script.answers["judge"] = judge
+
+
+async def many_works(stage: Stage) -> None:
+    """More works than one call of the judge reads; they compare, so their effects are read, and what follows
+    is told to the writer. `iterative-many-works` is of a version that read them beside the writing."""
+    comparing(stage)
     stage.script.search = lambda task: [
         document(task.source, task.query.text, number) for number in range(1, 31)
     ]

@@ -14,6 +14,7 @@ from activities.roles.allowances import ALLOWANCES
 from client.runs.refreshing import known_items
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.recording import first_run, keep
+from tests.workflows.scenes_of_loops import comparing
 from tests.workflows.script import COST, PROFILE, document, takes
 from tests.workflows.test_look_up import Register, candidates_from
 from workflows.types import EditPlan
@@ -119,6 +120,14 @@ async def section_failed(stage: Stage) -> None:
     await stage.child(run, "s3").handle.cancel()
     await run.outcome()
     await keep("deep-section-failed", run)
+
+
+async def effects_beside(stage: Stage) -> None:
+    """The effects of works that compare are read while the last section is drafted."""
+    comparing(stage)
+    run = await stage.start(a_request("deep"))
+    await run.outcome()
+    await keep("deep-effects-beside", run)
 
 
 async def followed_up(stage: Stage) -> None:

@@ -15,7 +15,7 @@ from activities.contracts.stop_reasons import StopReason
 from activities.contracts.write import Extracted, ExtractInput
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.graph.graphs import a_graph
-from tests.workflows.script import MODEL
+from tests.workflows.script import MODEL, takes
 from workflows.steps.model import ModelSteps
 
 QUOTE = "In trial {n} the odds ratio of {outcome} with the drug was {estimate} (95% CI {low} to {high})."
@@ -258,9 +258,13 @@ async def test_effects_are_read_before_the_writing_where_works_compare_though_no
 async def test_the_editor_of_a_long_report_is_told_what_follows_of_the_effects(stage: Stage) -> None:
     comparing(stage)
     stage.script.answers["appraiser"] = lambda _: Appraisal(concluded=FOLLOWS)
+    stage.script.before["writer"] = lambda _: takes(60)
     await stage.play(a_request("deep"))
-    (editor,) = stage.fakes.of("editor")
+    (editor,), (appraiser,) = stage.fakes.of("editor"), stage.fakes.of("appraiser")
     assert editor.step.concluded == FOLLOWS  # type: ignore[attr-defined]
+    assert appraiser.began < max(
+        call.began for call in stage.fakes.of("writer")
+    )  # while sections are drafted
 
 
 async def test_effects_are_read_beside_the_writing_where_the_budget_holds_no_more_than_it(

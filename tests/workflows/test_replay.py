@@ -31,6 +31,7 @@ CONTAINS: dict[str, set[str]] = {
     "deep-continued": {"continued_as_new"},
     "deep-continuing": {"continues_as_new"},
     "deep-edited-plan": {"edit_plan", "approve", "write_section", "edit_report", "section_report"},
+    "deep-effects-beside": {"appraise_effects", "edit_report", "patched"},
     "deep-follow-up": {"import_evidence"},
     "deep-leases": {"request_lease", "sent:grant", "sent:offer_evidence"},
     "deep-leases-section": {"sent:request_lease", "grant", "offer_evidence", "reflect"},

@@ -20,7 +20,7 @@ from workflows.sections.drafting import SectionDrafting
 from workflows.sections.results import SectionResults
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.role_steps import PLAN
-from workflows.steps.writing import run_all
+from workflows.steps.writing import APPRAISED_BESIDE, run_all
 
 
 class SectionResearch:
@@ -90,6 +90,7 @@ class SectionResearch:
         self.sections.divide_budget(len(waiting))
         slots = asyncio.Semaphore(run.request.limits.max_parallel_sections)
         tasks = [asyncio.create_task(self._research(section, slots)) for section in waiting]
+        tasks.append(asyncio.create_task(self._appraise_beside()))
         try:
             await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         except asyncio.CancelledError:
@@ -128,6 +129,15 @@ class SectionResearch:
         finally:
             self.sections.drafting -= 1
         await self.sections.serve_requests()
+
+    async def _appraise_beside(self) -> None:
+        """Read the effects of works while the last sections are drafted, once these have their full texts."""
+        state, outline, full_texts = self.run.state, self.run.context.outline, self.run.full_texts
+        await workflow.wait_condition(lambda: len(state.findings) == len(outline) and not full_texts.reading)
+        await self.run.gates.checkpoint()
+        if STOPS[self.results.overall_stop()].pays:
+            self.results.rank_relevant()
+            await self.run.writing.appraise_first(use_model=True, patch=APPRAISED_BESIDE)
 
     async def conclude(self, stop: StopReason) -> Outcome:
         """Name candidates, draft every section, publish."""

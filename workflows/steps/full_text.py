@@ -36,6 +36,8 @@ class FullTextSteps:
     events: EventLog
     models: ModelSteps
     searches: SearchSteps
+    reading: int = 0
+    """Steps under way that read works in full."""
 
     async def read(self, evidence: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
         """The works of a section, best first, with the full texts of those that answer and have an open one.
@@ -49,6 +51,7 @@ class FullTextSteps:
             return tuple(evidence)
         state.tried_in_full += [ref.evidence_id for ref in wanted]
         self.events.set_phase("writing", f"reading {plural(len(wanted), 'work')} in full")
+        self.reading += 1
         try:
             done: FullTexts = await workflow.execute_activity_method(
                 FullTextActivities.read_in_full,
@@ -59,6 +62,8 @@ class FullTextSteps:
             reason = reason_of(error)
             self.events.emit(Failed(kind="step_failed", role="full texts"), f"full texts: {reason}")
             return tuple(evidence)
+        finally:
+            self.reading -= 1
         read = {ref.evidence_id: ref for ref in done.evidence}
         state.evidence = [read.get(ref.evidence_id, ref) for ref in state.evidence]
         return tuple(read.get(ref.evidence_id, ref) for ref in evidence)

@@ -58,6 +58,8 @@ WORKS_A_TABLE_CALL = 6
 """Works whose columns one call fills."""
 APPRAISED_FIRST = "effects-before-the-answer"
 """The patch of runs that read effects before the last step that writes the answer."""
+APPRAISED_BESIDE = "effects-beside-the-drafts"
+"""The patch of runs with sections that read effects while the last sections are drafted."""
 JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
 REWORD_ROOM = 60 * 1024
@@ -247,12 +249,12 @@ class WritingSteps:
             *((self._appraise(works),) if works else ()),
         )
 
-    async def appraise_first(self, use_model: bool) -> None:
+    async def appraise_first(self, use_model: bool, patch: str = APPRAISED_FIRST) -> None:
         """Read the effects of works that compare before the last step that writes the answer, so that it is
         told what follows of them. Where the budget leaves no more than writing needs, and in runs that began
-        on an earlier version, they are read beside that step."""
+        before the version of `patch`, they are read later."""
         works = self._works_to_appraise() if use_model else ()
-        if works and not self.models.refusal("appraiser") and workflow.patched(APPRAISED_FIRST):
+        if works and not self.models.refusal("appraiser") and workflow.patched(patch):
             await self._appraise(works)
 
     def _concluded(self) -> tuple[str, ...]:
