@@ -1,7 +1,8 @@
 """The first step of a run: resolve what only the worker knows (profile, sources, models, prices)."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from temporalio import activity
@@ -28,9 +29,16 @@ class PrepareError(DeterminatorError):
 class PrepareActivities:
     """Registered once a worker, with its settings and sources injected."""
 
-    def __init__(self, settings: Settings, sources: Mapping[str, Source]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        sources: Mapping[str, Source],
+        context: Callable[[ModelChoice], Awaitable[int]] | None = None,
+    ) -> None:
+        """`context` says how many tokens a model reads and writes in one exchange."""
         self._settings = settings
         self._sources = sources
+        self._context = context
         self._permits = Permits(settings)
 
     @activity.defn
@@ -39,6 +47,7 @@ class PrepareActivities:
         try:
             prepared = await asyncio.to_thread(self.resolve, step, activity.info().workflow_id or "")
             prepared = await self._with_effort(prepared)
+            prepared = prepared.replace(contexts=await self._contexts(prepared.models.values()))
         except DeterminatorError as error:
             raise to_application_error(error) from error
         if step.sources:
@@ -56,6 +65,15 @@ class PrepareActivities:
             models={role: by_choice[choice] for role, choice in prepared.models.items()},
             fallbacks=tuple(by_choice[choice] for choice in prepared.fallbacks),
         )
+
+    async def _contexts(self, choices: Iterable[ModelChoice]) -> dict[str, int]:
+        """How much each model reads at once, as far as it can be found out."""
+        contexts: dict[str, int] = {}
+        for choice in dict.fromkeys(choices):
+            if self._context and choice.backend != "extractive" and choice.effort != "small":
+                with suppress(DeterminatorError):
+                    contexts[choice.model] = await self._context(choice)
+        return contexts
 
     async def _within_reach(self, offered: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
         addresses = {

@@ -83,7 +83,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             pubmed=PubMedStanding(lookup),
             others=(
                 ThinkActivities(RoleThinker(model, store, settings, on_last_attempt)),
-                PrepareActivities(settings, sources),
+                PrepareActivities(settings, sources, model.context),
                 PublishActivities(
                     store,
                     lookup,

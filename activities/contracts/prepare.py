@@ -31,6 +31,8 @@ class Prepared(Frozen):
     fallbacks: tuple[ModelChoice, ...] = ()
     prices: dict[str, Price | None] = Field(default_factory=dict)
     """By model name; None where no price is known."""
+    contexts: dict[str, int] = Field(default_factory=dict)
+    """Model name -> tokens that it reads and writes in one exchange."""
     profiles: dict[str, str] = Field(default_factory=dict)
     """Every profile that may be chosen, with its description."""
     preferences: dict[str, tuple[str, ...]] = Field(default_factory=dict)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 from activities.contracts.evidence import Allowance, EvidenceRef, ModelChoice
+from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import VerifyInput, WriteInput
 from activities.models.tokens import BYTES_PER_TOKEN, PROMPT_SHARE
@@ -24,9 +25,10 @@ HEADING_TOKENS = 110
 FRAME_TOKENS = 1_300
 """Tokens of a judge's prompt without works; a writer's has twice as many, with what other sections say."""
 WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
-"""Works that one call of the judge reads at most; of a model that reads more at once."""
+"""Works that one call of the judge reads by its usual allowance; of a model that reads more at once."""
 MAX_JUDGED, MAX_JUDGED_LARGE = 20, 48
-"""Works that are judged in one round at most, the most promising ones."""
+"""Works that are judged in one round at most, the most promising ones. The smaller is also what one call
+reads where the context of the model and the budget hold it."""
 MAX_WEIGHED = 8
 """Works that a small model is asked about, the nearest ones, one a call."""
 
@@ -75,9 +77,11 @@ def allowance_of(role: Role, choice: ModelChoice) -> Allowance:
 
 def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowance:
     """What this step of a role may spend: of a writer and its second reader as much as they need to read
-    every work whole that was judged to answer. The context of the model alone bounds what they are shown
-    (`activities.models.tokens.room`)."""
+    every work whole that was judged to answer, of a judge as much as its batch needs. The context of the
+    model alone bounds what they are shown (`activities.models.tokens.room`)."""
     allowance = allowance_of(role, choice)
+    if isinstance(step, JudgeInput):
+        return allowance_to_judge([ref.chars for ref in step.evidence], choice)
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
         return allowance
     answering = {one.evidence_id for one in step.judgements if one.answers >= MIN_ANSWERS}
@@ -92,7 +96,7 @@ def _tokens(chars: int, longest: int) -> int:
 
 
 def works_a_batch(choice: ModelChoice) -> int:
-    """Works that one call of this judge reads at most."""
+    """Works that one call of this judge reads at most by its usual allowance."""
     return WORKS_A_BATCH_LARGE if choice.effort == "large" else WORKS_A_BATCH
 
 
@@ -101,13 +105,30 @@ def most_judged(choice: ModelChoice) -> int:
     return MAX_JUDGED_LARGE if choice.effort == "large" else MAX_JUDGED
 
 
+def allowance_to_judge(chars: Sequence[int], choice: ModelChoice) -> Allowance:
+    """What one call of the judge needs for works of this many characters; never less than its usual
+    allowance."""
+    usual = allowance_of("judge", choice)
+    if not usual.tokens:
+        return usual
+    shown = math.ceil((FRAME_TOKENS + sum(map(_shown_tokens, chars))) / PROMPT_SHARE)
+    said = math.ceil(usual.output_tokens * len(chars) / works_a_batch(choice))
+    return Allowance(
+        input_tokens=max(shown, usual.input_tokens), output_tokens=max(said, usual.output_tokens)
+    )
+
+
+def _shown_tokens(chars: int) -> int:
+    """Tokens of a work of so many characters as a judge is shown it."""
+    return _tokens(chars, MAX_WORK_CHARS if chars <= MAX_WORK_CHARS else PASSAGES_CHARS)
+
+
 def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[tuple[EvidenceRef, ...]]:
-    """Works in batches that one call of the judge reads whole: at most `WORKS_A_BATCH`, and as few calls of
-    about the same size as their prompts hold."""
+    """Works in batches that one call of the judge reads whole by its usual allowance: at most
+    `WORKS_A_BATCH`, and as few calls of about the same size as their prompts hold."""
     at_most = works_a_batch(choice)
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
-    longest = [MAX_WORK_CHARS if r.chars <= MAX_WORK_CHARS else PASSAGES_CHARS for r in evidence]
-    sizes = [_tokens(r.chars, most) for r, most in zip(evidence, longest, strict=True)]
+    sizes = [_shown_tokens(ref.chars) for ref in evidence]
     calls = max(math.ceil(len(evidence) / at_most), math.ceil(sum(sizes) / room))
     share = sum(sizes) / max(calls, 1)
     batches: list[list[EvidenceRef]] = []

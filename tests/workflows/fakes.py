@@ -171,6 +171,7 @@ class Fakes:
             sources=tuple(offered[n] for n in step.sources) if step.sources else tuple(script.sources),
             models=step.models or script.models,
             prices=script.prices,
+            contexts=script.contexts,
             profiles={script.profile.name: script.profile.description},
             pubmed_queue=script.pubmed_queue,
             unpaywall=script.unpaywall,

@@ -130,6 +130,8 @@ class Script:
         )
         for name in SOURCES
     )
+    contexts: dict[str, int] = field(default_factory=dict)
+    """Model -> tokens that it reads at once."""
     sections: int = 3
     sufficient_at: int | None = 1
     """The judge is satisfied in this iteration; None: never."""

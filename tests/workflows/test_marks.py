@@ -26,7 +26,7 @@ from activities.contracts.write import Edited, SectionDraft
 from activities.models.tokens import room
 from activities.roles.registry import SPECS
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.script import PROFILE
+from tests.workflows.script import MODEL, PROFILE, document
 
 CONTEXT_TOKENS = 100_000
 UNBOUNDED = {"max_tokens": None}
@@ -75,6 +75,17 @@ async def test_what_the_judge_names_is_searched_without_a_call(stage: Stage) -> 
     assert "mark-search" in queries(stage)
     assert not [c for role in ("observer", "gap_evaluator") for c in stage.fakes.of(role)]
     assert [e.data for e in await run.events() if e.type == "gap"] == [{"gap": "mark-gap", "by": "judge"}]
+
+
+@pytest.mark.parametrize(("limit", "judged"), [(250_000, [20]), (30_000, [10])])
+async def test_a_round_is_judged_in_one_call_where_model_and_budget_hold_it(
+    stage: Stage, limit: int, judged: list[int]
+) -> None:
+    """Else in as many as the budget holds of two."""
+    stage.script.contexts = {MODEL.model: 32_000}
+    stage.script.search = lambda task: [document(task.source, task.query.text, n) for n in range(30)]
+    await stage.play(a_request(limits={"max_tokens": limit}))
+    assert [len(getattr(call.step, "evidence", ())) for call in stage.fakes.of("judge")] == judged
 
 
 async def test_a_work_is_judged_once(stage: Stage) -> None:

@@ -12,7 +12,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef
+    from activities.contracts.evidence import Allowance, EvidenceRef
     from activities.contracts.judge import (
         MAX_QUERIES,
         JudgeAssessment,
@@ -23,7 +23,14 @@ with workflow.unsafe.imports_passed_through():
     )
     from activities.plural import plural
     from activities.role_activity import ThinkActivities
-    from activities.roles.allowances import judge_batches, most_judged, works_a_batch
+    from activities.roles.allowances import (
+        MAX_JUDGED,
+        PASSAGES_CHARS,
+        allowance_to_judge,
+        judge_batches,
+        most_judged,
+        works_a_batch,
+    )
     from activities.roles.assessment import assess
     from workflows.event_types import Items, JudgeComplete
 
@@ -69,7 +76,9 @@ class JudgeSteps:
                 loop.unjudged -= unjudged
                 return
             self._announce(len(works))
-            batches = judge_batches(works, self.models.choice("judge"))
+            whole = self._in_one_call([ref.chars for ref in works])
+            fits = whole is not None and self.models.has_budget("judge", whole)
+            batches = [works] if fits else judge_batches(works, self.models.choice("judge"))
         else:
             works = shown(self.ranked_evidence(), MAX_ORDERED)
             self._announce(len(works))
@@ -109,9 +118,20 @@ class JudgeSteps:
         return most_judged(self.models.choice("judge"))
 
     def tokens_of_a_round(self) -> int:
-        """What the calls of a round may use."""
+        """What the calls of a round may use, for works as long as most are."""
+        whole = self._in_one_call([PASSAGES_CHARS] * self.most)
+        if whole is not None:
+            return whole.tokens
         calls = -(-self.most // works_a_batch(self.models.choice("judge")))
         return calls * self.models.allowance("judge").tokens
+
+    def _in_one_call(self, chars: Sequence[int]) -> Allowance | None:
+        """What one call needs that reads works of so many characters; None where they are more than a judge
+        is shown at once, or its model is not known to read as much."""
+        choice = self.models.choice("judge")
+        whole = allowance_to_judge(chars, choice)
+        reads = self.context.prepared.contexts.get(choice.model, 0)
+        return whole if len(chars) <= MAX_JUDGED and whole.tokens <= reads else None
 
     async def _works_to_judge(self) -> tuple[EvidenceRef, ...] | None:
         """The works without a judgement that are worth one, the most promising first; None where nearly all

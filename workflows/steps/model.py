@@ -66,6 +66,10 @@ class ModelSteps:
         """What a call of a role may use, by the model that serves it."""
         return allowance_of(role, self.choice(role))
 
+    def has_budget(self, role: Role, allowance: Allowance) -> bool:
+        """Whether what is free of the budget holds a call with this allowance."""
+        return self.context.budget.refusal(allowance.tokens, worst_cost(allowance, self.price(role))) is None
+
     def price(self, role: Role) -> Price | None:
         """The price of the model that serves a role; None when it is not known."""
         return self.context.prepared.prices.get(self.choice(role).model)
