@@ -171,10 +171,8 @@ def _answer(
         answer = edit.answer
         for section in checks.sections:
             own = {claim.id for claim in (*section.answer, *section.claims)}
-            if section.answer and not any(own & set(claim.rests_on) for claim in answer):
-                first = section.answer[0]
-                again = first.replace(id=f"a{len(answer) + 1}", rests_on=(first.id,), contradicts=())
-                answer = (*answer, again)
+            if section.answer and not any(own & {claim.id, *claim.rests_on} for claim in answer):
+                answer = (*answer, section.answer[0].replace(contradicts=()))
     if (
         not answer
         and not concluded

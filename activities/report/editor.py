@@ -44,7 +44,8 @@ def check_edited(edited: Edited, checks: Checks) -> CheckedEdit:
 def _printed(
     sentences: Sequence[EditedSentence], claims: Mapping[str, Claim], checks: Checks, *, in_place: bool = True
 ) -> tuple[Claim, ...]:
-    """The sentences that stand, each once; `in_place`: and the claims of those that do not."""
+    """The sentences that stand, each once; `in_place`: and the claims of those that do not, under their own
+    ids, by which they are disputed and changed."""
     kept: dict[str, Claim] = {}
     for sentence in sentences:
         names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in sentence.claims))
@@ -54,8 +55,7 @@ def _printed(
             continue
         checks.drop_refused([refused(sentence.replace(problem=problem), "summary")])
         for claim in (claims[name] for name in names if in_place and name in claims):
-            again = claim.replace(id=_next(sentence.id, kept), rests_on=(claim.id,), contradicts=())
-            kept.setdefault(claim.text, again)
+            kept.setdefault(claim.text, claim.replace(contradicts=()))
     return tuple(kept.values())
 
 
@@ -74,15 +74,6 @@ def _standing(name: str, repeats: Mapping[str, str]) -> str:
     while name in repeats:
         name = repeats[name]
     return name
-
-
-def _next(name: str, kept: Mapping[str, Claim]) -> str:
-    """The id of one of several claims in the place of a sentence: `a2`, `a2.2`."""
-    used = {claim.id for claim in kept.values()}
-    place = 1
-    while (label := name if place == 1 else f"{name}.{place}") in used:
-        place += 1
-    return label
 
 
 def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> None:

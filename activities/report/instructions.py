@@ -7,7 +7,7 @@ Invariants:
 - a disputed sentence is printed as before until somebody decides.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from pydantic import Field
@@ -26,6 +26,7 @@ from activities.contracts.write import (
     Verdicts,
 )
 from activities.report.schema import Report
+from activities.text.normal_form import normalise
 from activities.verification.verdicts import by_verdict
 
 C = TypeVar("C", DraftClaim, EditedSentence)
@@ -37,7 +38,7 @@ def changed(
     """What a report is published from, with what an instruction touches. `draft`: what was written for it;
     `verdicts`: of the second reader; `new`: the works that were read for it."""
     gone, works = set(revised.removed), set(revised.works)
-    on = _onto(revised, verdicts)
+    on = _onto(revised, verdicts, repetitions(step))
     sections = [
         one.replace(draft=_draft(one.draft, on, works))
         for one in step.sections
@@ -76,16 +77,34 @@ def _without(one: Candidate, works: Collection[str]) -> Candidate:
     return one.model_copy(update=kept)
 
 
-def _onto(revised: Revised, verdicts: Verdicts) -> Callable[[C], tuple[C, ...]]:
+def repetitions(step: PublishInput) -> dict[str, str]:
+    """Id of a sentence that is not printed since another one says the same -> id of that one,
+    which it follows: else what was taken out or reworded would be printed as it was in its next place."""
+    printed: dict[str, str] = {}
+    follows: dict[str, str] = {}
+    for one in (claim for planned in step.sections for claim in planned.draft.claims):
+        first = printed.setdefault(normalise(one.text).casefold(), one.id)
+        if one.state == "stands" and first != one.id:
+            follows[one.id] = first
+    return {**follows, **dict(step.edited.repeated if step.edited else ())}
+
+
+def _onto(revised: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
     """What becomes of one sentence."""
     gone, works = set(revised.removed), set(revised.works)
     again: dict[str, DraftClaim] = {one.id: one for one in (*revised.sentences, *revised.edited)}
     read = by_verdict(verdicts)
 
     def become(one: C) -> tuple[C, ...]:
-        if one.id in gone:
+        name = followed(one.id, follows)
+        if name != one.id:
+            if any(support.evidence_id in works for support in one.support):
+                return ()
+            if name.partition(".")[0] in revised.sections or (works and name in gone):
+                name = one.id  # the other went with its section or its works: this one is printed
+        if name in gone:
             return ()
-        new = again.get(one.id)
+        new = again.get(name)
         if new is None:
             return (one,)
         decided = read(new)
@@ -97,6 +116,14 @@ def _onto(revised: Revised, verdicts: Verdicts) -> Callable[[C], tuple[C, ...]]:
         return () if left_out or narrowed else (one,)
 
     return become
+
+
+def followed(name: str, follows: Mapping[str, str]) -> str:
+    """The sentence that is printed in the place of this one; itself where it is printed."""
+    seen = {name}
+    while (next_one := follows.get(name, name)) not in seen:
+        seen.add(name := next_one)
+    return name
 
 
 _CHANGED = ("text", "kind", "state", "stands_by", "reworded", "computed", "support", "warnings")
@@ -204,9 +231,11 @@ def decided(step: PublishInput, asked: Instruction) -> PublishInput:
     if not asked.upheld or not open_ones:
         return step
     problem = Statement.of("dispute_upheld", by=open_ones[-1].by, reason=open_ones[-1].reason)
+    follows = repetitions(step)
 
     def fall(one: C) -> C:
-        return one.replace(state="refused", problem=problem) if one.id == asked.sentence else one
+        falls = followed(one.id, follows) == asked.sentence
+        return one.replace(state="refused", problem=problem) if falls else one
 
     sections = tuple(
         planned.replace(draft=planned.draft.changed(lambda one: (fall(one),))) for planned in step.sections

@@ -92,6 +92,42 @@ def test_new_text_gets_ids_that_no_sentence_had(section: str, name: str) -> None
     assert after.evidence == (ref,)
 
 
+SAME = DraftClaim(id="s2.3", text="Finding 1 of s1.", support=(on("w1"),))
+ELSEWHERE = SAME.model_copy(update={"support": (on("w9"),)})
+OTHER_WORDS = SAME.model_copy(update={"text": "The first finding."})
+
+
+@pytest.mark.parametrize(
+    ("repeat", "revised", "printed"),
+    [
+        (SAME, Revised(), ["Finding 1 of s1."]),
+        (SAME, Revised(removed=("s1.1",)), []),
+        (SAME, Revised(sentences=(NEW,)), ["Put plainly."]),
+        (SAME, Revised(sections=("s1",), removed=("s1.1", "s1.2")), ["Finding 1 of s1."]),
+        (SAME, Revised(works=("w1",), removed=("s1.1",)), []),
+        (ELSEWHERE, Revised(works=("w1",), removed=("s1.1",)), ["Finding 1 of s1."]),
+        (OTHER_WORDS, Revised(removed=("s1.1",)), []),
+    ],
+)
+def test_what_is_taken_out_is_not_printed_in_the_next_place_that_says_it(
+    repeat: DraftClaim, revised: Revised, printed: list[str]
+) -> None:
+    first, second = REPORT.sections
+    claims = (*second.draft.paragraphs[0].claims, repeat)
+    draft = second.draft.model_copy(update={"paragraphs": (DraftParagraph(claims=claims),)})
+    edited = Edited(repeated=(("s2.3", "s1.1"),)) if repeat is OTHER_WORDS else REPORT.edited
+    sections = (first, second.model_copy(update={"draft": draft}))
+    step = REPORT.model_copy(update={"sections": sections, "edited": edited})
+    after = sentences(changed(step, revised, SectionDraft(), say(), ()))
+    texts = {one.text for name, one in after.items() if name in ("s1.1", "s2.3")}
+    assert sorted(texts) == printed
+    if not revised.touches:
+        decision = Instruction(kind="decide", by="bob", sentence="s1.1", upheld=True)
+        dispute = Instruction(kind="dispute", text="43, not 34", by="ada", sentence="s1.1")
+        taken = sentences(decided(disputed(step, dispute, "2026-01-02", None), decision))
+        assert {taken[name].state for name in ("s1.1", "s2.3")} == {"refused"}
+
+
 def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
     asked = Instruction(kind="dispute", text="43, not 34", by="ada", sentence="s1.1")
     open_one = disputed(REPORT, asked, "2026-01-02", SentenceVerdict(id="s1.1"))
