@@ -9,6 +9,7 @@ from activities.report.formats.prose import Citations, notice, summary_of, unans
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.schema import Report
+from activities.text.normal_form import normalise
 
 FIRST_CLAIMS = 5
 """Claims shown on the terminal; the report has them all."""
@@ -86,12 +87,13 @@ def answer_of(report: Report) -> Answer:
 
 def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
     """All claims of a report: its answer and its summary first, then the others in the order of the
-    sections."""
-    first = (*report.answer, *summary_of(report))
-    named = {claim.id for claim in first}
-    others = [claim for claim in report.claims() if claim.id not in named]
+    sections; what is said in several places once."""
     citations = Citations.of(report.references)
-    return tuple(_claim(claim, citations) for claim in (*first, *others))
+    once: dict[tuple[str, tuple[int, ...]], AnswerClaim] = {}
+    for claim in (*report.answer, *summary_of(report), *report.claims()):
+        row = _claim(claim, citations)
+        once.setdefault((normalise(row.text).casefold(), row.references), row)
+    return tuple(once.values())
 
 
 def _claim(claim: Claim, citations: Citations) -> AnswerClaim:

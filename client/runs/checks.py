@@ -31,7 +31,7 @@ def check_question(question: str) -> None:
 
     if sum(character.isalnum() for character in question) < MIN_LETTERS:
         wrong = f"{question!r} is too short for a question" if question else "the question is empty"
-        raise BadInput(f'{wrong}; write a whole one in quotes: `determinator ask "{EXAMPLE}"`')
+        raise BadInput(f'{wrong}; write a whole one: "{EXAMPLE}"')
     if len(question) > QUESTION_CHARS:
         raise BadInput(
             f"the question has {len(question):,} characters; the limit is {QUESTION_CHARS:,}. "
@@ -42,9 +42,7 @@ def check_question(question: str) -> None:
 def check_instruction(text: str) -> None:
     """Raises BadInput for an instruction without words."""
     if not text.strip():
-        raise BadInput(
-            'the instruction is empty; write one: `determinator steer last "only trials in adults"`'
-        )
+        raise BadInput('the instruction is empty; write one: "only trials in adults"')
 
 
 def check_addition(amounts: Iterable[object]) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Awaitable, Callable
 import gradio as gr
 
 from activities.contracts.evidence import ReportPlan, ReportPlanSection
+from activities.plural import plural
 from activities.report.formats.prose import NOT_READ
 from activities.report.formats.words import dispute_line
 from activities.report.instructions import differences
 from client.access import Access, line_of, user_of
 from client.api import EXPECTED
+from client.failures import BadInput
 from client.messages import MESSAGES, MessageName
 from client.reports.answer import claims_of, with_references
 from client.run import Run
@@ -49,7 +51,7 @@ class Actions:
             await run.choose_candidates(kept or [], by=user)
             return f"{len(kept or [])} candidates are kept"
         if seen is not None and waiting == "clarification" and note.strip():
-            await run.answer(note.strip().splitlines()[: len(seen.readings)], by=user)
+            await run.answer(answers_of(note, len(seen.readings)), by=user)
             return "it searches what you mean"
         if waiting == "plan":
             await send_plan(run, plan, user)
@@ -99,7 +101,7 @@ class Actions:
         if not answered.outcome.made:
             return escaped(" ".join(("Nothing was changed.", *answered.outcome.notes)))
         lines = [
-            f"- {mark} {escaped(wording, SENTENCE_CHARS)}"
+            f"- {one.id} {mark} {escaped(wording, SENTENCE_CHARS)}"
             for one in differences(answered.before, answered.report)
             for mark, wording in (("before:", one.before), ("now:", one.after))
             if wording
@@ -121,6 +123,15 @@ class Actions:
             return "\n".join(f"- {escaped(dispute_line(one), SENTENCE_CHARS)}" for one in decided)
 
         return act
+
+
+def answers_of(note: str, asked: int) -> list[str]:
+    """The answers to so many questions, a line for each: an empty one keeps what is assumed. Raises
+    BadInput."""
+    answers = note.rstrip().splitlines()
+    if len(answers) > asked:
+        raise BadInput(f"there are {len(answers)} lines for {plural(asked, 'question')}; give a line to each")
+    return answers
 
 
 async def send_plan(run: Run, rows: list[list[str]], user: str) -> None:

@@ -1,21 +1,22 @@
 """The page: a form, a run, the list of runs. The address of a run (`/?run=ID`) is a link."""
 
+import asyncio
 import html
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import gradio as gr
 from gradio.components import Component
 from pydantic import ValidationError
 
 from client.access import RUNS_AN_HOUR, Access, RateLimit, line_of, user_of
-from client.api import EXPECTED
+from client.api import EXPECTED, Determinator
 from client.failures import BadInput, faults_of
-from client.run import Run
 from client.runs.request import AskOptions
 from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
 from client.web.rendering import rendered
-from client.web.run_view import Look, run_view
+from client.web.run_view import LOADING, Look, run_view
+from workflows.details import escaped
 
 GRADIO = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**9)}
 """Gradio keeps the last ten thousand events and makes a table of all of them after each one (7 ms), for
@@ -25,6 +26,9 @@ INTO_ADDRESS = (
     "history.replaceState({}, '', u); } }"
 )
 """Puts the id of the run into the address, so that a reload and a link show it."""
+
+SAID_CHARS = 1_000
+"""Characters of a line that is said while a run starts."""
 
 
 def build_page(access: Access) -> gr.Blocks:
@@ -47,22 +51,23 @@ def build_page(access: Access) -> gr.Blocks:
             with gr.Tab("Earlier runs", id="runs") as earlier:
                 listed = gr.HTML(elem_id="runs")
         asking = Asking(access, form, RateLimit(RUNS_AN_HOUR, 3600))
-        form.button.click(
-            asking.ask, {*form.fields.values()}, [run_id, form.message, tabs, view["timer"]]
-        ).then(None, [run_id], None, js=INTO_ADDRESS)
+        opens = [run_id, view["message"], view["progress"], view["timer"]]
+        form.button.click(asking.ask, {*form.fields.values()}, [form.message, tabs, *opens]).then(
+            None, [run_id], None, js=INTO_ADDRESS
+        )
         further.button.click(
-            asking.further,
-            [run_id, further.question],
-            [run_id, further.message, further.question, view["timer"]],
+            asking.further, [run_id, further.question], [further.message, further.question, *opens]
         ).then(None, [run_id], None, js=INTO_ADDRESS)
         earlier.select(runs_of(access), None, [listed])
         look = Look(access)
 
-        def opened(request: gr.Request) -> tuple[str, object]:
+        def opened(request: gr.Request) -> tuple[str, object, object]:
             name = request.query_params.get("run", "")
-            return name, gr.Tabs(selected="run" if name else "ask")
+            return name, gr.Tabs(selected="run" if name else "ask"), LOADING if name else gr.skip()
 
-        page.load(opened, None, [run_id, tabs]).then(look.again, [run_id, view["seen"]], [*view.values()])
+        page.load(opened, None, [run_id, tabs, view["progress"]]).then(
+            look.again, [run_id, view["seen"]], [*view.values()]
+        )
     page.queue(default_concurrency_limit=16, api_open=False)
     return page
 
@@ -80,40 +85,56 @@ def runs_of(access: Access) -> Callable[[gr.Request], Awaitable[str]]:
 
 
 class Asking:
-    """Starts runs."""
+    """Starts runs. While one starts, each update shows what is said of it: what leaves this machine, what it
+    is expected to take, and on a first start what is made ready."""
 
     def __init__(self, access: Access, form: AskForm, limit: RateLimit) -> None:
         self._access = access
         self._form = form
         self._limit = limit
 
-    async def ask(self, values: dict[Component, object], request: gr.Request) -> list[object]:
-        """Start a run and open it: its id, a line for the form, the tab, the timer."""
+    async def ask(self, values: dict[Component, object], request: gr.Request) -> AsyncIterator[list[object]]:
+        """Start a run and open it: a line for the form, the tab, and `_start`."""
         client = self._access.client
         try:
             fields = Fields.model_validate({name: values[part] for name, part in self._form.fields.items()})
             options = options_of(fields, shared=self._access.shared, offered=models_of(client.settings))
-            run = await self._start(fields.question, None, options, user_of(request.username))
         except ValidationError as error:
-            return [gr.skip(), f"**{faults_of(error, 'the form')}**", gr.skip(), gr.skip()]
-        except EXPECTED as error:
-            return [gr.skip(), f"**{line_of(error)}**", gr.skip(), gr.skip()]
-        return [run.id, "", gr.Tabs(selected="run"), gr.Timer(active=True)]
+            yield [f"**{faults_of(error, 'the form')}**", *[gr.skip()] * 5]
+            return
+        except BadInput as error:
+            yield [f"**{line_of(error)}**", *[gr.skip()] * 5]
+            return
+        async for line, begun in self._start(fields.question, None, options, user_of(request.username)):
+            yield [line, gr.Tabs(selected="run") if begun else gr.skip(), *(begun or [gr.skip()] * 4)]
 
-    async def further(self, run_id: str, question: str, request: gr.Request) -> list[object]:
-        """Start a run on the evidence of the one that is open, and open it: its id, a line, the empty box,
-        the timer."""
-        user = user_of(request.username)
+    async def further(self, run_id: str, question: str, request: gr.Request) -> AsyncIterator[list[object]]:
+        """Start a run on the evidence of the one that is open, and open it: a line, the box, and `_start`."""
+        async for line, begun in self._start(question, run_id, {}, user_of(request.username)):
+            yield [line, "" if begun else gr.skip(), *(begun or [gr.skip()] * 4)]
+
+    async def _start(
+        self, question: str, after: str | None, options: AskOptions, user: str
+    ) -> AsyncIterator[tuple[str, list[object] | None]]:
+        """What is said meanwhile, or what went wrong; then nothing, with what opens the run: its id, all that
+        was said, a line in place of its progress, the timer."""
+        told: asyncio.Queue[str | None] = asyncio.Queue()
+        said: list[str] = []
         try:
-            before = await self._access.run(run_id, user)
-            run = await self._start(question, before.id, {}, user)
+            follow_up = (await self._access.run(after, user)).id if after is not None else None
+            if wait := self._limit.admit(user):
+                raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
+            held = self._access.client
+            client = Determinator(held.settings, address=held.address, say=told.put_nowait)
+            options["clarify"] = client.settings.clarify or "ask"
+            asked = client.ask(question, follow_up=follow_up, user=user, **options)
+            starting = asyncio.create_task(asked)
+            starting.add_done_callback(lambda _: told.put_nowait(None))
+            while (line := await told.get()) is not None:
+                said.append(escaped(line, SAID_CHARS))
+                yield "\n\n".join(said), None
+            run = await starting
         except EXPECTED as error:
-            return [gr.skip(), f"**{line_of(error)}**", gr.skip(), gr.skip()]
-        return [run.id, "", "", gr.Timer(active=True)]
-
-    async def _start(self, question: str, follow_up: str | None, options: AskOptions, user: str) -> Run:
-        client = self._access.client
-        if wait := self._limit.admit(user):
-            raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
-        options["clarify"] = client.settings.clarify or "ask"
-        return await client.ask(question, follow_up=follow_up, user=user, **options)
+            yield f"**{line_of(error)}**", None
+        else:
+            yield "", [run.id, "\n\n".join(said), LOADING, gr.Timer(active=True)]

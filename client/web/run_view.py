@@ -20,12 +20,14 @@ from workflows.details import escaped
 from workflows.event_types import AgentEvent
 from workflows.types import Progress
 
+ANSWERS = "Your answers, one a line; an empty line keeps what is assumed"
 TICK_SECONDS = 1.0
 MAX_EVENTS = 2_000
 """Events that a tab remembers, the latest."""
 MAX_TURNS = 20
 """Earlier questions of a conversation that are shown, the latest."""
 NO_RUN = "<p>Ask a question, or choose a run from the list.</p>"
+LOADING = "<p role=status>The run is being read; this takes some seconds where a worker is just starting.</p>"
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Seen:
 OUTPUTS = (
     *("progress", "searches", "events", "link"),
     *("message", "gate", "gate_text", "plan", "candidates"),
-    *("report", "works", "follow_up", "timer", "turns", "sentence", "seen"),
+    *("report", "works", "follow_up", "timer", "turns", "sentence", "note", "seen"),
 )
 """The components that a look at the run updates, in the order of `Look.again`."""
 OF_REPORT = ("report", "works", "sentence")
@@ -87,7 +89,7 @@ def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
             label="Plan (edit it in place; a row without a title is removed)",
         )
         candidates = gr.CheckboxGroup(label="Candidates to keep", visible=False)
-        note = gr.Textbox(label="Note", max_lines=3)
+        note = gr.Textbox(label="Note", lines=2, max_lines=4)  # with one line, Enter makes no second
         with gr.Row():
             approve = gr.Button("Approve", variant="primary", elem_id="approve")
             reject = gr.Button("Reject", variant="stop", elem_id="reject")
@@ -128,7 +130,7 @@ def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
     seen = gr.State(Seen())
     made = (progress, searches, events, link, message, gate, gate_text, plan, candidates)
     view: View = dict(
-        zip(OUTPUTS, (*made, report, works, follow_up, timer, turns, sentence, seen), strict=True)
+        zip(OUTPUTS, (*made, report, works, follow_up, timer, turns, sentence, note, seen), strict=True)
     )
 
     actions, look = Actions(access), Look(access)
@@ -153,7 +155,7 @@ def run_view(access: Access, run_id: gr.Textbox) -> tuple[View, Further]:
     }
     for button, (act, fields) in changed_by.items():
         clicked = button.click(actions.on(act), [run_id, *fields], [told])
-        clicked.then(look.report, [run_id], [view[name] for name in OF_REPORT])
+        clicked.then(look.report, [run_id, sentence], [view[name] for name in OF_REPORT])
     timer.tick(look.again, [run_id, seen], [*view.values()], show_progress="hidden", concurrency_limit=8)
     return view, further
 
@@ -185,8 +187,10 @@ class Look:
         except EXPECTED as error:
             self._access.forget(run_id)
             seen.trouble = True
-            kept = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
-            return {"message": f"{line_of(error)}.{kept}", "timer": gr.Timer(active=True)}
+            if isinstance(error, NoSuchRun):
+                return {"message": f"{line_of(error)}.", "progress": NO_RUN, "timer": gr.Timer(active=True)}
+            kept = "The run itself is kept; this page looks again."
+            return {"message": f"{line_of(error)}. {kept}", "timer": gr.Timer(active=True)}
         now = status.progress
         if now is None:
             seen.trouble = True
@@ -217,10 +221,10 @@ class Look:
             updates |= await self._report(run)
         return updates
 
-    async def report(self, run_id: str, request: gr.Request) -> list[object]:
-        """The report as it is now, in the order of `OF_REPORT`."""
+    async def report(self, run_id: str, chosen: str | None, request: gr.Request) -> list[object]:
+        """The report as it is now, in the order of `OF_REPORT`; the sentence that is chosen stays so."""
         try:
-            shown = await self._report(await self._access.run(run_id, user_of(request.username)))
+            shown = await self._report(await self._access.run(run_id, user_of(request.username)), chosen)
         except EXPECTED:
             return [gr.skip() for _ in OF_REPORT]
         return [shown[name] for name in OF_REPORT]
@@ -232,6 +236,7 @@ class Look:
         return {
             "gate": gr.Group(visible=now.waiting_for is not None),
             "gate_text": gate_text(now),
+            "note": gr.Textbox(value="", label=ANSWERS if now.waiting_for == "clarification" else "Note"),
             "plan": await self._plan(run) if now.waiting_for == "plan" else gr.Dataframe(visible=False),
             "candidates": gr.CheckboxGroup(choices=names, value=names, visible=chosen),
         }
@@ -255,7 +260,7 @@ class Look:
             earlier = report.continues
         return turns
 
-    async def _report(self, run: Run) -> dict[str, object]:
+    async def _report(self, run: Run, chosen: str | None = None) -> dict[str, object]:
         report = await run.draft()
         rows = report.work_rows()
         table = report.table
@@ -277,7 +282,8 @@ class Look:
         disputable = report.sentences() if report.written_by == "model" else ()
         labels = {claim.id: f"{claim.id} {claim.text}" for claim in disputable}
         none = None if labels else "This report has quotes only, word for word: none of them can be disputed."
-        sentence = gr.Dropdown(choices=[(text, name) for name, text in labels.items()], value=None, info=none)
+        offered = [(text, name) for name, text in labels.items()]
+        sentence = gr.Dropdown(choices=offered, value=chosen if chosen in labels else None, info=none)
         frames = rendered(
             "report",
             run_id=run.id,
@@ -294,4 +300,4 @@ def gate_text(now: Progress) -> str:
     if now.waiting_for != "clarification":
         return f"**The {now.waiting_for} waits for your approval.**" if now.waiting_for else ""
     asked = "".join(f"\n1. {escaped(one.question)} ({escaped(one.assumed)})" for one in now.readings)
-    return f"**Before it searches.** Answer in the note, one a line, or approve what is assumed.\n{asked}"
+    return f"**Before it searches**, what do you mean? What it would assume is in brackets.\n{asked}"

@@ -96,13 +96,18 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
         await read_documents(access, run.id)
         # a further question begins with this evidence, and the earlier one stays
         asking = Asking(access, AskForm({}, gr.Button(), gr.Markdown()), RateLimit(2, 3600))
-        refused = await asking.further(run.id, "Does metformin inhibit growth?", asked_by("eve"))
-        assert "no run" in str(refused[1])
-        begun: Any = await asking.further(run.id, "Does metformin inhibit growth?", asked_by("ada"))
-        assert begun[0] != run.id
-        updates = await look_until_over(look, begun[0], "ada")
+        (refused,) = [u async for u in asking.further(run.id, "Does it inhibit growth?", asked_by("eve"))]
+        assert "no run" in str(refused[0])
+        told: list[Any] = [
+            u async for u in asking.further(run.id, "Does it inhibit growth?", asked_by("ada"))
+        ]
+        assert "leaves this machine" in told[-2][0], "it says what it does while it starts"
+        begun = told[-1][2]
+        assert "leaves this machine" in told[-1][3], "and the run says it then"
+        assert begun != run.id
+        updates = await look_until_over(look, begun, "ada")
         assert "turns" in OUTPUTS
-        turns = str((await look.again(begun[0], Seen(), asked_by("ada")))[OUTPUTS.index("turns")])
+        turns = str((await look.again(begun, Seen(), asked_by("ada")))[OUTPUTS.index("turns")])
         assert QUESTION in turns
         assert f"/runs/{run.id}/reading" in turns
 
@@ -170,6 +175,14 @@ def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None
     long = options_of(Fields(columns="c" * 61), shared=True, offered=[])
     with pytest.raises(BadInput, match="60 characters"):
         build_request(Settings(), QUESTION, long)
+
+
+def test_each_line_of_a_note_answers_its_own_question() -> None:
+    from client.web.actions import answers_of
+
+    assert answers_of("\nin adults\n\n", 2) == ["", "in adults"]  # an empty line keeps what is assumed
+    with pytest.raises(BadInput, match="3 lines for 2 questions"):
+        answers_of("in adults\nof both sexes\nin trials", 2)
 
 
 def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
