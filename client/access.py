@@ -114,7 +114,7 @@ class Folders:
         if path is None or not any(path.is_relative_to(folder) for folder in self._allowed):
             raise BadInput(
                 "this path is not below a folder that this server may read; "
-                "its operator allows one with `--allow DIR`"
+                "its operator names such folders when the server starts"
             )
         return str(path)
 
