@@ -135,15 +135,20 @@ class Determinator:
 
         Raises BadInput, Failure, NoConnection, RPCError.
         """
+        from client.runs.estimating import estimated
         from client.runs.planning import plan_question
 
         request = await self._request(question, None, options)
         connection = await self.connect(for_run=True)
         planning = plan_question(connection.client, request, connection.task_queue)
         try:
-            return await (keep_alive(self.settings, planning) if connection.embedded else planning)
+            planned = await (keep_alive(self.settings, planning) if connection.embedded else planning)
         finally:
             connection.release()
+        if request.estimate is None:
+            return planned
+        expected = await estimated(self.settings, request, planned.settled)
+        return planned.model_copy(update={"estimate": expected})
 
     async def _request(
         self, question: str, follow_up: str | None, options: "AskOptions"

@@ -337,6 +337,8 @@ class Usage(Frozen):
     reasoning_tokens: int = 0
     cost_microusd: int | None = 0
     """Millionths of a US dollar; None once any call had no known price."""
+    seconds: float = 0.0
+    """From requests to their last word, added up; what came from the store of answers took none."""
 
     @property
     def tokens(self) -> int:
@@ -356,6 +358,7 @@ class Usage(Frozen):
             output_tokens=self.output_tokens + other.output_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
             cost_microusd=cost,
+            seconds=round(self.seconds + other.seconds, 3),
         )
 
 

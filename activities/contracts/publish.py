@@ -112,15 +112,9 @@ class Dispute(Frozen):
     note: str = ""
 
 
-class Estimate(Frozen):
-    """What a run is expected to take, said before its first paid call; or what one took."""
+class Amount(Frozen):
+    """What a run takes."""
 
-    kind: str = ""
-    """Digest of what makes runs alike."""
-    basis: Literal["plan", "earlier"] = "plan"
-    """The calls that the mode makes, or earlier runs of the same kind."""
-    runs: int = 0
-    """Earlier runs that it rests on."""
     calls: int = 0
     """Calls of a language model."""
     tokens: int = 0
@@ -128,6 +122,20 @@ class Estimate(Frozen):
     """Millionths of a US dollar; None where a price is not known."""
     seconds: float = 0.0
     """Working time."""
+
+
+class Estimate(Amount):
+    """What a run is expected to take, said before its first paid call."""
+
+    kind: str = ""
+    """Digest of what makes runs alike."""
+    basis: Literal["plan", "earlier"] = "plan"
+    """The calls that the mode makes, or earlier runs of the same kind."""
+    runs: int = 0
+    """Earlier runs that it rests on."""
+    least: Amount | None = None
+    most: Amount | None = None
+    """The bounds that are expected: how many rounds of searches a run makes is not known before."""
     in_sequence: float = 0.0
     """The calls that follow one another, by the plan: the others go on beside them."""
     models: tuple[str, ...] = ()
@@ -135,12 +143,41 @@ class Estimate(Frozen):
 
     @property
     def text(self) -> str:
-        """`qwen2.5:7b (effort normal): 12 model calls, 40,000 tokens, $0.12, 3 minutes (from the plan)`."""
-        cost = "at a price not known" if self.cost_microusd is None else f"${self.cost_microusd / 1e6:.2f}"
-        time = f"{self.seconds:.0f} s" if self.seconds < 90 else plural(round(self.seconds / 60), "minute")
+        """`qwen2.5:7b (effort normal): 6 to 12 model calls, 24,000 to 45,000 tokens, $0.08 to $0.15, 1 to 3
+        minutes (from the plan)`."""
+        least, most = self.least or self, self.most or self
+        low, high = least.cost_microusd, most.cost_microusd
+        parts = (
+            _range(f"{least.calls}", plural(most.calls, "model call")),
+            _range(f"{_readable(least.tokens):,}", f"{_readable(most.tokens):,} tokens"),
+            "at a price not known" if low is None or high is None else _range(_dollars(low), _dollars(high)),
+            _range(*_times(least.seconds, most.seconds)),
+        )
         rests = "from the plan" if self.basis == "plan" else f"as {plural(self.runs, 'earlier run')} took"
         named = f"{', '.join(self.models)}: " if self.models else ""
-        return f"{named}{plural(self.calls, 'model call')}, {self.tokens:,} tokens, {cost}, {time} ({rests})"
+        return f"{named}{', '.join(parts)} ({rests})"
+
+
+def _range(least: str, most: str) -> str:
+    """`6 to 12 calls`; `6 calls` where both have the same number."""
+    return most if f"{most} ".startswith(f"{least} ") else f"{least} to {most}"
+
+
+def _readable(tokens: int) -> int:
+    """A number with two digits that are not 0: an estimate knows no more."""
+    return round(tokens, min(2 - len(str(tokens)), 0))
+
+
+def _dollars(microusd: int) -> str:
+    return f"${microusd / 1e6:.2f}"
+
+
+def _times(least: float, most: float) -> tuple[str, str]:
+    """`1`, `3 minutes`; `40 s`, `2 minutes`; `12`, `14 s`."""
+    if most < 90:
+        return f"{least:.0f}", f"{most:.0f} s"
+    high = plural(round(most / 60), "minute")
+    return (f"{least:.0f} s" if least < 90 else f"{least / 60:.0f}"), high
 
 
 class IterationUse(Frozen):
@@ -180,6 +217,8 @@ class PublishInput(Compact):
     spent_by: tuple[IterationUse, ...] = ()
     """Each iteration, section by section, as far as there is room."""
     usage: Usage = Usage()
+    by_role: dict[str, Usage] = Field(default_factory=dict)
+    """The same by the role that was asked."""
     seconds: float = 0.0
     """Working time so far."""
     readings: tuple[Reading, ...] = ()

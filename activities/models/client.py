@@ -374,7 +374,7 @@ class OpenAIModel:
             calls=1, input_tokens=question.estimated, output_tokens=estimate(pieces.everything)
         )
         cost = cost_microusd(self._settings, question.choice, counted)
-        return counted.replace(cost_microusd=cost)
+        return counted.replace(cost_microusd=cost, seconds=pieces.seconds)
 
     async def _failed(
         self, question: Question, error: Exception, pieces: Pieces, secrets: Sequence[str]

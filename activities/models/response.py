@@ -1,7 +1,9 @@
 """An answer as it arrives: whole, or in the pieces of a stream; and the usage a provider reports with it."""
 
 import math
+import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from activities.contracts.evidence import Usage
@@ -33,6 +35,12 @@ class Pieces:
         self.words: list[Word] = []
         """With their probabilities, where these were asked for and given."""
         self._answered = False
+        self._began = time.monotonic()
+
+    @cached_property
+    def seconds(self) -> float:
+        """Since the request was made, when this was first read: once the answer is there."""
+        return round(time.monotonic() - self._began, 3)
 
     @property
     def reported(self) -> Usage | None:

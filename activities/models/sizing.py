@@ -29,8 +29,13 @@ async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
         return None
     if effort := choice.effort or settings.effort:
         return effort
+    return effort_for(await facts_of(settings, choice))
+
+
+async def facts_of(settings: Settings, choice: ModelChoice) -> ServerFacts:
+    """What the server of a choice says of itself. Raises ModelRefused when the address is not one."""
     where = parse(address(settings, choice))
-    return effort_for(await ask_server(where, choice.model, key_for(settings, where.shown)))
+    return await ask_server(where, choice.model, key_for(settings, where.shown))
 
 
 def key_for(settings: Settings, shown: str) -> str:

@@ -258,6 +258,7 @@ def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
         tokens=step.usage.tokens,
         model_calls=step.usage.calls,
         cost_usd=None if cost is None else cost / 1_000_000,
+        by_role=step.by_role,
         seconds=step.seconds,
         estimate=step.estimate,
         models=step.models,

@@ -27,6 +27,7 @@ from activities.contracts.evidence import (
     Statement,
     StopReason,
     Support,
+    Usage,
 )
 from activities.contracts.judge import Table, WorkJudgement
 from activities.contracts.profile import STUDIES, Words
@@ -207,6 +208,8 @@ class Methodology(Frozen):
     model_calls: int = 0
     cost_usd: float | None = None
     """None when a price was not known."""
+    by_role: dict[str, Usage] = Field(default_factory=dict)
+    """The model calls by the role that was asked."""
     seconds: float = 0.0
     """Working time; waiting for people does not count."""
     estimate: Estimate | None = None

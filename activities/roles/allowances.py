@@ -29,6 +29,14 @@ WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
 MAX_JUDGED, MAX_JUDGED_LARGE = 20, 48
 """Works that are judged in one round at most, the most promising ones. The smaller is also what one call
 reads where the context of the model and the budget hold it."""
+MAX_WRITER_ITEMS = 30
+"""Works that a writer is shown at most."""
+MAX_APPRAISED = 16
+"""Works whose effects are read in one call, the most relevant ones."""
+MAX_TABLE_ITEMS = 24
+"""Works of the reader's table at most, those that answer best."""
+WORKS_A_TABLE_CALL = 6
+"""Works whose columns one call fills."""
 MAX_WEIGHED = 8
 """Works that a small model is asked about, the nearest ones, one a call."""
 

@@ -1,65 +1,119 @@
 """What a question is expected to cost, said before it is asked."""
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from activities.contracts.errors import StoreError
-from activities.contracts.publish import Estimate
+from activities.contracts.evidence import ModelChoice, Usage
+from activities.contracts.publish import Amount, Estimate
 from activities.contracts.stop_reasons import StopReason
-from activities.models.prices import price_of
-from activities.models.sizing import effort_of
+from activities.models.address import parse
+from activities.models.prices import address, price_of
+from activities.models.sizing import effort_of, facts_of
 from activities.report.archive import Archive
 from activities.report.names import report_name
+from activities.roles.allowances import MAX_WORK_CHARS, PASSAGES_CHARS
 from activities.settings import Settings
-from workflows.rules.estimate import estimate
+from workflows.rules.estimate import Settled, Took, Works, estimate
 from workflows.types import ResearchRequest
 
 CUT_SHORT: frozenset[StopReason] = frozenset({"cancelled", "rejected_by_reviewer", "finished_by_reviewer"})
 """Ends of runs that do not say what a run takes."""
 MAX_RUNS = 12
 """Earlier runs of the home that are looked at, the latest ones."""
+TEXTS = (".txt", ".text", ".md", ".markdown")
+RECORDS = (".json", ".jsonl", ".gz", ".csv", ".tsv", ".bib", ".ris")
+"""Endings of files that are as long as their text, and of files with many works."""
 
 
-async def estimated(settings: Settings, request: ResearchRequest) -> Estimate | None:
+async def estimated(
+    settings: Settings, request: ResearchRequest, settled: Settled | None = None
+) -> Estimate | None:
     """What a run of the embedded worker is expected to take; None where no language model serves it."""
     chosen = {"default": settings.model_choices()["default"], **(request.models or settings.model_choices())}
     efforts = {one: await effort_of(settings, one) for one in dict.fromkeys(chosen.values())}
     choices = {role: one.replace(effort=efforts[one]) for role, one in chosen.items()}  # as the worker does
-    if all(one.backend == "extractive" for one in choices.values()):
+    paid = [one for one in choices.values() if one.backend != "extractive"]
+    if not paid:
         return None
     prices = {one.model: price_of(settings, one) for one in choices.values()}
-    paid = [one for one in choices.values() if one.backend != "extractive"]
     models = tuple(dict.fromkeys(f"{one.model} (effort {one.effort or 'normal'})" for one in paid))
-    return estimate(request, choices, prices, await taken(settings)).replace(models=models)
+    made = estimate(
+        request,
+        choices,
+        prices,
+        await taken(settings, models),
+        works=works_in(request.library) if request.sources == ("library",) else None,
+        at_once=await turns_at(settings, paid[0]),
+        settled=settled,
+    )
+    return made.replace(models=models)
 
 
-async def taken(settings: Settings) -> list[Estimate]:
-    """What the latest runs of the home took that were estimated and came to their own end."""
+async def taken(settings: Settings, models: tuple[str, ...]) -> list[Took]:
+    """What the latest runs of the home took that were estimated and came to their own end. How often and how
+    fast a model was asked is told only of those with the same `models`."""
     import json
 
-    runs: list[Estimate] = []
+    runs: list[Took] = []
     try:
         archive = Archive(settings.evidence_url)
         for name in (await archive.names())[:MAX_RUNS]:
             data = json.loads(await archive.store.get_named(report_name(name, "json")) or b"{}")
             method: dict[str, Any] = data.get("methodology") or {}
-            if data.get("stop_reason") in CUT_SHORT:
+            said = method.get("estimate")
+            if not said or not method.get("model_calls") or data.get("stop_reason") in CUT_SHORT:
                 continue
-            if method.get("estimate") and method.get("model_calls"):
-                cost = method.get("cost_usd")
-                runs.append(
-                    Estimate(
-                        kind=method["estimate"]["kind"],
+            cost, loops = method.get("cost_usd"), [one["section"] for one in method.get("spent_by") or ()]
+            own = {role: Usage.model_validate(used) for role, used in (method.get("by_role") or {}).items()}
+            runs.append(
+                Took(
+                    kind=said["kind"],
+                    mode=data["mode"],
+                    amount=Amount(
                         calls=method["model_calls"],
                         tokens=method["tokens"],
                         cost_microusd=None if cost is None else round(cost * 1e6),
                         seconds=method["seconds"],
-                        in_sequence=method["estimate"].get("in_sequence", 0.0),
-                    )
+                    ),
+                    by_role=own if tuple(said["models"]) == models else {},
+                    sections=len(data["sections"]) or 1,
+                    iterations=len(loops) / len(set(loops)) if loops else 1.0,
+                    elsewhere=any(one["source"] != "library" for one in method.get("searches") or ()),
                 )
+            )
     except (StoreError, ValueError, LookupError, TypeError):
         return runs  # an estimate from fewer runs, or from the plan
     return runs
+
+
+async def turns_at(settings: Settings, choice: ModelChoice) -> int:
+    """Calls that the server of a model is given at the same time, 0 for any number."""
+    if settings.model_concurrency is not None:
+        return settings.model_concurrency
+    slots = (await facts_of(settings, choice)).slots
+    return int(parse(address(settings, choice)).local) if slots is None else slots
+
+
+def works_in(folder: str | None) -> Works:
+    """How many documents a folder has and how long they are, by its files alone: a text is as long as its
+    file, of others passages are read. How many works a file of records has is not known."""
+    chars: list[float] = []
+    for root, _, names in os.walk(folder or ""):
+        for name in names:
+            ending = Path(name).suffix.lower()
+            if ending in RECORDS:
+                return Works()
+            if not name.startswith("."):
+                with suppress(OSError):  # a link to nothing is no document
+                    size = Path(root, name).stat().st_size
+                    is_short = ending in TEXTS and size <= MAX_WORK_CHARS
+                    chars.append(size if is_short else PASSAGES_CHARS)
+    return Works(most=len(chars), chars=fmean(chars)) if chars else Works()
 
 
 def estimate_lines(expected: Estimate, request: ResearchRequest) -> Iterable[str]:

@@ -12,12 +12,13 @@ from activities.contracts.evidence import ReportPlan, Usage
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
 from activities.contracts.prepare import PrepareInput
 from activities.contracts.publish import Estimate
-from activities.contracts.step import StepAnswer
+from activities.contracts.step import Role, StepAnswer
 from activities.prepare_activity import PrepareActivities
 from activities.roles.allowances import allowance_of
 from client.failures import Failure
 from workflows.context import number_sections
 from workflows.modes import AUTO, Available, offered
+from workflows.rules.estimate import Settled
 from workflows.steps import policy
 from workflows.steps.role_steps import PARSE, PLAN, I, O, RoleStep, equipped, served
 from workflows.types import ResearchRequest
@@ -37,6 +38,14 @@ class Planned(BaseModel):
     """What a run of it is expected to take; None where no language model serves it."""
     usage: Usage
     """What the plan itself took."""
+    by_role: dict[Role, Usage]
+    """The same by the role that was asked."""
+
+    @property
+    def settled(self) -> Settled:
+        """What is known of a run of the question now."""
+        paid = {role: usage for role, usage in self.by_role.items() if usage.calls}
+        return Settled(self.parsed.research_mode, len(self.plan.report_outline), paid)
 
 
 async def plan_question(client: Client, request: ResearchRequest, task_queue: str) -> Planned:
@@ -104,4 +113,5 @@ async def plan_question(client: Client, request: ResearchRequest, task_queue: st
         sources=tuple(one.info.name for one in outlining.sources),
         estimate=request.estimate,
         usage=read.usage + outlined.usage,
+        by_role={PARSE.role: read.usage, PLAN.role: outlined.usage},
     )

@@ -9,9 +9,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from temporalio.exceptions import ActivityError, RetryState, TimeoutError, TimeoutType  # noqa: A004
 
 from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
-from activities.contracts.publish import Estimate
+from activities.contracts.publish import Amount
+from activities.contracts.step import Role
 from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
-from workflows.rules.estimate import estimate, kind_of
+from workflows.rules.estimate import Settled, Took, Works, estimate, kind_of
 from workflows.steps.failures import model_failure
 from workflows.types import Limits, ResearchRequest
 
@@ -264,36 +265,92 @@ def test_a_call_that_timed_out_is_charged_what_its_last_heartbeat_said() -> None
 # the estimate
 
 MODEL = {"default": ModelChoice(backend="openai", model="m")}
+FOLDER = Works(most=8, chars=400)
+
+
+def asked(mode: str = "iterative", **changes: Any) -> ResearchRequest:
+    return ResearchRequest.model_validate({"question": "does it?", "mode": mode, **changes})
+
+
+def took(request: ResearchRequest, calls: int, seconds: float = 2.0, **changes: Any) -> Took:
+    """A run of which each call had 1,000 tokens and some seconds."""
+    roles: tuple[Role, ...] = ("query_parser", "judge", "appraiser", "writer", "verifier")
+    used = Usage(calls=1, input_tokens=900, output_tokens=100, seconds=seconds)
+    amount = Amount(calls=calls, tokens=calls * 1000, seconds=calls * seconds)
+    by_role = dict.fromkeys(roles, used)
+    return Took(kind_of(request, MODEL), amount, request.mode, by_role, **{"elsewhere": True, **changes})
 
 
 @pytest.mark.parametrize(
-    ("changes", "least", "most"),
+    ("request_", "least", "most"),
     [
-        ({"mode": "simple"}, 6, 9),
-        ({"mode": "iterative"}, 6, 11),
-        ({"mode": "deep"}, 19, 40),
-        ({"mode": "deep", "limits": Limits(max_sections=2)}, 9, 18),
+        (asked("simple"), 7, 8),
+        (asked(), 7, 8),
+        (asked(clarify="off"), 6, 7),
+        (asked("team"), 9, 12),
+        (asked("deep"), 24, 32),
+        (asked("deep", limits=Limits(max_sections=2)), 12, 16),
+        (asked("hierarchical"), 38, 52),
+        (asked(columns=("dose",)), 10, 12),
     ],
+    ids=lambda one: f"{one.mode}" if isinstance(one, ResearchRequest) else "",
 )
 def test_an_estimate_from_the_plan_counts_the_calls_of_the_mode(
-    changes: dict[str, Any], least: int, most: int
+    request_: ResearchRequest, least: int, most: int
 ) -> None:
-    request = ResearchRequest(question="does it?", **changes)
-    made = estimate(request, MODEL, {"m": PRICE}, [])
+    made = estimate(request_, MODEL, {"m": PRICE}, [])
     assert (made.basis, least <= made.calls <= most) == ("plan", True), made
     assert made.tokens <= 250_000
     assert made.cost_microusd
-    assert estimate(request, MODEL, {"m": None}, []).cost_microusd is None
-    assert estimate(request, {"default": ModelChoice()}, {}, []).calls == 0
+    assert made.least is not None
+    assert made.most is not None
+    for what in ("calls", "tokens", "cost_microusd", "seconds"):
+        assert getattr(made.least, what) <= getattr(made, what) <= getattr(made.most, what)
+    assert estimate(request_, MODEL, {"m": None}, []).cost_microusd is None
+    assert estimate(request_, {"default": ModelChoice()}, {}, []).calls == 0
+
+
+def test_what_a_folder_has_bounds_what_is_read() -> None:
+    many = estimate(asked(), MODEL, {"m": PRICE}, [])
+    few = estimate(asked(), MODEL, {"m": PRICE}, [], works=FOLDER)
+    assert few.tokens < many.tokens / 1.5
+    assert few.calls == many.calls - 1, "eight works are judged in one call"
+
+
+def test_a_model_that_answers_one_call_at_a_time_takes_as_long_as_all_calls_together() -> None:
+    at_once, one_by_one = (
+        estimate(asked("deep"), MODEL, {"m": PRICE}, [], at_once=number).seconds for number in (0, 1)
+    )
+    assert one_by_one > 2 * at_once
 
 
 def test_earlier_runs_of_the_same_kind_say_what_a_run_takes() -> None:
-    request = ResearchRequest(question="does it?", mode="iterative")
-    alike = [Estimate(kind=kind_of(request, MODEL), calls=c, tokens=c * 100, seconds=c) for c in (8, 9, 40)]
-    made = estimate(request, MODEL, {"m": PRICE}, alike)
-    assert (made.basis, made.runs, made.calls, made.tokens, made.seconds) == ("earlier", 3, 9, 900, 9)
-    other = request.model_copy(update={"sources": ("pubmed",)})
-    paced = estimate(other, MODEL, {"m": PRICE}, alike)
-    assert (paced.basis, paced.tokens, paced.seconds) == ("plan", paced.calls * 100, paced.in_sequence)
-    deep = estimate(request.model_copy(update={"mode": "deep"}), MODEL, {"m": PRICE}, alike)
-    assert deep.seconds == deep.in_sequence < deep.calls, "sections go on beside one another"
+    alike = [took(asked(), calls) for calls in (8, 9, 40)]
+    made = estimate(asked(), MODEL, {"m": PRICE}, alike)
+    assert (made.basis, made.runs, made.calls, made.tokens, made.seconds) == ("earlier", 3, 9, 9000, 18)
+    assert made.least is not None
+    assert made.most is not None
+    assert (made.least.calls, made.most.calls) == (8, 40)
+    one = estimate(asked(), MODEL, {"m": PRICE}, [took(asked(), 40)])
+    assert (one.basis, one.calls < 40) == ("earlier", True), "a single run may have been an exception"
+    assert one.most is not None
+    assert one.most.calls == 40
+
+
+def test_what_calls_took_in_runs_of_other_kinds_is_expected_of_a_run_from_the_plan() -> None:
+    before = [took(asked("simple"), 5)]
+    made = estimate(asked("deep"), MODEL, {"m": PRICE}, before)
+    assert (made.basis, made.seconds > 2 * made.in_sequence) == ("plan", True)
+    assert made.seconds < 3 * made.in_sequence < 3 * made.calls, "sections go on beside one another"
+    slower = estimate(asked("deep"), MODEL, {"m": PRICE}, [took(asked("simple"), 5, seconds=20.0)])
+    assert slower.seconds > 5 * made.seconds
+
+
+def test_a_plan_that_was_bought_settles_mode_sections_and_pace() -> None:
+    by_role: dict[Role, Usage] = {"planner": Usage(calls=1, input_tokens=500, output_tokens=300, seconds=30)}
+    auto = asked("auto")
+    before = estimate(auto, MODEL, {"m": PRICE}, [])
+    made = estimate(auto, MODEL, {"m": PRICE}, [], settled=Settled("deep", 2, by_role))
+    assert made.calls > before.calls
+    assert made.calls < estimate(asked("deep"), MODEL, {"m": PRICE}, []).calls
+    assert made.seconds > 3 * before.seconds

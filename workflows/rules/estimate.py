@@ -1,46 +1,153 @@
 """What a run is expected to take, before its first paid call: pure arithmetic.
 
-Runs of this home that were asked in the same way (mode, effort, sources, limits) say it best: the median of
-what they took. Else the calls that the mode makes are counted, each with the share of its allowance that such
-calls take.
+A run is the calls that its mode makes, some of which follow one another. What a call of a role takes is what
+such calls took in earlier runs of the home with the same models; where there are none, what its prompt and
+its answer are made of. Runs that were asked in the same way say best what a whole run takes; until there are
+a few of them the plan counts as one more. How many rounds of searches a loop makes is not known before: an
+estimate has its bounds.
 """
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
+from typing import get_args
 
-from activities.contracts.evidence import ModelChoice, Price
-from activities.contracts.publish import Estimate
+from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
+from activities.contracts.publish import Amount, Estimate
 from activities.contracts.step import Role
-from activities.roles.allowances import MAX_WEIGHED, allowance_of, asks_model, most_judged, works_a_batch
+from activities.roles.allowances import (
+    MAX_APPRAISED,
+    MAX_TABLE_ITEMS,
+    MAX_WEIGHED,
+    MAX_WORK_CHARS,
+    MAX_WRITER_ITEMS,
+    WORKS_A_TABLE_CALL,
+    allowance_of,
+    asks_model,
+    most_judged,
+    works_a_batch,
+)
 from workflows.rules.budget import scaled, worst_cost
 from workflows.types import ResearchRequest
 
-FURTHER_ROUNDS = 0.5
-"""Rounds of searches beside the first that a loop is expected to make: most end after one or two."""
-SUB_TEAMS = 3
-"""Teams of a hierarchical run."""
+ROUNDS = (1.0, 1.5, 3.0)
+"""Rounds of searches that a loop makes: at least, expected where no run of the home says it, and at most."""
+QUERIES = (1.0, 1.5, 3.0)
+"""Times as many works as one search of each source brings, that a round brings: further searches find many of
+the same."""
 SOURCES = 3
 """That are searched where none is named, as far as their works are judged."""
-SHARE = 0.4
-"""The share of an allowance, that a call takes: allowances are worst cases, read high."""
-SECONDS_A_CALL = 8.0
-"""Seconds of a call of a hosted model, with what is done around it, where no run of the home says it."""
-ONCE: Sequence[Role] = ("query_parser", "writer", "verifier", "appraiser")
-FURTHER: Mapping[str, Sequence[Role]] = {
-    "simple": ("judge",),
-    "team": ("manager",) * 6 + ("tool_selector", "judge"),
-    "hierarchical": ("tool_selector", "judge"),
+FEW = 3
+"""Earlier runs of a kind, from which on the plan does not count any more."""
+
+ABSTRACT_CHARS = 1_600.0
+"""Characters of an abstract: some 250 words."""
+CHARS_A_TOKEN = 4
+"""Of English, as providers count."""
+PROMPT_TOKENS = 650
+"""Of a prompt without works: those of this package have from 450 (`clarifier`) to 1,100 (`appraiser`)."""
+LABEL_TOKENS = 45
+"""Of the line above a work and the labels of its sentences."""
+ANSWER_SHARE = 0.4
+"""The share of the answer that an allowance has room for, that an answer takes."""
+FIRST_WORD_SECONDS, TOKENS_A_SECOND = 1.0, 80.0
+"""Of a hosted model, where no call of the home says how fast it is."""
+LENGTH, PACE = 1.5, 3.0
+"""How many times more tokens and seconds calls may take of which nothing is known, or fewer."""
+OWN_SECONDS, SEARCH_SECONDS = 0.4, 4.0
+"""Beside each call that follows another: the step and what is kept of it. Of the searches of a round in
+sources elsewhere."""
+
+ROLES: tuple[Role, ...] = get_args(Role)
+TEAMS, IN_SECTIONS = ("team", "hierarchical"), ("deep", "hierarchical")
+TURNS_A_ROUND = 2
+"""Turns of a team in a round of searches, the searcher's and the judge's, each after one of its manager."""
+WORKS_A_CALL: Mapping[Role, int] = {
+    "writer": MAX_WRITER_ITEMS,
+    "verifier": MAX_WRITER_ITEMS,
+    "hypothesis_generator": MAX_WRITER_ITEMS,
+    "appraiser": MAX_APPRAISED,
+    "extractor": WORKS_A_TABLE_CALL,
+    "orderer": 1,
 }
-"""Calls of a further round of a mode; of the others those of `iterative`. The first is judged only."""
-ITERATIVE: Sequence[Role] = ("observer", "gap_evaluator", "tool_selector", "judge")
+"""Works in a prompt at most."""
+BESIDE: tuple[Role, ...] = ("clarifier", "extractor")
+"""Go on beside other calls."""
+OF_A_SECTION: tuple[Role, ...] = (
+    *("judge", "orderer", "writer", "verifier", "manager"),
+    *("tool_selector", "observer", "gap_evaluator", "reflector"),
+)
+"""Asked for each section, of all sections at the same time."""
+UNGUIDED: tuple[Role, ...] = ("reflector", "observer", "gap_evaluator", "tool_selector")
+"""Asked in a further round as well where the judge names no search that is left."""
+
+
+@dataclass(frozen=True)
+class Works:
+    """What there is to read, as far as it is known before."""
+
+    most: int | None = None
+    """Documents, where nothing but a folder is searched."""
+    chars: float = ABSTRACT_CHARS
+    """Of one of them, as far as it is read."""
+
+
+@dataclass(frozen=True)
+class Took:
+    """What an earlier run of the home took."""
+
+    kind: str
+    amount: Amount
+    mode: str = ""
+    """That it had in the end."""
+    by_role: Mapping[Role, Usage] = field(default_factory=dict)
+    """Empty for a run with other models."""
+    sections: int = 1
+    iterations: float = 1.0
+    """Of each of its loops."""
+    elsewhere: bool = False
+    """Whether it searched more than a folder."""
+
+    @property
+    def rounds(self) -> float:
+        """Rounds of searches: in each a team has two turns of its manager."""
+        manager = self.by_role.get("manager")
+        return max(manager.calls / TURNS_A_ROUND / self.sections if manager else self.iterations, 1.0)
+
+    @property
+    def own_seconds(self) -> float:
+        """Seconds beside model calls, for each call that followed another."""
+        calls = {role: float(usage.calls) for role, usage in self.by_role.items()}
+        chain = in_sequence(calls, self.sections, self.rounds)
+        asked = sum(count * self.by_role[role].seconds / calls[role] for role, count in chain.items())
+        return max(self.amount.seconds - asked, 0.0) / max(sum(chain.values()), 1.0)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What is known of a run once its plan was bought."""
+
+    mode: str
+    sections: int
+    by_role: Mapping[Role, Usage]
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a call of a role takes."""
+
+    tokens: Allowance
+    seconds: float
 
 
 def kind_of(request: ResearchRequest, choices: Mapping[str, ModelChoice]) -> str:
     """What makes two runs alike: mode, models, effort, sources and limits, as a digest."""
     asked = (
         request.mode,
+        request.graph.model_dump_json() if request.graph else "",
+        request.profile,
         sorted((role, one.model_dump_json()) for role, one in choices.items()),
         sorted(request.sources),
         request.library or "",
@@ -54,75 +161,209 @@ def estimate(
     request: ResearchRequest,
     choices: Mapping[str, ModelChoice],
     prices: Mapping[str, Price | None],
-    earlier: Sequence[Estimate],
+    earlier: Sequence[Took],
+    *,
+    works: Works | None = None,
+    at_once: int = 0,
+    settled: Settled | None = None,
 ) -> Estimate:
     """What a run of this request is expected to take. `choices`: the model of each role, with `default`;
-    `prices` by model; `earlier`: what runs of the home took, with the kind of each."""
+    `prices` by model; `at_once`: calls that the server of the model answers at the same time, 0 for any
+    number."""
+    asked = _Asked(request, choices, prices, tuple(earlier), works or Works(), at_once, settled)
+    least, likely, most = (_Plan(asked, course) for course in asked.courses())
     kind = kind_of(request, choices)
-    calls, in_sequence = _calls(request, choices)
-    alike = [one for one in earlier if one.kind == kind]
-    if alike:
-        priced = all(prices.get(choices.get(role, choices["default"]).model) for role in calls)
-        costs = [one.cost_microusd for one in alike if priced and one.cost_microusd is not None]
-        return Estimate(
-            kind=kind,
-            basis="earlier",
-            runs=len(alike),
-            calls=round(median(one.calls for one in alike)),
-            tokens=round(median(one.tokens for one in alike)),
-            cost_microusd=round(median(costs)) if costs else None,
-            seconds=median(one.seconds for one in alike),
-            in_sequence=in_sequence,
-        )
-    tokens = cost = 0.0
-    has_prices = True
-    for role, count in calls.items():
-        choice = choices.get(role) or choices["default"]
-        allowance = allowance_of(role, choice)
-        price = prices.get(choice.model)
-        likely = scaled(allowance, int(allowance.tokens * SHARE))
-        tokens += likely.tokens * count
-        cost += worst_cost(likely, price) * count
-        has_prices = has_prices and price is not None
-    made = math.ceil(sum(calls.values()))
-    measured = [one for one in earlier if one.calls]
-    seconds = SECONDS_A_CALL * in_sequence
-    if measured:
-        # a call of this home, whatever the run: prompts are of one kind, and so is the server
-        tokens = round(median(one.tokens / one.calls for one in measured) * made)
-        seconds = median(one.seconds / (one.in_sequence or one.calls) for one in measured) * in_sequence
-    if request.limits.max_tokens is not None:
-        tokens = min(tokens, request.limits.max_tokens)
+    alike = [one.amount for one in earlier if one.kind == kind and (not settled or one.mode == settled.mode)]
+    few = len(alike) < FEW
+    expected = _each(median, [*alike, likely.amount()] if few else alike)
     return Estimate(
         kind=kind,
-        basis="plan",
-        calls=made,
-        tokens=round(tokens),
-        cost_microusd=round(cost) if has_prices else None,
-        seconds=min(seconds, request.limits.max_seconds or seconds),
-        in_sequence=in_sequence,
+        basis="earlier" if alike else "plan",
+        runs=len(alike),
+        **expected.model_dump(),
+        in_sequence=likely.steps,
+        least=_each(min, [*alike, expected, least.amount()] if few else alike),
+        most=_each(max, [*alike, expected, most.amount()] if few else alike),
     )
 
 
-def _calls(request: ResearchRequest, choices: Mapping[str, ModelChoice]) -> tuple[dict[Role, float], float]:
-    """The paid calls of a run by role, and how many of them follow one another."""
-    limits, mode = request.limits, "iterative" if request.mode == "auto" else request.mode
-    parts = {"deep": limits.max_sections, "hierarchical": SUB_TEAMS}.get(mode, 1)
-    judge = choices.get("judge") or choices["default"]
-    works = min(10 * (len(request.sources) or SOURCES), most_judged(judge))
-    batches = math.ceil(works / works_a_batch(judge))
-    more = FURTHER.get(mode, ITERATIVE) if limits.max_iterations > 1 else ()
-    calls: dict[Role, float] = dict.fromkeys(ONCE, 1.0)
-    calls |= {"judge": parts * batches, "orderer": parts * MAX_WEIGHED}
-    for role in more:
-        calls[role] = calls.get(role, 0.0) + parts * FURTHER_ROUNDS
-    if parts > 1:
-        calls |= {"planner": 1, "editor": 1, "writer": parts, "verifier": parts}
-    if request.columns or request.analyse:
-        calls["extractor"] = parts
-    paid = {role: count for role, count in calls.items() if _is_paid(role, choices)}
-    return paid, min(sum(paid.values()), len(ONCE) + 2 * (parts > 1) + batches + len(more))
+def _each(how: Callable[[Sequence[float]], float], amounts: Sequence[Amount]) -> Amount:
+    """One amount of several, number by number; the cost only where it is known of each."""
+    costs = [one.cost_microusd for one in amounts if one.cost_microusd is not None]
+    return Amount(
+        calls=round(how([one.calls for one in amounts])),
+        tokens=round(how([one.tokens for one in amounts])),
+        cost_microusd=round(how(costs)) if len(costs) == len(amounts) else None,
+        seconds=how([one.seconds for one in amounts]),
+    )
 
 
-def _is_paid(role: Role, choices: Mapping[str, ModelChoice]) -> bool:
-    return asks_model(role, choices.get(role) or choices["default"])
+def in_sequence(calls: Mapping[Role, float], beside: float, rounds: float) -> dict[Role, float]:
+    """How many calls of each role follow one another, where `beside` sections go on at the same time."""
+    chain = {role: count / (beside if role in OF_A_SECTION else 1) for role, count in calls.items()}
+    if "judge" in chain:
+        chain["judge"] = rounds  # the works of a round are judged at the same time
+    return {role: count for role, count in chain.items() if role not in BESIDE}
+
+
+@dataclass(frozen=True)
+class _Course:
+    """How a run may go."""
+
+    rounds: float
+    queries: float
+    sections: int
+    length: float = 1.0
+    """Times as many tokens as a call is expected to take of which nothing is known."""
+    pace: float = 1.0
+    """The same of seconds."""
+    is_most: bool = False
+    """With second wordings, and with a round for which the judge named no search."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is known before."""
+
+    request: ResearchRequest
+    choices: Mapping[str, ModelChoice]
+    prices: Mapping[str, Price | None]
+    earlier: Sequence[Took]
+    works: Works
+    at_once: int
+    settled: Settled | None
+
+    @property
+    def mode(self) -> str:
+        if self.settled:
+            return self.settled.mode
+        return "iterative" if self.request.mode == "auto" else self.request.mode
+
+    def choice(self, role: Role) -> ModelChoice:
+        return self.choices.get(role) or self.choices["default"]
+
+    def used(self) -> dict[Role, Usage]:
+        """What calls of each role took."""
+        took = [*(one.by_role for one in self.earlier), self.settled.by_role if self.settled else {}]
+        every = {role: sum((one.get(role, Usage()) for one in took), Usage()) for role in get_args(Role)}
+        return {role: usage for role, usage in every.items() if usage.calls}
+
+    def courses(self) -> tuple[_Course, _Course, _Course]:
+        """How the run goes at least, as is expected, and at most."""
+        limits, is_team = self.request.limits, self.mode in TEAMS
+        allowed = max(limits.max_iterations / (TURNS_A_ROUND if is_team else 1), 1.0)
+        made = [one.rounds for one in self.earlier if one.by_role and (one.mode in TEAMS) == is_team]
+        least, likely, most = (
+            min(rounds, allowed)
+            for rounds in (ROUNDS[0], median([*made, ROUNDS[1]]), max([*made, ROUNDS[2]]))
+        )
+        graph = self.request.graph
+        planned = fewest = 1
+        if graph.has_sections if graph else self.mode in IN_SECTIONS:
+            planned = self.settled.sections if self.settled else limits.max_sections
+            fewest = planned if self.settled else math.ceil(planned / 2)
+        length, pace = (1.0, 1.0) if self.used() else (LENGTH, PACE)
+        few, some, many = QUERIES
+        return (
+            _Course(least, few, fewest, 1 / length, 1 / pace),
+            _Course(likely, some, planned),
+            _Course(most, many, planned, length, pace, is_most=True),
+        )
+
+
+class _Plan:
+    """The calls that a run makes, and what each takes."""
+
+    def __init__(self, asked: _Asked, course: _Course) -> None:
+        self.asked, self.course, self.request, self.used = asked, course, asked.request, asked.used()
+        judge, sources = asked.choice("judge"), len(self.request.sources) or SOURCES
+        found = math.ceil(course.queries * self.request.limits.results_per_search * sources)
+        self.judged = min(found, most_judged(judge), asked.works.most or found)
+        """Works of a first round."""
+        self.batches = math.ceil(self.judged / works_a_batch(judge))
+        self.calls = self._calls()
+        beside = min(course.sections, self.request.limits.max_parallel_sections)
+        self.chain = in_sequence(self.calls, beside, course.rounds * course.sections / beside)
+        if self.request.clarify == "ask" and "clarifier" in self.calls:
+            self.chain["clarifier"] = 1.0  # else it is asked beside the parser
+        self.steps = sum(self.chain.values())
+
+    def amount(self) -> Amount:
+        """What the run takes."""
+        limits, takes = self.request.limits, {role: self._call(role) for role in self.calls}
+        prices = {role: self.asked.prices.get(self.asked.choice(role).model) for role in self.calls}
+        tokens = sum(takes[role].tokens.tokens * count for role, count in self.calls.items())
+        cost = sum(worst_cost(takes[role].tokens, prices[role]) * n for role, n in self.calls.items())
+        seconds = sum(takes[role].seconds * count for role, count in self.chain.items())
+        if self.asked.at_once:
+            busy = sum(takes[role].seconds * count for role, count in self.calls.items())
+            seconds = max(seconds, busy / self.asked.at_once)
+        seconds += self._own_seconds()
+        return Amount(
+            calls=math.ceil(sum(self.calls.values())),
+            tokens=round(min(tokens, limits.max_tokens or tokens)),
+            cost_microusd=None if None in prices.values() else round(cost),
+            seconds=min(seconds, limits.max_seconds or seconds),
+        )
+
+    def _calls(self) -> dict[Role, float]:
+        """The paid calls of the run by role."""
+        request, sections, more = self.request, self.course.sections, self.course.rounds - 1
+        calls: dict[Role, float] = {
+            "clarifier": request.clarify != "off",
+            "query_parser": 1,
+            "judge": sections * (self.batches + more),
+            "orderer": sections * MAX_WEIGHED,
+            "writer": sections + self.course.is_most,
+            "verifier": sections + self.course.is_most,
+            "appraiser": 1,
+        }
+        if self.asked.mode in TEAMS:
+            rounds = sections * self.course.rounds
+            calls |= {"manager": TURNS_A_ROUND * rounds, "tool_selector": rounds}
+        elif self.course.is_most and self.asked.mode != "simple":
+            calls |= dict.fromkeys(UNGUIDED, sections * min(more, 1.0))
+        if sections > 1:
+            calls |= {"planner": 1, "editor": 1}
+        if request.columns or request.analyse:
+            calls["extractor"] = math.ceil(min(self.judged, MAX_TABLE_ITEMS) / WORKS_A_TABLE_CALL)
+        return {role: n for role, n in calls.items() if n and asks_model(role, self.asked.choice(role))}
+
+    def _own_seconds(self) -> float:
+        """Seconds of the run beside its model calls."""
+        elsewhere = self.request.sources != ("library",)
+        alike = [one.own_seconds for one in self.asked.earlier if one.by_role and one.elsewhere == elsewhere]
+        searches = SEARCH_SECONDS * self.course.rounds if elsewhere and not alike else 0.0
+        return median([*alike, OWN_SECONDS]) * self.steps + searches
+
+    def _call(self, role: Role) -> Call:
+        """What a call of the role took so far; else what is expected, by how far calls of other roles took
+        what was expected of them."""
+        expected, used = self._expected(role), self.used.get(role)
+        if used is not None:
+            tokens = Allowance(
+                input_tokens=used.input_tokens // used.calls, output_tokens=used.output_tokens // used.calls
+            )
+            return Call(tokens, used.seconds / used.calls or expected.seconds)
+        others = [(one, self._expected(name)) for name, one in self.used.items()]
+        length, pace = self.course.length, self.course.pace
+        if others:
+            should = sum(call.tokens.tokens * one.calls for one, call in others)
+            length = sum(one.tokens for one, _ in others) / should
+        if took := sum(one.seconds for one, _ in others):
+            pace = took / sum(call.seconds * one.calls for one, call in others)
+        tokens = scaled(expected.tokens, int(expected.tokens.tokens * length))
+        return Call(tokens, expected.seconds * pace)
+
+    def _expected(self, role: Role) -> Call:
+        """What a call is made of: a prompt, the works in it, and an answer."""
+        allowance, most = allowance_of(role, self.asked.choice(role)), WORKS_A_CALL.get(role, 0)
+        if role == "judge":
+            most = works_a_batch(self.asked.choice(role))
+        works = min(self.judged / self.batches if role == "judge" else self.judged, most)
+        a_work = min(self.asked.works.chars, MAX_WORK_CHARS) / CHARS_A_TOKEN + LABEL_TOKENS
+        read = min(PROMPT_TOKENS + round(works * a_work), allowance.input_tokens)
+        full = works / most if role in ("judge", "appraiser", "extractor") else 1.0
+        answer = math.ceil(allowance.output_tokens * ANSWER_SHARE * full)
+        seconds = FIRST_WORD_SECONDS + answer / TOKENS_A_SECOND
+        return Call(Allowance(input_tokens=read, output_tokens=answer), seconds)

@@ -18,13 +18,14 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.stop_reasons import STOPS
     from activities.contracts.write import SectionDraft, WriteInput
     from activities.report.claims import draft_claims
+    from activities.roles.allowances import MAX_WRITER_ITEMS
     from activities.text.tokens import terms
 
 from workflows.rules.payload_limits import shown
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.results import SectionResults
-from workflows.steps.writing import MAX_WRITER_ITEMS, judgements_of, run_all
+from workflows.steps.writing import judgements_of, run_all
 
 MAX_NEAREST = 12
 """Works that a section quotes at most without a model."""

@@ -21,6 +21,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.stop_reasons import STOPS
     from activities.contracts.write import Verdicts, VerifyInput
     from activities.plural import plural
+    from activities.roles.allowances import MAX_WRITER_ITEMS
     from workflows.event_types import HypothesesFormed, Items
 
 from workflows.context import RunContext
@@ -32,7 +33,7 @@ from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY
 from workflows.steps.search import SearchSteps
-from workflows.steps.writing import MAX_WRITER_ITEMS, WritingSteps, run_all
+from workflows.steps.writing import WritingSteps, run_all
 
 
 class LookUpSteps:

@@ -192,6 +192,7 @@ class Publisher:
                 iterations=context.budget.iterations,
                 spent_by=within(self._spent_by(stop), SPENT_ROOM),
                 usage=context.budget.used,
+                by_role={role: used for role, used in context.budget.by_role.items() if used.calls},
                 seconds=round(context.budget.elapsed(context.now()), 3),
                 estimate=context.request.estimate,
                 models=tuple(state.models),

@@ -23,9 +23,8 @@ with workflow.unsafe.imports_passed_through():
         RevisionRequest,
     )
     from activities.role_activity import ThinkActivities
-    from activities.roles.allowances import allowance_of, asks_model
+    from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
     from activities.verification import verdicts
-    from workflows.steps.writing import MAX_WRITER_ITEMS
 
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy

@@ -33,6 +33,12 @@ with workflow.unsafe.imports_passed_through():
         named,
     )
     from activities.report.claims import draft_claims
+    from activities.roles.allowances import (
+        MAX_APPRAISED,
+        MAX_TABLE_ITEMS,
+        MAX_WRITER_ITEMS,
+        WORKS_A_TABLE_CALL,
+    )
     from activities.roles.assessment import MIN_ANSWERS
     from activities.verification import gate, verdicts
     from workflows.event_types import Items, RefusedWordings
@@ -46,16 +52,8 @@ from workflows.steps.ordering import OrderSteps
 from workflows.steps.role_steps import APPRAISE, EDIT, EXTRACT, VERIFY, WRITE
 
 T = TypeVar("T")
-MAX_WRITER_ITEMS = 30
-"""Items passed to a writer at most."""
 MAX_BACKGROUND_ITEMS = 12
 """Items beside those that answer that a writer may use."""
-MAX_APPRAISED = 16
-"""Works whose effects are read in one call, the most relevant ones."""
-MAX_TABLE_ITEMS = 24
-"""Works of the reader's table at most, those that answer best."""
-WORKS_A_TABLE_CALL = 6
-"""Works whose columns one call fills."""
 APPRAISED_FIRST = "effects-before-the-answer"
 """The patch of runs that read effects before the last step that writes the answer."""
 APPRAISED_BESIDE = "effects-beside-the-drafts"
