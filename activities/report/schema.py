@@ -209,7 +209,7 @@ class Methodology(Frozen):
     cost_usd: float | None = None
     """None when a price was not known."""
     by_role: dict[str, Usage] = Field(default_factory=dict)
-    """The model calls by the role that was asked."""
+    """The model calls of the run by the role that was asked; later versions add none."""
     seconds: float = 0.0
     """Working time; waiting for people does not count."""
     estimate: Estimate | None = None

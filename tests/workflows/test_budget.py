@@ -340,8 +340,10 @@ def test_earlier_runs_of_the_same_kind_say_what_a_run_takes() -> None:
 def test_what_calls_took_in_runs_of_other_kinds_is_expected_of_a_run_from_the_plan() -> None:
     before = [took(asked("simple"), 5)]
     made = estimate(asked("deep"), MODEL, {"m": PRICE}, before)
-    assert (made.basis, made.seconds > 2 * made.in_sequence) == ("plan", True)
-    assert made.seconds < 3 * made.in_sequence < 3 * made.calls, "sections go on beside one another"
+    assert made.basis == "plan"
+    assert 1.5 * made.in_sequence < made.seconds < 3 * made.in_sequence < 2 * made.calls, (
+        "sections go on beside one another"
+    )
     slower = estimate(asked("deep"), MODEL, {"m": PRICE}, [took(asked("simple"), 5, seconds=20.0)])
     assert slower.seconds > 5 * made.seconds
 

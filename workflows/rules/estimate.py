@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median, median_low
 from typing import get_args
 
 from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
@@ -50,8 +50,9 @@ PROMPT_TOKENS = 650
 """Of a prompt without works: those of this package have from 450 (`clarifier`) to 1,100 (`appraiser`)."""
 LABEL_TOKENS = 45
 """Of the line above a work and the labels of its sentences."""
-ANSWER_SHARE = 0.4
-"""The share of the answer that an allowance has room for, that an answer takes."""
+ANSWER_SHARE = 0.3
+"""The share of what an allowance has for answers, that an answer takes: there is room for a repair in it, and
+it is a worst case."""
 FIRST_WORD_SECONDS, TOKENS_A_SECOND = 1.0, 80.0
 """Of a hosted model, where no call of the home says how fast it is."""
 LENGTH, PACE = 1.5, 3.0
@@ -188,13 +189,14 @@ def estimate(
 
 
 def _each(how: Callable[[Sequence[float]], float], amounts: Sequence[Amount]) -> Amount:
-    """One amount of several, number by number; the cost only where it is known of each."""
+    """One amount of several, number by number; the cost only where it is known of each. The middle of two
+    times is the shorter one: the start of a worker, or others on the machine, only add."""
     costs = [one.cost_microusd for one in amounts if one.cost_microusd is not None]
     return Amount(
         calls=round(how([one.calls for one in amounts])),
         tokens=round(how([one.tokens for one in amounts])),
         cost_microusd=round(how(costs)) if len(costs) == len(amounts) else None,
-        seconds=how([one.seconds for one in amounts]),
+        seconds=(median_low if how is median else how)([one.seconds for one in amounts]),
     )
 
 
@@ -334,7 +336,7 @@ class _Plan:
         elsewhere = self.request.sources != ("library",)
         alike = [one.own_seconds for one in self.asked.earlier if one.by_role and one.elsewhere == elsewhere]
         searches = SEARCH_SECONDS * self.course.rounds if elsewhere and not alike else 0.0
-        return median([*alike, OWN_SECONDS]) * self.steps + searches
+        return median_low([*alike, OWN_SECONDS]) * self.steps + searches
 
     def _call(self, role: Role) -> Call:
         """What a call of the role took so far; else what is expected, by how far calls of other roles took
