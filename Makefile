@@ -82,11 +82,11 @@ pytest: setup
 test-system: setup
 	$(PYTEST) -n 4 $(SYSTEM) $(addprefix --ignore=,$(OPT_IN))
 
-# all of these together, as CI runs them: two processes compute while the others wait (tests/schedule.py). What they
-# import is compiled once before, or each of them would compile it for itself.
+# all of these together, as CI runs them: more processes than processors, since many wait for a server or a worker.
+# What they import is compiled once before, or each of them would compile it for itself.
 test-all: setup
 	-$(BIN)/pytest --collect-only -qq tests $(addprefix --ignore=,$(OPT_IN)) > /dev/null
-	PROCESSES="$(SYSTEM)" $(PYTEST) -n 6 tests $(addprefix --ignore=,$(OPT_IN))
+	$(PYTEST) -n 5 tests $(addprefix --ignore=,$(OPT_IN))
 
 demo: runtime
 	$(DEMO) ask "$(QUESTION)" --mode iterative --source library

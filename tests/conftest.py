@@ -26,7 +26,6 @@ from client.failures import NoConnection
 from tests.flaky import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
 from tests.papers import papers
-from tests.schedule import pytest_xdist_make_scheduler as pytest_xdist_make_scheduler
 
 gc.disable()  # what is collected stays: to look through it again and again takes a seventh of that time
 with one_blas_thread():
