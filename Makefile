@@ -69,7 +69,7 @@ test: lint pytest
 SYSTEM := tests/client tests/e2e tests/security tests/worker tests/test_examples.py tests/test_flaky.py \
 	$(addprefix tests/workflows/test_,dev_server.py event_log.py rewind.py)
 # what only the other targets run; to import these takes seconds of each process
-OPT_IN := tests/browser tests/model $(addprefix tests/security/test_,long.py long_runs.py)
+OPT_IN := tests/browser tests/model tests/security/test_long.py
 # A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
 # were tried again.
 PYTEST := $(BIN)/pytest --dist loadgroup -m "not chaos and not model and not browser and not security and not speech and not npm"

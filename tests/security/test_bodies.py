@@ -5,7 +5,6 @@ import ipaddress
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import httpx
 import pytest
@@ -14,24 +13,13 @@ from activities.contracts.errors import (
     RETRY_AFTER_CAP,
     Malformed,
     RateLimited,
-    Refused,
-    SourceError,
-    Unavailable,
     next_delay,
 )
-from activities.contracts.evidence import Query
-from activities.settings import Settings
-from activities.sources.arxiv import ArXiv
-from activities.sources.base import Source, search
-from activities.sources.europepmc import EuropePmc
 from activities.sources.http.addresses import is_public
 from activities.sources.http.bodies import TooLarge, read_body
 from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import Http
-from activities.sources.http.freshness import forgotten_when_malformed
 from activities.sources.http.reading import read_xml
-from activities.sources.openfda import OpenFda
-from activities.sources.pubmed import PubMed
 
 MIB = 1024 * 1024
 JSON = {"content-type": "application/json"}
@@ -154,86 +142,3 @@ def test_xml_is_parsed_once() -> None:
 @pytest.mark.parametrize("address", ["192.0.0.9", "192.0.0.10", "192.0.0.170", "fec0::1", "feff::1"])
 def test_reserved_ranges_are_not_public(address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
-
-
-# answers of another shape than an API's: neither "nothing was found", nor another kind of failure
-
-SEARCHED = '{"esearchresult": {"count": %s, "idlist": %s}}'
-EPMC = '{"hitCount": %s, "resultList": {"result": %s}}'
-
-
-def pubmed(client: Http) -> Source:
-    return PubMed(Settings(), client)
-
-
-def europepmc(client: Http) -> Source:
-    return EuropePmc(Settings(), client)
-
-
-def openfda(client: Http) -> Source:
-    return OpenFda(Settings(), client)
-
-
-def arxiv(client: Http) -> Source:
-    return ArXiv(Settings(), client)
-
-
-FEED = (
-    '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:o="http://a9.com/-/spec/opensearch/1.1/">'
-    "<o:totalResults>%s</o:totalResults></feed>"
-)
-
-
-@pytest.mark.parametrize(
-    ("build", "body"),
-    [
-        (pubmed, SEARCHED % ('"many"', "[]")),
-        (pubmed, SEARCHED % ('"0"', '"none"')),
-        (pubmed, SEARCHED % ('"0"', "null")),
-        (pubmed, SEARCHED % ('"0"', '[{"id": 1}]')),
-        (pubmed, SEARCHED % ('"²"', "[]")),
-        (europepmc, EPMC % ('"many"', "[]")),
-        (europepmc, EPMC % ("0", '{"a": 1}')),
-        (europepmc, EPMC % ("2", "[1, 2]")),
-        (arxiv, FEED % "many"),
-        (arxiv, FEED % "²"),
-    ],
-)
-async def test_wrong_types_are_malformed_and_never_no_results(
-    build: Callable[[Http], Source], body: str, tmp_path: Path
-) -> None:
-    kind = "application/atom+xml" if body.startswith("<") else "application/json"
-    asked = 0
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        nonlocal asked
-        asked += 1
-        return httpx.Response(200, headers={"content-type": kind}, content=body.encode())
-
-    async with http(answer, HttpCache(tmp_path)) as client:
-        source = build(client)
-        for attempt in (1, 2):
-            with pytest.raises(Malformed):
-                async with forgotten_when_malformed():
-                    await search(source, Query(text="aspirin"))
-            assert asked == attempt, "an answer that cannot be read is not served again from the cache"
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
-    [
-        (500, '{"error": {"code": "SERVER_ERROR", "message": "later"}}', Unavailable),
-        (500, '{"error": {"code": "BUSY", "message": "overloaded"}}', Unavailable),
-        (500, '{"error": "internal"}', Unavailable),
-        (500, "{", Unavailable),
-        (503, '{"error": {"code": "X", "message": "y"}}', Unavailable),
-        (500, '{"error": {"code": "S", "message": "m", "details": "parse_exception"}}', Refused),
-        (404, '{"error": {"code": "WRONG", "message": "m"}}', Refused),
-    ],
-)
-async def test_openfdas_500_is_an_outage_unless_it_names_the_query(
-    status: int, body: str, kind: type[SourceError]
-) -> None:
-    async with http(lambda _: httpx.Response(status, headers=JSON, content=body)) as client:
-        with pytest.raises(kind):
-            await search(openfda(client), Query(text="aspirin"))

@@ -77,7 +77,11 @@ def body(text: str, status: int = 200, headers: dict[str, str] = JSON) -> Reply:
         own("pubmed", recorded("pubmed/error_414_uri_too_long.html", 414), Refused, "414"),
         own("pubmed", body('{"esearchresult":{"ERROR":"Invalid db name"}}'), Refused, "Invalid db"),
         own("pubmed", body('{"esearchresult":{"ERROR":"Backend failed: timeout"}}'), Unavailable, "Backend"),
-        own("pubmed", body('{"esearchresult":{"count":"many","idlist":[]}}'), Malformed, None),
+        *(own("pubmed", body(f'{{"esearchresult":{{"count":{count},"idlist":{ids}}}}}'), Malformed, None)
+          for count, ids in (('"many"', "[]"), ('"0"', '"none"'), ('"0"', "null"), ('"0"', '[{"id":1}]'),
+                             ('"\u00b2"', "[]"))),
+        *(own("europepmc", body(f'{{"hitCount":{count},"resultList":{{"result":{rows}}}}}'), Malformed, None)
+          for count, rows in (('"many"', "[]"), ("0", '{"a":1}'), ("2", "[1,2]"))),
         own("europepmc", body('{"errCode":404,"errMsg":"bad query"}'), Refused, "bad query"),
         own("clinicaltrials", body("<html>403 Forbidden</html>", 403), Refused, "TLS handshake"),
         own("clinicaltrials", body("x", 403), Refused, "CLINICALTRIALS_URL.*DETERMINATOR_DISABLED"),
@@ -86,6 +90,10 @@ def body(text: str, status: int = 200, headers: dict[str, str] = JSON) -> Reply:
         own("openfda", recorded("openfda/error_500_server.json", 500), Refused, "cannot be parsed"),
         own("openfda", body(OUTAGE, 500), Unavailable, "later"),
         own("openfda", body(OUTAGE), Unavailable, "later"),
+        own("openfda", body("{", 500), Unavailable, None),
+        own("openfda", body('{"error":{"code":"S","message":"m","details":"parse_exception"}}', 500),
+            Refused, "m"),
+        own("openfda", body('{"error":{"code":"WRONG","message":"m"}}', 404), Refused, "m"),
         own("openfda", body('{"error": {"code": "OVER_RATE_LIMIT"}}'), RateLimited, "OVER_RATE"),
         own("openfda", body('{"error": {"code": "API_KEY_MISSING"}}'), Refused, "API_KEY_MISS"),
         own("opentargets", recorded("opentargets/error_field.json"), Refused, "maximumClinicalStage"),
@@ -105,6 +113,7 @@ def body(text: str, status: int = 200, headers: dict[str, str] = JSON) -> Reply:
         own("arxiv", body("<rss/>", headers=XML), Malformed, "no Atom feed"),
         own("arxiv", Reply(200, NO_ENTRIES, XML), Malformed, "sent none"),
         own("arxiv", Reply(200, NO_TOTAL, XML), Malformed, "how many match"),
+        own("arxiv", Reply(200, NO_ENTRIES.replace(b"214881", b"\xc2\xb2"), XML), Malformed, None),
         own("arxiv", Reply(200, BOMB, XML), Malformed, "cannot be read"),
         own("tavily", body('{"detail": {"error": "exceeds your plan"}}', 432), RateLimited, "plan's limit"),
         own("tavily", body('{"detail": {"error": "exceeds your plan"}}', 433), RateLimited, "plan's limit"),
@@ -174,6 +183,8 @@ async def test_a_page_in_place_of_an_answer_is_not_stored(tmp_path: Path, name: 
     ("name", "reply", "kind"),
     [
         ("arxiv", Reply(200, NO_ENTRIES, XML), Malformed),
+        ("pubmed", Reply(200, '{"esearchresult":{"count":"many","idlist":[]}}', JSON), Malformed),
+        ("europepmc", Reply(200, '{"hitCount":"many","resultList":{"result":[]}}', JSON), Malformed),
         ("searxng", recorded("searxng/search_all_engines_down.json"), Unavailable),
     ],
 )
