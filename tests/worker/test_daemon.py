@@ -124,7 +124,9 @@ def test_no_secret_reaches_the_log(home: Path) -> None:
         "from activities.settings import Settings\n"
         "from worker.logs import configure_logging\n"
         "configure_logging(Settings())\n"
+        "settings = Settings()\n"
         "structlog.get_logger().warning('asked', url='https://x.org/?api_key=hush-hush-1')\n"
+        "structlog.get_logger().warning('asked', url=settings.openai_base_url, store=settings.store_url)\n"
         "logging.getLogger('library').error('sent Bearer hush-hush-2', exc_info=ValueError('hush-hush-1'))\n"
     )
     done = subprocess.run(
@@ -132,10 +134,16 @@ def test_no_secret_reaches_the_log(home: Path) -> None:
         capture_output=True,
         text=True,
         timeout=PATIENCE,
-        env={**os.environ, "NCBI_API_KEY": "hush-hush-1", "OPENAI_API_KEY": "hush-hush-2"},
+        env={
+            **os.environ,
+            "NCBI_API_KEY": "hush-hush-1",
+            "OPENAI_API_KEY": "hush-hush-2",
+            "OPENAI_BASE_URL": "http://me:hush-hush-3@127.0.0.1:9/v1?key=hush-hush-4",
+            "DETERMINATOR_STORE_URL": "s3://me:hush-hush-5@bucket/evidence?X-Signature=hush%2Fhush-6",
+        },
     )
     records = [json.loads(line) for line in done.stderr.splitlines()]
-    assert [r["event"] for r in records] == ["asked", "sent Bearer ***"]
+    assert [r["event"] for r in records] == ["asked", "asked", "sent Bearer ***"]
     assert "hush" not in done.stderr
 
 

@@ -204,19 +204,6 @@ def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     command.stderr.close()
 
 
-def test_secrets_are_never_shown(home: Path) -> None:
-    env = {
-        "OPENAI_API_KEY": "hush-hush-1",
-        "NCBI_API_KEY": "hush-hush-2",
-        "SEARXNG_URL": "http://me:hush-hush-3@search.example/?key=hush-hush-4",
-    }
-    for arguments in (["config", "show"], ["config", "show", "--json"]):
-        ran = determinator(*arguments, env=env)
-        assert ran.code == 0
-        assert "hush" not in ran.out + ran.err
-        assert "search.example" in ran.out
-
-
 def test_a_hook_that_cannot_be_loaded_is_named_before_a_run_starts_and_by_doctor(home: Path) -> None:
     env = {"DETERMINATOR_HOOKS": '["nowhere.hooks:Audit"]'}
     ran = determinator("ask", "Does it work?", env=env)
