@@ -6,29 +6,40 @@ import pytest
 
 from activities.codec import new_key
 from activities.settings import Settings
-from client.embedded.fingerprint import fingerprint, needs_of
+from client.embedded import fingerprint as fingerprints
+from client.embedded.fingerprint import code_of, fingerprint, needs_of
 from client.embedded.home import Places
 
 VARIABLE = "DETERMINATOR_CODEC_KEYS"
 
 
-def test_other_keys_of_the_codec_are_another_worker(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_keys_plugins_and_code_are_another_worker(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     places = Places(home)
+    places.make()
+    code, package = tmp_path / "worker" / "build.py", tmp_path / "site" / "lab-1.0.dist-info"
+    for folder in (code.parent, package):
+        folder.mkdir(parents=True)
+    code.write_text("one = 1\n")
+    monkeypatch.setattr(fingerprints, "code_of", lambda _packages: code_of(["worker"], tmp_path))
     found = [fingerprint(Settings(), places)]
+    assert fingerprint(Settings(), places) == found[0]
     for name in ("a", "b"):
         monkeypatch.setenv(VARIABLE, f"{name}:{new_key()}")
         assert VARIABLE in needs_of(Settings())
         found.append(fingerprint(Settings(), places))
-    assert len(set(found)) == 3
-
-
-def test_keys_of_the_codec_that_change_in_their_file_are_another_worker(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "keys"
-    monkeypatch.setenv(f"{VARIABLE}_FILE", str(file))
-    found = []
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setenv(f"{VARIABLE}_FILE", str(tmp_path / "keys"))
     for name in ("a", "b"):
-        file.write_text(f"{name}:{new_key()}")
-        found.append(fingerprint(Settings(), Places(home)))
-    assert found[0] != found[1]
+        (tmp_path / "keys").write_text(f"{name}:{new_key()}")
+        found.append(fingerprint(Settings(), places))
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    (package / "entry_points.txt").write_text("[determinator.sources]\nlab = lab:build\n")
+    for version in ("1.0", "1.1"):
+        (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: lab\nVersion: {version}\n")
+        assert "plugin lab" in needs_of(Settings())
+        found.append(fingerprint(Settings(), places))
+    code.write_text("one = 1 + 1\n")
+    found.append(fingerprint(Settings(), places))
+    assert len(set(found)) == len(found) == 8
