@@ -31,15 +31,22 @@ def model(asked: Asked) -> Reply:
     return says({"questions": READINGS})(asked) if role_of(asked) == "clarifier" else sensible(asked)
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as made:
+        made.on(PATH, model)
+        yield made
+
+
 @pytest.fixture
-def served(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        server.on(PATH, model)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-        monkeypatch.setenv("DETERMINATOR_MODEL", "stub")
-        yield server
+def served(server: FakeOpenAI, file_home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
+    """The model, asked nothing yet. Its server stays, so that the worker need not start again."""
+    server.asked.clear()
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    monkeypatch.setenv("DETERMINATOR_MODEL", "stub")
+    return server
 
 
 def is_searched_as_meant(server: FakeOpenAI, run: str) -> None:
