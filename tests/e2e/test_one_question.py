@@ -59,6 +59,7 @@ def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offlin
     assert len(supports(report)) >= 5
     assert not faults(report, evidence)
     assert len({name for name, _ in supports(report)}) >= 5
+    assert f"QUESTION ?= {QUESTION}\n" in (ROOT / "Makefile").read_text(), "the demo asks the same"
     assert report["verification"]["verified"] == report["verification"]["claims"] >= 5
 
     markdown = markdown_of(offline, ran.run_id)

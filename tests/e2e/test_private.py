@@ -85,9 +85,8 @@ def sources_of(run: Ran) -> set[str]:
 def test_a_library_alone_and_an_offline_run_contact_nobody(
     library: str, hosts: Callable[[], set[str]]
 ) -> None:
-    """A library of the configuration is as private as that of a flag."""
+    """The library of a configuration; the next test has that of a flag."""
     for arguments, env in (
-        ((QUESTION, "--library", library), {}),
         ((QUESTION,), {"DETERMINATOR_LIBRARY": library}),
         (("Is laparoscopic surgery as safe as open surgery?", "--offline"), {}),
     ):

@@ -1,5 +1,6 @@
 """A damaged home: what is damaged is named, what is left is used, and nothing is called sufficient."""
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -11,8 +12,9 @@ from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Evidence
 from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities
+from activities.settings import Settings
 from client.embedded.home import look
-from client.embedded.server import stop_embedded
+from client.embedded.server import start_embedded, stop_embedded
 from client.reports.finished import bodies
 from tests.activities.test_publish import stored
 from tests.client.harness import determinator
@@ -89,7 +91,7 @@ def is_work(stored: object) -> bool:
     return isinstance(stored, dict) and "evidence_id" in stored and TEXT in str(stored.get("text"))
 
 
-def test_a_damaged_home_is_named_and_its_reports_come_from_the_store(
+def test_a_damaged_home_is_named_with_the_remedy_and_its_reports_come_from_the_store(
     home: Path, library: Path, tmp_path: Path
 ) -> None:
     question = "Does colchicine lower recurrent events?"
@@ -112,14 +114,17 @@ def test_a_damaged_home_is_named_and_its_reports_come_from_the_store(
     database = next(home.glob("temporal-*.db"))
     for path in home.glob("temporal-*.db*"):
         path.unlink()
-    database.write_bytes(b"")
+    database.write_bytes(b"this is no database" * 1000)
     listed = determinator("list")
     assert listed.code == 3
     assert "damaged" in listed.err
-    assert str(database) in listed.err
+    assert f"move {database}* away" in listed.err
+    assert listed.err.count("\n") == 1
     report = determinator("report", "last", "--format", "json")
     assert report.code == 0, report
     assert [claim for section in report.json()["sections"] for claim in section["claims"]]
     assert determinator("verify", "last").code == 0
     assert determinator("export", "last", "--output", str(tmp_path / "out.zip")).code == 0
     assert look(home).server is None
+    database.rename(home / "damaged")
+    asyncio.run(start_embedded(Settings(), worker=False))

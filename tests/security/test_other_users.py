@@ -126,8 +126,8 @@ async def test_only_the_owner_reaches_the_server(home: Path) -> None:
 
 def test_another_user_reaches_nothing_while_the_server_is_restarted(home: Path) -> None:
     """Neither the server nor a port that could be listened on in its place."""
-    assert determinator("up").code == 0
-    before = living(home)["server"]
+    asyncio.run(start_embedded(Settings(), worker=False))
+    before = processes_of(home)["server"]
     note = look(home).server
     assert note is not None
     if not has_own_network(note.pid) or os.geteuid() != 0:
@@ -159,7 +159,7 @@ def test_another_user_reaches_nothing_while_the_server_is_restarted(home: Path) 
 @pytest.mark.invariant
 def test_a_neighbour_who_takes_the_port_first_gets_nothing(home: Path) -> None:
     """Commands and the worker reach the server through the home, not through a port."""
-    assert determinator("up").code == 0
+    asyncio.run(start_embedded(Settings(), worker=False))
     note = look(home).server
     assert note is not None
     assert determinator("down").code == 0

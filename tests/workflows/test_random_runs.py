@@ -15,13 +15,14 @@ import pytest
 from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
 from activities.contracts.evidence import Evidence, Usage
 from activities.contracts.judge import JudgeAssessment
-from activities.contracts.plan import KnowledgeGapOutput
+from activities.contracts.plan import KnowledgeGapOutput, TeamLedger
 from activities.contracts.search import SearchTask
 from activities.contracts.step import Role, StepContext
 from activities.roles.allowances import ALLOWANCES
 from tests.workflows.conftest import Run, Stage, a_request, a_stage
 from tests.workflows.script import document, down, outage, refused, takes
 from workflows.modes import MODES
+from workflows.team import MEMBERS
 from workflows.types import ResearchRequest
 
 pytestmark = pytest.mark.invariant
@@ -64,6 +65,15 @@ class Weather:
     def gaps(self, step: Any) -> KnowledgeGapOutput:
         number = self.draw.choice([0, 1, 2, 3])
         return KnowledgeGapOutput(outstanding_gaps=tuple(f"{step.iteration} gap {n}" for n in range(number)))
+
+    def manager(self, _: Any) -> TeamLedger:
+        return TeamLedger(
+            satisfied=self.draw.random() < 0.3,
+            looping=self.draw.random() < 0.2,
+            progress=self.draw.random() < 0.6,
+            next_speaker=self.draw.choice([*MEMBERS, ""]),
+            instruction=self.draw.choice(["search", ""]),
+        )
 
     def judge(self, step: Any) -> JudgeAssessment:
         score = self.draw.randint(0, 10)
@@ -121,7 +131,7 @@ def play(stage: Stage, weather: Weather) -> None:
     script.sections = weather.draw.randint(1, 4)
     script.profile = script.profile.model_copy(update={"candidates": weather.draw.random() < 0.5})
     script.before = dict.fromkeys(ALLOWANCES, weather.before)
-    script.answers = {"gap_evaluator": weather.gaps, "judge": weather.judge}
+    script.answers = {"gap_evaluator": weather.gaps, "judge": weather.judge, "manager": weather.manager}
     script.usage = weather.usage
     script.search = weather.search
 

@@ -45,8 +45,12 @@ def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) ->
     links = _strings(page, "//a/@href")
     targets = {href[1:] for href in links if href.startswith("#")}
     yield from (f"html: no target {name}" for name in sorted(targets - set(names)))
-    if page.xpath("//img | //iframe | //main//script | //*[@src] | //*[@onclick]"):
+    if page.xpath("//img | //iframe | //main//script | //*[@src] | //*[@srcset] | //*[@onclick] | //@style"):
         yield "html: text has become markup"
+    if page.xpath("//link | //object | //use") or re.search(r"url\(|@import", page.xpath("string(//style)")):
+        yield "html: something is loaded"
+    if not {*_strings(page, "//@aria-labelledby")} <= set(names):
+        yield "html: a label is of nothing"
     outside = [h for h in links if not re.match(r"#|https?://", h)]
     yield from (f"html: link to {href}" for href in outside)
     shown = {words_of(claim.text) for claim in (*report.answer, *report.mechanism, *report.claims())}

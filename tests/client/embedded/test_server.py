@@ -93,7 +93,7 @@ async def test_a_server_that_hangs_is_reported_with_the_remedy(
 
 def test_what_was_killed_is_brought_back(home: Path) -> None:
     assert determinator("up").code == 0
-    for victims in (["server"], ["worker"], ["server", "worker"], ["supervisor"]):
+    for victims in (["server", "worker"], ["supervisor"]):
         before = {**living(home), "supervisor": [holder(Places(home).lock) or 0]}
         for victim in victims:
             os.kill(before[victim][0], signal.SIGKILL)
@@ -139,6 +139,8 @@ async def main():
     found = await server.start_embedded(Settings(), worker="worker" in sys.argv)
     if "run" in sys.argv:
         await found.client.start_workflow("Nobody", id="open", task_queue="nobody")
+    if "end" in sys.argv:
+        await found.client.get_workflow_handle("open").terminate()
 asyncio.run(main())
 leave(0)
 """
@@ -149,18 +151,14 @@ def start_with_short_idle(*what: str) -> None:
     subprocess.run([sys.executable, "-c", START_WITH_SHORT_IDLE, *what], check=True, cwd=ROOT)
 
 
-def test_processes_with_nothing_to_do_end(home: Path) -> None:
-    start_with_short_idle("worker")
-    assert processes_of(home)["server"]
-    wait_until(lambda: not is_held(Places(home).lock))
-    wait_until(lambda: not any(processes_of(home).values()))
-
-
-def test_processes_with_an_open_run_stay(home: Path) -> None:
+def test_processes_stay_while_a_run_is_open_and_end_with_nothing_to_do(home: Path) -> None:
     start_with_short_idle("worker", "run")
     before = living(home)
     time.sleep(6)
     assert processes_of(home) == before
+    start_with_short_idle("end")
+    wait_until(lambda: not is_held(Places(home).lock))
+    wait_until(lambda: not any(processes_of(home).values()))
 
 
 def test_an_orphan_is_ended_and_an_innocent_process_is_not(tmp_path: Path) -> None:
@@ -213,21 +211,6 @@ def test_what_commands_do_to_the_processes_of_a_home(home: Path, monkeypatch: py
         (home / "state" / name).unlink()
     assert determinator("down").code == 0
     assert processes_of(home) == {"server": [], "worker": []}
-
-
-def test_a_damaged_database_is_reported_with_the_remedy(home: Path) -> None:
-    determinator("up")
-    determinator("down")
-    (database,) = home.glob("*.db")
-    for file in home.glob("*.db*"):
-        file.unlink()
-    database.write_bytes(b"this is no database" * 1000)
-    refused = determinator("list")
-    assert refused.code == 3
-    assert refused.err.count("\n") == 1
-    assert f"move {database}* away" in refused.err
-    database.rename(home / "damaged")
-    assert determinator("up").code == 0
 
 
 @pytest.mark.parametrize(

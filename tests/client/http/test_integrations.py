@@ -12,9 +12,9 @@ from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from determinator import Determinator
-from tests.client.http.served import serving
+from tests.client.http.served import Served
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("http")]
 
 TEXT = (Path(__file__).parents[3] / "docs/integrations.md").read_text()
 QUESTIONS = [f"Does metformin lower the risk of colorectal cancer in {who}?" for who in ("men", "women")]
@@ -43,18 +43,17 @@ def test_the_code_for_python_and_a_notebook_runs(library: Path, tmp_path: Path) 
     assert names["quotes"]
 
 
-def test_the_code_for_http_runs(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving() as served:
-        monkeypatch.setenv("SERVED", served.url)
-        monkeypatch.setenv("TOKEN", served.token)
-        names = executed(*blocks("HTTP", "python"))
-        assert names["event"].type == "response.completed"
-        assert names["event"].response.output_text
-        (script,) = blocks("HTTP", "bash")
-        ran = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=120)
-        assert ran.returncode == 0, ran.stderr
-        assert "event: complete" in ran.stdout
-        assert "# " in ran.stdout
+def test_the_code_for_http_runs(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVED", served.url)
+    monkeypatch.setenv("TOKEN", served.token)
+    names = executed(*blocks("HTTP", "python"))
+    assert names["event"].type == "response.completed"
+    assert names["event"].response.output_text
+    (script,) = blocks("HTTP", "bash")
+    ran = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert "event: complete" in ran.stdout
+    assert "# " in ran.stdout
 
 
 async def test_the_workflow_of_the_documents_hires_runs_under_one_budget(library: Path) -> None:

@@ -24,6 +24,7 @@ from client.embedded.binary import free_port
 from client.failures import BadInput
 from tests.client.harness import COMMAND, begin, living, wait_until
 from tests.client.mcp.test_literature import TOOLS, called, refused
+from tests.conftest import move_in
 from tests.papers import QUESTION, papers
 
 pytestmark = pytest.mark.timeout(240)
@@ -31,11 +32,16 @@ pytestmark = pytest.mark.timeout(240)
 TOKEN = "a-token-for-the-tests-of-mcp"
 
 
+@pytest.fixture(scope="module")
+def allowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of documents below the one that the servers may read."""
+    return papers(tmp_path_factory.mktemp("mcp") / "allowed")
+
+
 @pytest.fixture
-def library(file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A folder of documents that the server may read."""
+def library(file_home: Path, allowed: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    return str(papers(tmp_path / "allowed"))
+    return str(allowed)
 
 
 @asynccontextmanager
@@ -50,20 +56,26 @@ async def over_stdio(home: Path, library: str) -> AsyncIterator[Client]:
         yield client
 
 
-@pytest.fixture
-def served(library: str) -> Iterator[str]:
-    """The address of a server over HTTP."""
+@pytest.fixture(scope="module")
+def serving(shared_home: Path, allowed: Path) -> Iterator[str]:
     port = free_port()
-    allowed = str(Path(library).parent)
-    server = begin(
-        *("mcp", "--http", f"127.0.0.1:{port}", "--allow", allowed), env={"DETERMINATOR_MCP_TOKEN": TOKEN}
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        move_in(shared_home, allowed.parent, patch)
+        patch.setenv("DETERMINATOR_OFFLINE", "true")
+        patch.setenv("DETERMINATOR_MCP_TOKEN", TOKEN)
+        server = begin("mcp", "--http", f"127.0.0.1:{port}", "--allow", str(allowed.parent))
     try:
         wait_until(lambda: is_up(port), what="the MCP server")
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         server.send_signal(signal.SIGTERM)
         server.communicate(timeout=60)
+
+
+@pytest.fixture
+def served(serving: str, library: str) -> str:
+    """The address of a server over HTTP, the same for all tests of this file."""
+    return serving
 
 
 def is_up(port: int) -> bool:

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from activities.settings import Settings
+from client.access import Access
 from client.api import Determinator
 from client.cli.servers import serve_app
 from client.embedded.binary import free_port
@@ -60,6 +61,21 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     browser = TestClient(built(tmp_path_factory.mktemp("home"), TOKEN), base_url=HOST)
     assert browser.get("/", params={"token": TOKEN}).status_code == 200
     return browser
+
+
+def test_each_function_of_the_page_takes_what_its_fields_give_and_is_told_who_asks() -> None:
+    """Gradio warns of values that do not fit."""
+    from gradio.helpers import special_args
+
+    from client.web.page import build_page
+
+    request = object()
+    with ThreadPoolExecutor(1) as thread:
+        page = thread.submit(build_page, Access(Determinator(), shared=False)).result()
+    ours = [one for one in page.fns.values() if one.fn and one.fn.__module__.startswith("client.")]
+    assert ours
+    for one in ours:
+        assert request in special_args(one.fn, [None] * len(one.inputs), request)[0], one.fn
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ Gradio takes seconds to import: what needs it is imported where it is used, in o
 """
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -143,27 +141,6 @@ async def read_documents(access: Access, run_id: str) -> None:
 
     # the client's connection belongs to this loop: the routes answer in it while a thread asks
     await asyncio.get_running_loop().run_in_executor(None, read)
-
-
-UNTOLD = """
-from gradio.helpers import special_args
-from client.access import Access
-from client.web.page import build_page
-from determinator import Determinator
-page, request = build_page(Access(Determinator(), shared=False)), object()
-for function in page.fns.values():
-    if function.fn is not None and function.fn.__module__.startswith("client."):
-        if request not in special_args(function.fn, [None] * len(function.inputs), request)[0]:
-            print(function.fn)
-"""
-"""Prints the functions of the page that are not told who asks."""
-
-
-def test_each_function_of_the_page_takes_what_its_fields_give_and_is_told_who_asks(home: Path) -> None:
-    """In a process of its own, since Gradio leaves event loops behind. It warns of values that do not fit."""
-    command = [sys.executable, "-W", "error::UserWarning", "-c", UNTOLD]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
