@@ -175,14 +175,32 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
 
 
-@pytest.fixture(scope="module")
-def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home that the tests of one file share, so that each of them need not start a server of its own."""
+@pytest.fixture(scope="session")
+def homes() -> Iterator[dict[str, Path]]:
+    """The home of the group of tests that runs, by the name of the group."""
     from client.embedded.server import stop_embedded
 
-    folder = tmp_path_factory.mktemp("shared") / "home"
-    yield folder
-    stop_embedded(folder)
+    made: dict[str, Path] = {}
+    yield made
+    for folder in made.values():
+        stop_embedded(folder)
+
+
+@pytest.fixture(scope="module")
+def shared_home(
+    request: pytest.FixtureRequest, homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A home that the tests of a group share, or those of a file that names none, so that each of them need
+    not start a server and a worker of its own: a group is of tests with the same settings."""
+    from client.embedded.server import stop_embedded
+
+    marker = request.node.get_closest_marker("xdist_group")
+    group = marker.args[0] if marker else request.node.path.stem
+    for other in homes.keys() - {group}:
+        stop_embedded(homes.pop(other))
+    if group not in homes:
+        homes[group] = tmp_path_factory.mktemp("shared") / "home"
+    return homes[group]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.client.shelf import inside
 from tests.e2e.stage import evidence_of, faults, report_of
 from tests.papers import papers as written
 
-pytestmark = pytest.mark.xdist_group("e2e-models")
+pytestmark = pytest.mark.xdist_group("plain")
 
 QUESTION = "Does metformin lower the risk of colorectal cancer?"
 PAPERS = {

@@ -9,7 +9,7 @@ import pytest
 from tests.client.harness import determinator, wait_until
 from tests.e2e.stage import own_id
 
-pytestmark = pytest.mark.xdist_group("e2e-gates")
+pytestmark = pytest.mark.xdist_group("e2e-alone")
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Are octogenarians at high risk for carotid endarterectomy?"

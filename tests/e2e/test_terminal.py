@@ -11,7 +11,7 @@ from tests.client.terminal import Terminal
 from tests.e2e.stage import own_id
 from tests.papers import QUESTION
 
-pytestmark = pytest.mark.xdist_group("e2e-terminal")
+pytestmark = pytest.mark.xdist_group("plain")
 
 FIRST = "No language model has read this."
 WIDTHS = pytest.mark.parametrize("columns", [80, 140])

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import gzip
-import os
 import time
 import zlib
 from collections.abc import Iterator
@@ -144,27 +143,6 @@ async def test_nothing_else_waits_while_documents_are_read(tmp_path: Path) -> No
     with pytest.raises(asyncio.CancelledError):
         await searching
     assert slowest < 2.0
-
-
-def test_files_that_cannot_be_read_are_set_aside_by_name(tmp_path: Path) -> None:
-    good = "<html><body><p>" + "Aspirin and colorectal cancer in a cohort. " * 9 + "</p></body></html>"
-    (tmp_path / "good.html").write_text(good)
-    (tmp_path / "undefined.html").write_text(f"<meta charset=undefined>{good}")
-    (tmp_path / "zlib.html").write_text(f"<meta charset=zlib>{good}")
-    (tmp_path / "utf7.html").write_bytes(b"<meta charset=utf-7>+2AA-" + good.encode())
-    (tmp_path / "brackets.md").write_text("[" * 100_000 + "x" + "]" * 100_000)
-    (tmp_path / "deep.json").write_text("[" * 100_000 + "]" * 100_000)
-    (tmp_path / "deep.jsonl").write_text("[" * 100_000 + '\n{"text": "A record that can be read."}\n')
-    (tmp_path / "lone.json").write_text('{"title": "\\ud800", "text": "A lone \\udc00 surrogate."}')
-    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("A file name that is not UTF-8.")
-    found = read_folder(tmp_path)
-    read = {document.facts["file"] for document in found.documents}
-    assert {"good.html", "deep.jsonl", "lone.json"} <= read
-    aside = {item.name for item in found.set_aside}
-    assert {"deep.json", "deep.jsonl, line 1"} <= aside
-    assert any(name.startswith("caf") for name in read)
-    for text in (*(d.model_dump_json() for d in found.documents), *aside):
-        assert text.encode()
 
 
 async def test_a_search_says_that_a_document_is_cut(tmp_path: Path) -> None:

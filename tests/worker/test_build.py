@@ -1,8 +1,6 @@
 """How workers are built: a bug fails a run, an upgrade does not, versions only where they are asked for."""
 
 import importlib
-import subprocess
-import sys
 import uuid
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +12,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from activities.settings import Settings
+from tests.workflows.conftest import until
 from worker.build import BUGS, build_worker, deployment, research_worker
 from worker.resources import LateModel, methods, open_resources
 from workflows.modes import workflow_classes
@@ -84,14 +83,11 @@ async def test_a_history_that_does_not_fit_leaves_the_run_waiting(temporal_clien
     queue = f"build-{uuid.uuid4()}"
     async with build_worker(temporal_client, queue, workflows=[Buggy]):
         handle = await temporal_client.start_workflow("Changing", "upgrade", id=queue, task_queue=queue)
-        while len((await handle.fetch_history()).events) < 10:
-            pass
+        await until(handle.fetch_history, lambda history: len(history.events) >= 10)
     async with build_worker(temporal_client, queue, workflows=[Upgraded]):
         await handle.signal("wake")
-        while not any(
-            e.HasField("workflow_task_failed_event_attributes") for e in (await handle.fetch_history()).events
-        ):
-            pass
+        failed = "workflow_task_failed_event_attributes"
+        await until(handle.fetch_history, lambda history: any(e.HasField(failed) for e in history.events))
         assert (await handle.describe()).status == WorkflowExecutionStatus.RUNNING
     await handle.terminate()
 
@@ -122,20 +118,6 @@ async def test_the_production_worker_registers_every_step(home: Path, temporal_c
     # strictly limited sources are polled only by the process that holds their gate
     assert "search_pubmed" not in names
     assert {w.__name__ for w in config["workflows"]} >= {"AutoResearch", "IterativeResearch", "DeepResearch"}
-
-
-def test_a_worker_without_a_model_does_not_import_its_library(home: Path) -> None:
-    program = (
-        "import asyncio, sys\n"
-        "from activities.settings import Settings\n"
-        "from worker.resources import open_resources\n"
-        "async def go():\n"
-        "    async with open_resources(Settings()): pass\n"
-        "asyncio.run(go())\n"
-        "sys.exit('imported openai' if 'openai' in sys.modules else 0)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=150)
-    assert done.returncode == 0, done.stderr
 
 
 def test_only_declared_activities_are_registered() -> None:

@@ -51,13 +51,12 @@ def lines_until(worker: "subprocess.Popen[str]", event: str) -> list[dict[str, o
     raise AssertionError(f"{event} was never logged: {records}")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_worker_cleanly(home: Path, dev_server: str, number: signal.Signals) -> None:
+def test_a_signal_ends_the_worker_cleanly(home: Path, dev_server: str) -> None:
     queue = f"daemon-{uuid.uuid4()}"
     with begun("--address", dev_server, DETERMINATOR_TASK_QUEUE=queue) as worker:
         started = lines_until(worker, "worker_started")[-1]
         assert started["queue"] == queue
-        worker.send_signal(number)
+        worker.send_signal(signal.SIGTERM)
         assert "worker_stopped" in worker.communicate(timeout=PATIENCE)[1]
         assert worker.returncode == 0
 
@@ -147,12 +146,19 @@ def test_no_secret_reaches_the_log(home: Path) -> None:
     assert "hush" not in done.stderr
 
 
-def test_what_builds_reports_is_not_imported_before_a_worker_polls() -> None:
+def test_what_builds_reports_and_a_models_library_are_not_imported_before_they_are_needed(
+    home: Path,
+) -> None:
     code = (
-        "import sys, worker.daemon, worker.build, worker.resources, worker.rate_gate_holder\n"
+        "import asyncio, sys, worker.daemon, worker.build, worker.resources, worker.rate_gate_holder\n"
         "import workflows.modes, workflows.refresh\n"
+        "from activities.settings import Settings\n"
         "workflows.modes.workflow_classes()\n"
-        "print('activities.report.assemble' in sys.modules, 'activities.search_activity' in sys.modules)"
+        "async def go():\n"
+        "    async with worker.resources.open_resources(Settings()): pass\n"
+        "asyncio.run(go())\n"
+        "for name in ('report.assemble', 'search_activity'): print(f'activities.{name}' in sys.modules)\n"
+        "print('openai' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
-    assert (done.stdout, done.stderr) == ("False True\n", "")
+    assert (done.stdout, done.stderr) == ("False\nTrue\nFalse\n", "")

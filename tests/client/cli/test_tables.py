@@ -12,7 +12,7 @@ from tests.client.terminal import Terminal
 from tests.conftest import move_in
 from tests.e2e.stage import own_id
 
-pytestmark = pytest.mark.xdist_group("tables")
+pytestmark = pytest.mark.xdist_group("plain")
 
 QUESTIONS = {
     "iterative": "Does metformin lower the risk of colorectal cancer in adults with type 2 diabetes?",

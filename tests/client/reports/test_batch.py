@@ -14,7 +14,7 @@ from client.reports.batch import check, read_questions
 from tests.client.harness import begin, determinator, wait_until
 from tests.papers import QUESTION
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("plain")]
 
 QUESTIONS = (QUESTION, "Does metformin reduce colorectal adenomas?", "Is metformin safe after polypectomy?")
 

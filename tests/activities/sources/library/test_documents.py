@@ -94,21 +94,31 @@ def test_what_cannot_be_read_is_set_aside_and_voids_nothing(tmp_path: Path) -> N
         '{"text": "first"}\n{"text": \n[1]\n{"title": "no text"}\n{"text": "last"}'
     )
     (tmp_path / "deep.json").write_text("[" * 100_000)
+    (tmp_path / "deep.jsonl").write_text("[" * 100_000 + '\n{"text": "below a deep line"}\n')
+    (tmp_path / "lone.json").write_text('{"title": "\\ud800", "text": "A lone \\udc00 surrogate."}')
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("A file name that is not UTF-8.")
+    for charset in ("undefined", "zlib", "utf-7"):
+        page = f"<meta charset={charset}><html><body><p>{'Aspirin in a cohort. ' * 20}</p></body></html>"
+        (tmp_path / f"{charset}.html").write_text(page)
+    (tmp_path / "brackets.md").write_text("[" * 100_000 + "x" + "]" * 100_000)
     found = read(tmp_path)
-    assert {d.text for d in found.documents} == {"Something to read.", "first", "last"}
-    assert sorted(a.name for a in found.set_aside) == [
-        "binary.txt",
-        "broken.json",
-        "broken.json.gz",
-        "broken.pdf",
-        "cut.jsonl.gz",
-        "deep.json",
-        "empty.txt",
-        "lines.jsonl, line 2",
-        "lines.jsonl, record 3",
+    texts = {d.text for d in found.documents}
+    assert {"Something to read.", "first", "last", "below a deep line"} <= texts
+    assert {"A file name that is not UTF-8."} <= texts
+    assert len([text for text in texts if "surrogate" in text]) == 1
+    assert {a.name for a in found.set_aside} - {
+        "undefined.html",
+        "zlib.html",
+        "utf-7.html",
+        "brackets.md",
+    } == {
+        *("binary.txt", "broken.json", "broken.json.gz", "broken.pdf", "cut.jsonl.gz", "deep.json"),
+        *("deep.jsonl, line 1", "empty.txt", "lines.jsonl, line 2", "lines.jsonl, record 3"),
         "lines.jsonl, record 4",
-    ]
+    }
     assert all(a.reason for a in found.set_aside)
+    for text in (*(d.model_dump_json() for d in found.documents), *(a.name for a in found.set_aside)):
+        assert text.encode()
 
 
 def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
