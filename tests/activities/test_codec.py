@@ -17,7 +17,6 @@ from client.runs.start import start
 from tests.workflows.conftest import a_request, a_worker
 from tests.workflows.fakes import Fakes
 
-ZEROS = base64.b64encode(bytes(32)).decode()
 PLAIN = Payload(metadata={"encoding": b"json/plain"}, data=b'"a question about melanoma"')
 
 

@@ -99,9 +99,7 @@ def test_the_workers_read_every_variable_they_are_given(compose: dict[str, Any])
             assert set(document["data"]) <= variables()
 
 
-def test_commands_of_the_containers_are_commands_of_this_program(
-    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_of_the_containers_are_commands_of_this_program(compose: dict[str, Any]) -> None:
     commands = [compose["services"][name]["command"] for name in ("worker", "web")]
     pods = [
         document["spec"]["template"]["spec"] for document in manifests() if document["kind"] == "Deployment"

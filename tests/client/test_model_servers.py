@@ -50,9 +50,7 @@ async def test_a_server_that_cannot_be_asked_is_left_to_the_run(tmp_path: Path) 
     await check_models(Settings(home=tmp_path, openai_base_url="http://127.0.0.1:9/v1"), ["any"])
 
 
-def test_ask_ends_with_exit_code_2_before_anything_starts(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ask_ends_with_exit_code_2_before_anything_starts(home: Path) -> None:
     with FakeOpenAI() as server:
         server.on("/v1/models", listed("llama-3"))
         server.script(fails(404, "no such model"))

@@ -49,7 +49,7 @@ async def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             await write
 
 
-def test_a_command_that_meets_a_full_disk_names_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_meets_a_full_disk_names_it() -> None:
     from client.cli.main import _described
 
     said = _described(OSError(28, os.strerror(28), "/some/file"))

@@ -1,4 +1,4 @@
-"""A library of many records: indexed on disk, found as in a small one, within memory."""
+"""A library of many records is read within memory (`make test-security`)."""
 
 import json
 import subprocess
@@ -7,54 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.contracts.evidence import Filters, Query
-from activities.settings import Settings
-from activities.sources.library import LibrarySource
-from activities.sources.library.index import Libraries
-
 ABSTRACT = "Patients were followed for {n} months and number{n} was recorded in ward{w} of the hospital."
-
-
-def write(folder: Path, count: int) -> None:
-    folder.mkdir()
-    with (folder / "records.jsonl").open("w") as file:
-        for n in range(count):
-            text = ABSTRACT.format(n=n, w=n % 7)
-            file.write(
-                json.dumps({"title": f"Study {n}", "abstract": text, "pmid": n + 1, "year": 2000 + n % 20})
-            )
-            file.write("\n")
-        file.write("no json\n")
-        file.write(json.dumps({"title": "Twice", "abstract": "The same again.", "pmid": 1}) + "\n")
-
-
-async def test_a_large_library_answers_as_a_small_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "library", 400)
-    small = LibrarySource(Settings(home=tmp_path / "small", library=tmp_path / "library"))
-    queries = ["number123 of the ward", "followed for 17 months", "hospital ward3 number45", "zebrafish", "?"]
-    expected = [await anext(small.exchanges(Query(text=text, limit=3))) for text in queries]
-    for attempt in range(2):
-        large = LibrarySource(Settings(home=tmp_path / "large", library=tmp_path / "library"))
-        for text, wanted in zip(queries, expected, strict=True):
-            found = await anext(large.exchanges(Query(text=text, limit=3)))
-            assert found.hits == wanted.hits, (attempt, text)
-            assert [r.evidence_id for r in found.records[:1]] == [r.evidence_id for r in wanted.records[:1]]
-            assert found.set_aside == wanted.set_aside == 1
-    recent = await anext(large.exchanges(Query(text="hospital", limit=5, filters=Filters(year_from=2015))))
-    assert len(recent.records) == 5
-    assert all((record.year or 0) >= 2015 for record in recent.records)
-
-
-def test_a_library_that_has_changed_is_indexed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path / "library", 50)
-    libraries = Libraries(tmp_path / "cache")
-    assert libraries.open(tmp_path / "library").count == 50
-    with (tmp_path / "library" / "records.jsonl").open("a") as file:
-        file.write(json.dumps({"title": "New", "abstract": "A new one about zebrafish.", "pmid": 999}) + "\n")
-    opened = libraries.open(tmp_path / "library")
-    assert opened.count == 51
 
 
 @pytest.mark.security

@@ -159,7 +159,7 @@ async def test_a_model_server_of_others_gets_nothing(tmp_path: Path) -> None:
         )
 
 
-def test_a_signature_does_not_change_the_id_of_a_run(tmp_path: Path) -> None:
+def test_a_signature_does_not_change_the_id_of_a_run() -> None:
     request = ResearchRequest(question="Does aspirin help?", library="/papers")
     made = signed(request, "r", b"key")
     assert set(made.signatures) == {"library"}

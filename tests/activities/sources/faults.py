@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.http.cache import HttpCache
@@ -70,10 +70,3 @@ def settings(**values: object) -> Settings:
 def pointed_at(server: ReplayServer, name: str, **values: object) -> Settings:
     """Settings in which a source's address is the local server's."""
     return settings(**{f"{name}_url": server.url}, **values)
-
-
-def check_retry(error: SourceError) -> None:
-    """Whether it may be tried again follows from what it is, and a Retry-After is passed on."""
-    assert error.retryable is not isinstance(error, Refused)
-    if isinstance(error, RateLimited):
-        assert error.retry_after == 7
