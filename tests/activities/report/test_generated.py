@@ -47,7 +47,9 @@ def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) ->
     yield from (f"html: no target {name}" for name in sorted(targets - set(names)))
     if page.xpath("//img | //iframe | //main//script | //*[@src] | //*[@srcset] | //*[@onclick] | //@style"):
         yield "html: text has become markup"
-    if page.xpath("//link | //object | //use") or re.search(r"url\(|@import", page.xpath("string(//style)")):
+    if page.xpath("//link | //object | //use") or re.search(
+        r"url\(|@import", str(page.xpath("string(//style)"))
+    ):
         yield "html: something is loaded"
     if not {*_strings(page, "//@aria-labelledby")} <= set(names):
         yield "html: a label is of nothing"

@@ -72,10 +72,12 @@ def test_each_function_of_the_page_takes_what_its_fields_give_and_is_told_who_as
     request = object()
     with ThreadPoolExecutor(1) as thread:
         page = thread.submit(build_page, Access(Determinator(), shared=False)).result()
-    ours = [one for one in page.fns.values() if one.fn and one.fn.__module__.startswith("client.")]
-    assert ours
-    for one in ours:
-        assert request in special_args(one.fn, [None] * len(one.inputs), request)[0], one.fn
+    tried = 0
+    for one in page.fns.values():
+        if one.fn and one.fn.__module__.startswith("client."):
+            assert request in special_args(one.fn, [None] * len(one.inputs), request)[0], one.fn
+            tried += 1
+    assert tried
 
 
 @pytest.mark.parametrize(
