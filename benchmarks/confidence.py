@@ -25,7 +25,7 @@ from activities.roles.assessment import DEFINITE, READ, confidence
 
 BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 1.0)
 DRAWS = 20
-"""Of each question and number of works."""
+"""Draws for each question and number of works."""
 
 
 def labels(path: Path) -> list[str]:

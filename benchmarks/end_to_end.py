@@ -278,7 +278,7 @@ class Seen:
     """Workflow tasks."""
     tokens: int = 0
     iterations: int = 0
-    """Of all sections."""
+    """Iterations of all sections."""
     in_sections: int = 0
     """Events of the sections' histories."""
     cpu: Mapping[str, float] = field(default_factory=dict)

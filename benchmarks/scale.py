@@ -38,7 +38,7 @@ from workflows.types import Limits, ResearchRequest
 WORKERS = 2
 SHORT_SECONDS = 0.5
 DEEP_SECONDS = 2.0
-"""Of a model call."""
+"""Seconds that a model call takes."""
 SECTIONS = 3
 LONG_SECTIONS, LONG_ITERATIONS = 10, 25
 LONG_MB = 10.0

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 NAMED_KEYS = 12
-"""Of those that do not hold, in the line about them."""
+"""Keys of those that do not hold, in the line about them."""
 
 
 def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of any setting

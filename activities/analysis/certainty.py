@@ -35,7 +35,7 @@ APPRECIABLE = 0.25
 """Relative change of a ratio that matters: an interval that holds no effect and this change is imprecise
 (Guyatt et al. 2011); one that holds it on both sides is so by two levels (Zeng et al. 2022)."""
 APPRECIABLE_SMD = 0.5
-"""Of a standardised mean difference (Guyatt et al. 2011)."""
+"""The standardised mean difference that is appreciable (Guyatt et al. 2011)."""
 INCONSISTENT = 0.5
 """I2 from which works disagree (Cochrane's handbook, 10.10.2: substantial)."""
 Concern = tuple[CertaintyReason, int]

@@ -42,13 +42,13 @@ from activities.contracts.effects import RATIOS, Arms, Effect, Pool
 from activities.extras import NotInstalled
 
 MIN_SHARE = 1 / 3
-"""Of the participants of works that could not be pooled: a side with fewer is none that a model may choose.
+"""The share of the participants of works that could not be pooled from which a model may choose their side.
 A convention of this system. A small work that found no difference does not refute one that found one, which
 counting works alone would say."""
 WITHHELD: tuple[ConclusionDirection, Certainty] = ("uncertain", "very_low")
 """What a model proposes that withholds a direction: uncertain, and as unsure as that is."""
 MAX_WORKS = 40
-"""Of one conclusion."""
+"""Works of one conclusion."""
 
 
 def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conclusion, ...]:

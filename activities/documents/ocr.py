@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_PIXELS = 40_000_000
-"""Of one picture: an A4 page at 600 dots an inch has 35 million. One is in memory twice, as it is read and as
-it is made smaller."""
+"""Pixels of one picture: an A4 page at 600 dots an inch has 35 million. One is in memory twice, as it is read
+and as it is made smaller."""
 MAX_PAGES = 200
 OCR_SECONDS = 560.0
 """After which no further page is read; those read are kept."""
@@ -35,8 +35,9 @@ DOTS_PER_INCH = 200
 MAX_SIDE_PIXELS = 3_000
 """Longer side of what is recognised; larger pictures are made smaller: the memory grows with its square."""
 MAX_RATIO = 4
-"""Of the sides of what is recognised: the engine enlarges a picture until its shorter side has 736 pixels, so
-that a line of few pixels would become one of gigabytes. What is narrower gets an empty margin."""
+"""The sides of what is recognised at most, one by the other: the engine enlarges a picture until its shorter
+side has 736 pixels, so that a line of few pixels would become one of gigabytes. What is narrower gets an
+empty margin."""
 MIN_SCORE = 0.6
 """Recogniser's score of a line, below which it is left out."""
 MIN_COLUMN_LINES = 3

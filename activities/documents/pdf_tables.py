@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_PAGES = 40
 """Pages of one document that are laid out, which takes as long as reading them."""
 SHARE_OF_TIME = 0.75
-"""Of the time for a document, after which no further page is laid out."""
+"""The share of the time for a document after which no further page is laid out."""
 BROKEN = (
     OSError,
     ValueError,

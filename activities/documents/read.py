@@ -71,7 +71,7 @@ class Text:
     pages: tuple[int, ...] = ()
     """Where in `text` each page begins, the first one first; empty where there are no pages."""
     times: tuple[float, ...] = ()
-    """Of a recording, seconds at which each part of `pages` begins; empty for every other document."""
+    """Seconds at which each part of `pages` of a recording begins; empty for every other document."""
 
 
 PLAIN_TYPES = ("text/plain", "text/markdown")

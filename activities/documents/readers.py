@@ -28,7 +28,7 @@ from activities.documents.reader_process import DONE, ENDING, FRAME, IDLE_SECOND
 MEMORY_BYTES = 2 * 1024**3
 """Address space of a reading process, the interpreter and its libraries (about 400 MB) included."""
 RESULT_BYTES = 64 * 1024 * 1024
-"""Of one item that comes back: the text of a document has at most four million characters."""
+"""Bytes of one item that comes back: the text of a document has at most four million characters."""
 PROCESSES = min(max(os.cpu_count() or 1, 2), 4)
 
 T = TypeVar("T")

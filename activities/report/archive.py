@@ -86,7 +86,7 @@ class Version(Frozen):
     claims_changed: tuple[str, ...] = ()
     """Ids of sentences that are new or read otherwise."""
     calls: int = 0
-    """Of a model, for what was asked."""
+    """Calls of a model, for what was asked."""
 
 
 class Archive:

@@ -26,7 +26,7 @@ class Examination:
     run_id: str
     bearers: tuple[CheckedBearer, ...] = ()
     problems: tuple[str, ...] = ()
-    """Of the report as a whole: its numbering, and text without a claim."""
+    """What is wrong with the report as a whole: its numbering, and text without a claim."""
 
     @property
     def holds(self) -> bool:

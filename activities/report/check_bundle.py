@@ -28,7 +28,7 @@ class CheckedQuote:
 
     evidence_id: str
     number: int | None
-    """Of the reference; None when it is not among them."""
+    """The reference; None when it is not among them."""
     quote: str
     problem: str = ""
     """A sentence on what is wrong; empty when the quote holds."""

@@ -13,8 +13,8 @@ from activities.text.drugs import drugs_named
 from activities.text.embeddings import embedder
 
 MIN_COSINE = 0.86
-"""Of the vectors of title and first words. On the bundled sample no two works reach 0.82, and 412 of 600
-reach this value with themselves under another title (`python -m benchmarks.same_study`)."""
+"""The cosine of the vectors of title and first words. On the bundled sample no two works reach 0.82, and 412
+of 600 reach this value with themselves under another title (`python -m benchmarks.same_study`)."""
 MAX_WORDS = 60
 """Words of title and text that are compared: the title and about two sentences."""
 _OWN = ("pmid", "pmcid", "nct")

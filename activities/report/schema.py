@@ -77,7 +77,7 @@ class Reference(Frozen):
     text_from: Literal["", "ocr", "transcript"] = ""
     """What its text was recognised from; empty for a text that was read as it is."""
     times: tuple[float, ...] = ()
-    """Of a recording, seconds at which each of `pages` begins."""
+    """Seconds at which each of `pages` of a recording begins."""
     from_run: str = ""
     """Id of the earlier run it was imported from; empty for what this run found itself."""
     date: str = ""
@@ -156,7 +156,7 @@ class DescribedWork(Frozen):
     n: int | None = None
     """Number of participants."""
     strength: Grade | None = None
-    """Of its evidence, by design, size and directness; None where designs do not say it."""
+    """The strength of its evidence, by design, size and directness; None where designs do not say it."""
 
 
 class Dropped(Frozen):

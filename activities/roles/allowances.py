@@ -18,8 +18,8 @@ from activities.roles.assessment import MIN_ANSWERS
 MAX_WORK_CHARS = 4_000
 """Characters of a work that is read whole, as every abstract is."""
 PASSAGES_CHARS = 2_000
-"""Of a longer one, a page or a full text, a judge reads the passages nearest to the question: as much as an
-abstract says."""
+"""What a judge reads of a longer one, a page or a full text: the passages nearest to the question, as much as
+an abstract says."""
 HEADING_TOKENS = 110
 """Tokens of the line above a work and the labels of its sentences."""
 FRAME_TOKENS = 1_300

@@ -57,7 +57,7 @@ from activities.roles.works import compose_works
 
 MAX_EFFECTS = 40
 MAX_NAME_CHARS = 120
-"""Of an outcome, a group and a comparator."""
+"""Characters of an outcome, a group or a comparator."""
 Made = TypeVar("Made", Arms, Means, Shares)
 ARMS = ("events", "total", "control_events", "control_total")
 SHARES = ("percent", "total", "control_percent", "control_total")

@@ -35,12 +35,12 @@ MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
 MAX_SENTENCES = {"answer": 5, "executive_summary": 6, "mechanism": 5}
 MAX_CLAIM_CHARS = 400
-"""Of a claim in the prompt."""
+"""Characters of a claim in the prompt."""
 MAX_TEXT_CHARS = 400
 MAX_TITLE_CHARS = 120
 MAX_TRANSITION_CHARS = 240
 MAX_REPEATED_SHARE = 0.5
-"""Of the claims of a report that may be removed as repetition."""
+"""The share of the claims of a report that may be removed as repetition."""
 TASK = "Edit the report. Answer with JSON."
 
 

@@ -24,7 +24,7 @@ from activities.text.sentences import OF_THE_USER
 from activities.text.tokens import terms
 
 RANK_CONSTANT = 60
-"""Of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
 NEAR = 0.3
 """Relevance (`activities.text.ranking.Item`) to the question or to a search from which a work is shown: less
 than without a judge, who can tell."""
@@ -33,8 +33,9 @@ FIRST_OF_A_SEARCH = 3
 SHOWN_ANYHOW = 8
 """Works that are shown however far they are behind the nearest."""
 NEAR_SHARE = 0.47
-"""Of how near the nearest work is. Asked 95 questions with the works that their reviewers chose, among the 20
-or 40 of 1,040 with most of the question's words, it shows 11 to 14 works, and 96 % of those."""
+"""The share of how near the nearest work is from which a work is shown. Asked 95 questions with the works
+that their reviewers chose, among the 20 or 40 of 1,040 with most of the question's words, it shows 11 to 14
+works, and 96 % of those."""
 DUPLICATE = 0.9
 """Share of the words, and of the numbers, that two texts have in common, from which one is shown."""
 

@@ -43,11 +43,10 @@ from activities.verification.verdicts import printed
 MAX_ANSWER_SENTENCES = 5
 MAX_PARAGRAPHS = 6
 MAX_SENTENCES = 8
-"""Of a paragraph."""
+"""Sentences of a paragraph."""
 MAX_RESERVATIONS = 4
 MAX_UNKNOWN_SHARE = 0.34
-"""Of the sentences of an answer that name a label which was not shown: from there on it is asked for
-again."""
+"""The share of sentences that name a label which was not shown from which an answer is asked for again."""
 NOTHING_FOUND = "No evidence was found that could be cited here."
 TASK = "Write the answer, the paragraphs and the reservations. Answer with JSON."
 TASK_AGAIN = (

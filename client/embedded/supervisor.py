@@ -64,7 +64,7 @@ LINGER_SECONDS = 2.0
 LOOK_SECONDS = 5.0
 """How often it is looked whether there is anything to do."""
 MAX_PROCESSES = 4
-"""Of one worker at most; each takes 250 MB."""
+"""Processes of one worker; each takes 250 MB."""
 ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_HEALTH")
 """What only one process of a worker can have: an address to listen at."""
 IN_USE = "address already in use"

@@ -62,13 +62,13 @@ AnyRun = Annotated[
     str,
     Field(min_length=1, max_length=200, description="A run's id as `run` of an answer has it, or `last`"),
 ]
-"""Of a tool that reads."""
+"""The run that a tool reads."""
 OneRun = Annotated[
     str,
     Field(min_length=1, max_length=200, description="A run's id as `run` of an answer has it; not `last`"),
     AfterValidator(named_by_id),
 ]
-"""Of a tool that changes a run: the newest one may be another caller's."""
+"""The run that a tool changes: the newest one may be another caller's."""
 Seconds = Annotated[
     float,
     Field(ge=0, le=MAX_WAIT_SECONDS, description="How long to wait for its end; the run goes on after that"),

@@ -17,7 +17,7 @@ from activities.report.formats.conclusion_words import line
 from activities.report.schema import Report
 
 WORDS_A_MINUTE = 160
-"""Of espeak-ng at speed 1."""
+"""The speed 1 of espeak-ng."""
 SECONDS = 600.0
 """For an engine to speak a summary into a file."""
 PIPER_VOICE = "PIPER_VOICE"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from client.api import Determinator
 
 MAX_BYTES = 512 * 1024 * 1024
-"""Of everything that is read of one report, unpacked: more is no report."""
+"""Bytes that are read of one report, unpacked: more is no report."""
 MAX_NAMES = 1_000
 """Files that a list of sums may name."""
 
@@ -47,7 +47,7 @@ class Files:
 
     read: Read
     names: list[str]
-    """Of all its files, at most one more than a list of sums may name."""
+    """The names of all its files, at most one more than a list of sums may name."""
 
 
 class BadParcel(BadInput):

@@ -44,12 +44,12 @@ class ModelCall(BaseModel):
     seconds: float = 0.0
     """Since this attempt was started."""
     tokens: int = 0
-    """Of the answer so far; some seconds old."""
+    """Tokens of the answer so far; some seconds old."""
     waiting: bool = False
     """For its turn at a server that answers one call at a time."""
     files_read: int = 0
     files: int = 0
-    """Of a library that is being read; 0 for a model call."""
+    """Files of a library that is being read; 0 for a model call."""
 
 
 async def calls_under_way(client: Client, seen: Progress) -> tuple[ModelCall, ...]:

@@ -27,7 +27,7 @@ from workflows.types import ResearchRequest
 VARIABLE = "DETERMINATOR_USER"
 """Names the user that runs are started for, where that is not the account of this process."""
 MAX_KEY_BYTES = 64
-"""Of a fairness key, by Temporal's API."""
+"""Bytes of a fairness key, by Temporal's API."""
 SLUG_CHARS = 40
 SUMMARY_CHARS = 160
 NOT_OF_ID = {"length", "indexed", "history_events", "signatures", "open_limits", "estimate", "with_report"}

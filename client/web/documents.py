@@ -29,7 +29,7 @@ from client.web.signing_in import SignIn
 FILES_AN_HOUR = 60
 """Pictures and recordings that one user may have read within an hour."""
 FILES_AT_ONCE = 2
-"""Of all users: reading one uses a processor for seconds or minutes."""
+"""Files that are read for all users at once: one uses a processor for seconds or minutes."""
 QUOTE_CHARS = 5_000
 """Characters of a quote in an address."""
 POLICY = (

@@ -11,12 +11,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from client.runs.spoken import MAX_BYTES
 
 MAX_BODY_BYTES = 1_000_000
-"""Of a request: a form with a question, or an edited plan."""
+"""Bytes of a request: a form with a question, or an edited plan."""
 QUESTION_FILE = "/question-file"
 """The route that reads a question from a file, which may be as large as `client.runs.spoken` reads."""
 GRADIO = "/gradio_api/"
 GRADIO_ROUTES = ("queue/join", "queue/data", "heartbeat/", "startup-events", "theme.css", "run/predict")
-"""Of Gradio's interface, those that its script asks for on this page."""
+"""The routes of Gradio's interface that its script asks for on this page."""
 ROUTES = (
     *("/assets/", "/static/", "/svelte/", "/config", "/theme.css", "/favicon.ico", "/robots.txt"),
     *("/manifest.json", "/web.css", "/health", "/sign-in", "/sign-out", "/runs/", QUESTION_FILE),

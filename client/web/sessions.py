@@ -25,7 +25,8 @@ class Session:
 
     user: str
     password_hash: str | None
-    """Of who signed in with a password: the session ends when the list of users has another one."""
+    """The hash of the password that was used, if any: the session ends when the list of users has another
+    one."""
     ends: float
     """On the clock of `Sessions`."""
 

@@ -27,7 +27,7 @@ class Quote:
 
     evidence_id: str
     number: int
-    """Of the reference; 0 for a work that is none."""
+    """The reference; 0 for a work that is none."""
     title: str
     text: str
     before: str = ""

@@ -31,7 +31,7 @@ class Chart:
     """What is drawn, with the unit in its title."""
 
     macro: str
-    """Of `figures.svg.jinja`."""
+    """The macro of `figures.svg.jinja` that draws it."""
     title: str
     head: tuple[str, ...]
     content: tuple[Bar, ...] | tuple[Panel, ...]

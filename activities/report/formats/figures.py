@@ -23,7 +23,7 @@ from activities.report.schema import Report
 
 FOLDER = Path(__file__).parent
 STYLE = f"<style>{(FOLDER / 'figures.css').read_text(encoding='utf-8')}</style>"
-"""Of a figure that stands alone."""
+"""The style of a figure that stands alone."""
 PIXELS_PER_INCH = 220
 _PAGE = b"""#set page(width: 9cm, height: auto, margin: 2pt)
 #image(bytes(sys.inputs.figure), format: "svg", width: 100%)"""
@@ -70,7 +70,7 @@ class EffectMark:
     high: float
     kind: Literal["study", "pooled", "range"] = "study"
     size: float = 8
-    """Of the square of a study, in pixels: its area is the weight."""
+    """The side of the square of a study, in pixels: its area is the weight."""
 
 
 @dataclass(frozen=True, slots=True)

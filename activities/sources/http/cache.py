@@ -28,7 +28,7 @@ STANDING_SECONDS = 900.0
 MAX_CACHE_BYTES = 512 * 1024 * 1024
 MAX_ENTRY_BYTES = 8 * 1024 * 1024
 TIDY_SHARE = 1 / 16
-"""Of `MAX_CACHE_BYTES`, after which it is looked whether anything is too old or too much."""
+"""The share of `MAX_CACHE_BYTES` after which it is looked whether anything is too old or too much."""
 
 SECRET_PARAMS = frozenset({"api_key", "apikey", "key", "token", "access_token"})
 _IRRELEVANT_PARAMS = SECRET_PARAMS | {"tool", "email", "mailto"}

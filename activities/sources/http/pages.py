@@ -31,7 +31,7 @@ from activities.sources.http.failures import failure
 from activities.sources.http.freshness import youngest
 
 MAX_BYTES = 5 * 1024 * 1024
-"""Of a page, after decompression."""
+"""Bytes of a page, after decompression."""
 MAX_SECONDS = 20.0
 """For a page with all its redirects; a slow body is cut off too."""
 PARSE_SECONDS = 20.0

@@ -10,11 +10,11 @@ from activities.contracts.errors import Malformed, RateLimited
 from activities.sources.http.failures import retry_after, summary
 
 MAX_TAGS = 2_000_000
-"""Of an XML answer: a tree needs some 150 bytes of memory per tag. 200 records of PubMed have about
+"""Tags of an XML answer: a tree needs some 150 bytes of memory per tag. 200 records of PubMed have about
 200,000."""
 MAX_VALUES = 2_000_000
-"""Of a JSON answer, by its commas and brackets: a value needs some 100 bytes of memory. 100 labels of openFDA
-have about 200,000."""
+"""Values of a JSON answer, by its commas and brackets: a value needs some 100 bytes of memory. 100 labels of
+openFDA have about 200,000."""
 
 
 def sound(response: httpx.Response, source: str) -> None:

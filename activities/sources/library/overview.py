@@ -22,7 +22,7 @@ class FileState(Frozen):
     documents: int = 0
     """How many works of it are searched: one, or one a record."""
     evidence_ids: tuple[str, ...] = ()
-    """Of all its works, those that repeat others included."""
+    """The ids of all its works, those that repeat others included."""
     problems: tuple[str, ...] = ()
     """Why it could not be read, or which of its records could not."""
 

@@ -50,12 +50,13 @@ from activities.sources.library.records import has_text, is_row, read_record, re
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
-"""Of a `.gz`: a small file may unpack to terabytes."""
+"""Bytes of an unpacked `.gz`: a small file may unpack to terabytes."""
 MAX_PART_CHARS = 200_000
-"""Of one document: some eighty pages. A longer file is as many documents as it has parts of this size, since
-of one document only the beginning is split into sentences, and of its sentences some are searched."""
+"""Characters of one document: some eighty pages. A longer file is as many documents as it has parts of this
+size, since of one document only the beginning is split into sentences, and of its sentences some are
+searched."""
 PDF_SECONDS = 35.0
-"""Of one PDF; the pages read by then are kept. Less than the time limit of a search attempt."""
+"""Seconds for one PDF; the pages read by then are kept. Less than the time limit of a search attempt."""
 
 LOOKED_AT = 20
 """Records at the beginning of a file that all have no text, where it is a table: of sales, or of members."""

@@ -55,7 +55,7 @@ class Contents:
     set_aside: tuple[SetAside, ...]
     """Files and records that could not be read."""
     letters: int
-    """Of all texts together."""
+    """Letters of all texts together."""
 
 
 class Changed(Exception):

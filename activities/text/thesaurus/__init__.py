@@ -23,7 +23,7 @@ MAX_COMMON_SENSES = 3
 MAX_MAIN_SENSES = 2
 """Senses of a word, the most frequent first, that it mostly has."""
 MIN_SHARE = 0.15
-"""Of the times that a noun was met in tagged texts, the share at least of a sense that it mostly has."""
+"""The share of the times that a noun was met in tagged texts from which it mostly has a sense."""
 MAX_NARROWER = 60
 """A word with more narrower words than this (`disease`) names a field and not a thing."""
 _PLURALS = (
@@ -54,7 +54,7 @@ class _Data(NamedTuple):
 
     text: str
     ends: "array[int]"
-    """Of the lines, one for each synset."""
+    """Where each line ends, one for each synset."""
     places: marisa_trie.RecordTrie
     """Word -> numbers of the lines of its synsets."""
 
