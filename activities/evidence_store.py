@@ -45,7 +45,6 @@ class BlobMemory:
         return key in self._blobs
 
     def get(self, key: str) -> bytes | None:
-        """What is remembered under a key; None when nothing is."""
         body = self._blobs.get(key)
         if body is not None:
             self._blobs.move_to_end(key)

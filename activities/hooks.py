@@ -70,7 +70,6 @@ class CallOutcome:
     """Empty when it succeeded."""
     cancelled: bool = False
     status: SearchStatus | None = None
-    """The status of a search."""
     kept: int = 0
     """Items a search returned."""
     model: str = ""

@@ -75,7 +75,6 @@ class Permits:
             )
 
     def _signed(self, kind: Kind, name: str, run_id: str, signature: str) -> bool:
-        """Whether the home has signed a name for a run."""
         if not signature:
             return False
         try:

@@ -49,8 +49,6 @@ class RefreshRequest(Frozen):
 
 
 class RepeatedSearch(Frozen):
-    """A search of the report that is to be repeated."""
-
     task: SearchTask
     queue: str | None = None
     """Task queue of a source whose rate is strict."""
@@ -59,8 +57,6 @@ class RepeatedSearch(Frozen):
 
 
 class RefreshPlan(Frozen):
-    """What a refresh looks up."""
-
     searches: tuple[RepeatedSearch, ...] = ()
     known: tuple[EvidenceRef, ...] = ()
     """The items that are not new, without what is not needed to recognize them."""
@@ -89,7 +85,6 @@ class RefreshOutcome(Frozen):
     asked: tuple[str, ...] = ()
     """Ids of the references that an authority could be asked about."""
     authorities: tuple[str, ...] = ()
-    """The authorities that were asked."""
     unanswered: tuple[str, ...] = ()
     """Those about which no authority answered."""
     failures: tuple[str, ...] = ()

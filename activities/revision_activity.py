@@ -60,7 +60,6 @@ class RevisionPlan(Frozen):
     """What is asked of models and sources for one instruction."""
 
     question: str
-    """The question of the report."""
     known: tuple[EvidenceRef, ...] = ()
     """The works of the run, without those that are retracted."""
     searches: tuple[RepeatedSearch, ...] = ()

@@ -298,7 +298,6 @@ class Settings(QuestionSettings):
         return str(value or default).rstrip("/")
 
     def of_source(self, source: str) -> SourceSettings:
-        """The settings of one source."""
         return self.sources.get(source, SourceSettings())
 
     def model_choices(self) -> dict[str, ModelChoice]:

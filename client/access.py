@@ -84,7 +84,6 @@ def unknown_run(name: str) -> NoSuchRun:
 
 
 def user_of(name: str | None) -> str:
-    """The user of a request of the page."""
     return name or LOCAL_USER
 
 

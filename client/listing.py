@@ -36,8 +36,6 @@ UNREADABLE = "(encrypted with a key that is not here)"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A run in a list."""
-
     run_id: str
     status: str
     """`running`, `completed`, `failed`, `canceled`, `terminated`, `timed_out`: as the JSON has named it."""
@@ -202,7 +200,6 @@ async def _memo(execution: WorkflowExecution) -> Mapping[str, object]:
 
 
 async def as_row(execution: WorkflowExecution) -> Row:
-    """An execution as a row of the list."""
     memo = await _memo(execution)
     attributes = {pair.key.name: str(pair.value) for pair in execution.typed_search_attributes}
     kind = execution.workflow_type.removesuffix("Research").lower()

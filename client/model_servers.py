@@ -32,7 +32,6 @@ class LocalServer:
     models: tuple[str, ...]
 
     def line(self) -> str:
-        """How to use it, on one line."""
         return (
             f"{self.kind} runs on this machine with the model {self.models[0]}: use it with "
             f"`--base-url {self.url} --model {self.models[0]}`"

@@ -15,8 +15,6 @@ from workflows.types import Outcome, ResearchRequest
 
 @service_handler(service=ResearchService)
 class ResearchHandler:
-    """Starts the runs."""
-
     @workflow_run_operation
     async def research(
         self, context: WorkflowRunOperationContext, request: ResearchRequest

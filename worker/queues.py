@@ -52,12 +52,10 @@ def model_steps() -> frozenset[str]:
 
 
 def name_of(step: Callable[..., Any]) -> str:
-    """The name an activity is registered under."""
     return str(getattr(step, DEFINITION).name)
 
 
 def queue_of(task_queue: str, part: Part) -> str:
-    """The task queue of one part of a fleet."""
     return task_queue if part == "workflows" else f"{task_queue}-{part}"
 
 

@@ -52,7 +52,6 @@ class Resources:
 
     @property
     def activities(self) -> list[Callable[..., Any]]:
-        """The activities of the general queue."""
         return [*self.search.definitions(), *(method for owner in self.others for method in methods(owner))]
 
     @property
@@ -175,7 +174,6 @@ class LateModel:
         return await self.opened.context(choice)
 
     async def aclose(self) -> None:
-        """Close what was opened."""
         if self._model is not None:
             await self._model.aclose()
 

@@ -401,6 +401,5 @@ class ResearchHandlers:
 
 
 def _refuse(fault: str) -> None:
-    """Refuse an update that has a fault."""
     if fault:
         raise ApplicationError(fault, non_retryable=True)

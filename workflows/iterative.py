@@ -39,7 +39,6 @@ class IterativeResearch(ResearchHandlers):
         return await self.research.loop.run(self._execute_step)
 
     async def _execute_step(self, step: NextStep) -> None:
-        """Execute one step of the loop."""
         steps = self.research.steps
         match step.step:
             case "observe":

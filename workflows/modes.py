@@ -40,7 +40,6 @@ class ModeInfo:
 
     name: str
     workflow: str
-    """The workflow type."""
     location: str = ""
     """`module:Class`, and those of its child workflows after it, separated by spaces."""
     classes: Callable[[], type | Sequence[type]] | None = None

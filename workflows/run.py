@@ -68,7 +68,6 @@ class RunParts:
 
     @property
     def request(self) -> ResearchRequest:
-        """What was asked."""
         return self.context.request
 
     @property

@@ -85,7 +85,6 @@ class Team:
         )
 
     async def _ask_manager(self) -> TeamLedger:
-        """The manager's ledger for this round."""
         run, state, team = self.run, self.run.state, self.run.state.team
         run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
         judged = state.loop.judged

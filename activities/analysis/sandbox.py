@@ -109,7 +109,6 @@ def _beginning(file: IO[bytes], most: int) -> tuple[bytes, bool]:
 
 
 def _command(path: str, rules: int, result: int) -> list[str]:
-    """The command line of bubblewrap."""
     interpreter = str(Path(sys.executable).resolve())
     packages = list(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
     seen = (str(Path(sys.base_prefix) / "lib"), sysconfig.get_path("stdlib"), *packages, interpreter)

@@ -85,7 +85,6 @@ def interval(measure: Measure, value: float, half: float) -> Interval:
 
 
 def no_effect(measure: Measure) -> float:
-    """The value that means no effect."""
     return 1.0 if measure in RATIOS else 0.0
 
 

@@ -105,7 +105,6 @@ def stated(records: Iterable[Evidence], fact: str, **values: str) -> Iterator[Fi
 
 
 def label_mechanism(label: Evidence) -> Iterator[FieldEntry]:
-    """The mechanism as a label states it."""
     if text := section_of(label, "mechanism_of_action"):
         yield _section_entry(label, text)
 

@@ -74,5 +74,4 @@ def flag_of(name: str, key: Key) -> str:
 
 
 def variable_of(name: str, field: FieldInfo) -> str:
-    """The environment variable of a setting."""
     return str(field.validation_alias or f"DETERMINATOR_{name.upper()}")

@@ -54,8 +54,6 @@ class McpFetch(BaseModel, frozen=True, extra="forbid"):
 
 
 class McpSource(BaseModel, frozen=True, extra="forbid"):
-    """The settings of one source."""
-
     command: list[str] = Field(default_factory=list)
     """The program that serves over stdin and stdout, and its arguments."""
     url: str | None = None

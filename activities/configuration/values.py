@@ -22,7 +22,6 @@ def seconds(value: object) -> float:
 
 
 def closest(name: str, names: Collection[str]) -> str | None:
-    """The nearest of the names that exist."""
     return next(iter(difflib.get_close_matches(name, sorted(names), n=1)), None)
 
 

@@ -37,7 +37,6 @@ class FieldEntry(Frozen):
     source: str
     """The source's name; `quote` for an item of this run, `vocabulary` for the bundled vocabularies."""
     url: str | None = None
-    """Address of the record."""
     evidence_id: str = ""
     """Set for an item of this run."""
     quote: str = ""
@@ -84,9 +83,7 @@ class Candidate(Drug):
     proposed_mechanism: str = ""
     evidence_quality: Grade = "weak"
     support: tuple[Support, ...] = ()
-    """Quotes that speak for it."""
     against: tuple[Support, ...] = ()
-    """Quotes that speak against it."""
     quality_reasons: tuple[Statement, ...] = ()
     """What the quality of the evidence follows from."""
     fields: tuple[CandidateField, ...] = ()

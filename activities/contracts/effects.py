@@ -228,8 +228,6 @@ class RunProgramInput(Frozen):
 
 
 class AnalyseInput(Frozen):
-    """What an analysis starts from."""
-
     run_id: str
     table: Table = Table()
     """The extractor's table, whose columns of effects are read."""

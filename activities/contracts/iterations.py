@@ -33,8 +33,6 @@ class Counted(Scores):
 
 
 class IterationSearch(Frozen):
-    """One search of an iteration."""
-
     source: str
     query: str
     """As it was selected."""

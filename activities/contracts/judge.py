@@ -125,7 +125,6 @@ class WeighInput(StepContext):
     """Does one work answer the question? For a small model, which says one word."""
 
     evidence: tuple[EvidenceRef, ...]
-    """The work."""
 
 
 class Weighed(Frozen):
@@ -155,7 +154,6 @@ class JudgeBatch(Scores):
     relevant: tuple[str, ...] = ()
     """Without a model: ids of works with a passage that is near enough to the question, the nearest first."""
     refused: tuple[Refused, ...] = ()
-    """What checks refused of the judgements."""
     model: str = ""
 
 

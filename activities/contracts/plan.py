@@ -49,7 +49,6 @@ class ParseQueryInput(StepContext):
     """What that run answered, sentence by sentence."""
 
     def preferred(self, profile: str) -> tuple[str, ...]:
-        """The sources that a profile prefers."""
         return self.preferences.get(profile, self.profile.sources if profile == self.profile.name else ())
 
 
@@ -150,8 +149,6 @@ class AgentSelectionPlan(Frozen):
 
 
 class TeamTurn(Frozen):
-    """What a member of a team did."""
-
     round: int
     member: Member
     instruction: str = ""

@@ -57,8 +57,6 @@ class FollowUp(Frozen):
 
 
 class Imported(Frozen):
-    """What was imported."""
-
     items: tuple[EvidenceRef, ...] = ()
     unreadable: int = 0
     """Items of the list whose text is not in this worker's store."""

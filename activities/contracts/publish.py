@@ -46,8 +46,6 @@ Action = Literal[
 
 
 class Decision(Frozen):
-    """Who decided what, and when."""
-
     gate: Gate
     action: Action
     by: str = ""
@@ -232,7 +230,6 @@ class PublishInput(Compact):
     limitations: tuple[Statement | str, ...] = ()
     written_by: WrittenBy = "model"
     judgements: tuple[WorkJudgement, ...] = ()
-    """The judgement of every work that was judged."""
     table: Table = Table()
     """The reader's columns, filled for cited works."""
     appraisal: Appraisal = Appraisal()

@@ -42,7 +42,6 @@ class ReviseInput(StepContext):
     """What the reviser reads: the report as it stands, and what is to be changed."""
 
     wanted: str
-    """What the person asks for."""
     by_identifier: tuple[str, ...] = ()
     """Works that the instruction names and that were read for it."""
     sections: dict[str, str] = Field(default_factory=dict)

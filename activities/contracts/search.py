@@ -6,8 +6,6 @@ from activities.contracts.evidence import Compact, EvidenceRef, Frozen, Query, S
 
 
 class SearchTask(Frozen):
-    """One search of one source."""
-
     run_id: str
     source: str
     query: Query

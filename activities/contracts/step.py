@@ -55,8 +55,6 @@ ROLE_OF_MEMBER: Mapping[str, Role] = {
 
 
 class StepAnswer(Compact, Generic[T]):
-    """A step's answer and its price."""
-
     output: T
     usage: Usage = Usage()
     model: str = "extractive"

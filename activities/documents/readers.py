@@ -156,8 +156,6 @@ class Readers:
 
 
 class _Process:
-    """One reading process."""
-
     def __init__(self) -> None:
         # no keys, no proxies: only what an interpreter needs to find its libraries
         root = str(Path(__file__).parents[2])

@@ -213,7 +213,6 @@ class CapabilityMemory:
         return self._known[name]
 
     async def remember(self, address: str, model: str, capabilities: Capabilities) -> None:
-        """Store what was learned."""
         name = _name(address, model)
         self._known[name] = capabilities
         try:

@@ -98,8 +98,6 @@ class Conversation(Generic[Answer]):
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[Answer]):
-    """The answer of one turn."""
-
     raw: RawAnswer
     prompt_tokens: int
     value: Answer | None = None

@@ -14,8 +14,6 @@ from activities.contracts.evidence import Usage
 
 @dataclass(slots=True)
 class Progress:
-    """One thinking step."""
-
     role: str
     attempt: int = 1
     model: str = ""

@@ -18,8 +18,6 @@ TOP_LOGPROBS = 10
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to the model."""
-
     choice: ModelChoice
     address: Address
     system: str

@@ -90,7 +90,6 @@ class Servers:
         return self._slots[name]
 
     def breaker(self, where: Address, choice: ModelChoice) -> Breaker:
-        """The breaker of a model at a server."""
         return self._breakers.setdefault((where.shown, choice.model), Breaker())
 
     def secrets(self, where: Address) -> tuple[str, ...]:

@@ -80,7 +80,6 @@ class Version(Frozen):
     new: tuple[NewWork, ...] = ()
     """Works that the searches of the report found when they were repeated."""
     searches: tuple[SearchRecord, ...] = ()
-    """The repeated searches."""
     asked: Instruction | None = None
     """What a person asked for; None for a refresh."""
     claims_changed: tuple[str, ...] = ()

@@ -57,7 +57,6 @@ class JudgementStore:
         return judgements
 
     async def keep(self, step: JudgeInput, batch: JudgeBatch) -> None:
-        """Store the judgements of a batch."""
         refs = {ref.evidence_id: ref for ref in step.evidence}
         beside = tuple(j.evidence_id for j in (*step.judged, *batch.judgements) if j.answers > 0)
         for judgement in batch.judgements:

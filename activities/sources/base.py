@@ -22,15 +22,12 @@ MAX_EXCHANGES = 20
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The result of one exchange."""
-
     records: tuple[Evidence, ...] = ()
     hits: int = 0
     """How many records the source says match, as far as this exchange knows."""
     set_aside: int = 0
     """Records in the answer that could not be read; each is logged, and the others are kept."""
     sent: str = ""
-    """The query as it was sent."""
     detail: str = ""
 
 

@@ -145,7 +145,6 @@ class Neo4jSource:
         return self._made[1]
 
     async def close(self) -> None:
-        """Close the connections."""
         if self._made is not None:
             await self._made[1].close()
             self._made = None

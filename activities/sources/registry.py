@@ -81,7 +81,6 @@ def options(settings: Settings, sources: Mapping[str, Source]) -> tuple[SourceOp
 
 
 def enabled(settings: Settings, sources: Mapping[str, Source]) -> dict[str, Source]:
-    """The sources that may be used."""
     return {name: source for name, source in sources.items() if not why_closed(settings, source)}
 
 

@@ -45,7 +45,6 @@ class WebSource(ABC):
 
     info: SourceInfo
     url = ""
-    """Where the engine is asked."""
     fields = ("url", "title", "content", "date")
     """What the engine calls a result's address, title, snippet and date."""
 

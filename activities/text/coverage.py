@@ -77,8 +77,6 @@ Form = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One thing that a question names."""
-
     shown: str
     """As typed."""
     forms: tuple[Form, ...]

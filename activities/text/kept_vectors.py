@@ -90,7 +90,6 @@ class KeptVectors:
 
 
 def key_of(text: str) -> bytes:
-    """The key under which the vector of a text is kept."""
     return hashlib.blake2b(f"{MODEL}\n{text}".encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
 
 

@@ -57,8 +57,6 @@ class Dense(NamedTuple):
 
 
 class Norm(NamedTuple):
-    """Layer normalization."""
-
     weight: Vectors
     bias: Vectors
 
@@ -72,8 +70,6 @@ class Norm(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """One of the six."""
-
     query: Dense
     key: Dense
     value: Dense

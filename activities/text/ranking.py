@@ -137,7 +137,6 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[Nearne
 
 
 def best_first(items: Iterable[Item]) -> list[Item]:
-    """The items by their fused score."""
     return sorted(items, key=lambda item: (-item.score, item.document.evidence_id))
 
 
@@ -236,11 +235,9 @@ class _Corpus:
         return Index(list(chain.from_iterable(self._said)))
 
     def by_whole(self, text: str) -> Scores:
-        """The documents by words."""
         return self._of_wholes.scores(words(text)) + OTHER_NAMES * self._of_wholes.scores(other_words(text))
 
     def by_sentence(self, text: str) -> Scores:
-        """All sentences by words."""
         index = self._of_sentences
         return index.scores(words(text)) + OTHER_NAMES * index.scores(other_words(text))
 
@@ -283,7 +280,6 @@ class _Corpus:
         return grid
 
     def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
-        """Scores and relevance of the documents."""
         if embedder() is None:
             return by_whole, self.shares(text)
         relevance = np.array([np.nanmax(like, initial=0.0) for like in likeness])

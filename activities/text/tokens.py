@@ -131,7 +131,6 @@ def pairs(row: Sequence[str]) -> list[str]:
 
 @cache
 def weak_stems() -> frozenset[str]:
-    """Comparison forms of `WEAK`."""
     return frozenset(stem(word) for word in WEAK)
 
 

@@ -46,7 +46,6 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
 
 
 def with_verdicts(draft: SectionDraft, verdicts: Verdicts) -> SectionDraft:
-    """The draft with the verdicts of the second reader."""
     change = by_verdict(verdicts)
     return draft.changed(lambda one: (change(one),))
 

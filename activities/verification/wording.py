@@ -65,7 +65,6 @@ _SPELLED = re.compile(SPELLED, re.IGNORECASE)
 _SPLIT = re.compile(r"[^\W\d_]+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _CITED = re.compile(r"\[\d{1,3}\]")
-"""A mark of a citation."""
 _SHORT = re.compile(r"\b[A-Z][A-Za-z-]{0,7}[A-Z]s?\b")
 _DASH = re.compile(r"[-/]")
 _CAPITALISED = re.compile(r"\b[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+")

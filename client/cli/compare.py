@@ -74,7 +74,6 @@ async def compare(
 
 
 async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) -> Compared:
-    """The result of one run."""
     from activities.report.formats.words import percent
     from client.reports.load import ended_report, save_report
     from client.runs.query import progress

@@ -35,7 +35,6 @@ async def inspect(run: "Run", as_json: bool) -> None:
 
 
 def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
-    """The records as lines for a person."""
     return [line for record in records for line in _lines(record)]
 
 

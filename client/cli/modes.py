@@ -47,7 +47,6 @@ def _beside(info: ModeInfo) -> tuple[str, str]:
 
 
 def as_row(info: ModeInfo) -> dict[str, object]:
-    """A mode as JSON."""
     return {
         "name": info.name,
         "aliases": info.aliases,

@@ -238,7 +238,6 @@ def short(every: timedelta) -> str:
 
 
 def as_data(one: "Scheduled") -> dict[str, object]:
-    """A schedule as JSON."""
     return {
         "schedule_id": one.schedule_id,
         "run_id": one.run_id,

@@ -167,7 +167,6 @@ def short_id(run_id: str) -> str:
 
 
 def as_data(row: "Row") -> dict[str, object]:
-    """A row as JSON."""
     return {
         "run_id": row.run_id,
         "status": row.status,

@@ -161,7 +161,6 @@ async def candidates(run: "Run", keep: tuple[str, ...], by: str | None, as_json:
 
 
 def candidate_line(candidate: "Candidate") -> str:
-    """A candidate on one line."""
     mechanism = candidate.proposed_mechanism or candidate.mechanism
     count = len(candidate.support)
     quality = f"[{candidate.evidence_quality}, {count} quote{'' if count == 1 else 's'}]"

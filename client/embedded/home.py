@@ -66,8 +66,6 @@ class WorkerNote(Note):
 
 
 class Places:
-    """Paths under one home."""
-
     def __init__(self, home: Path) -> None:
         self.home = home.expanduser().absolute()
         self.state = self.home / "state"

@@ -64,7 +64,6 @@ class Sockets:
         return None
 
     def close(self) -> None:
-        """Close the table."""
         for table in self._tables:
             table.close()
 

@@ -260,7 +260,6 @@ def end(lock: Path) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process with this pid."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

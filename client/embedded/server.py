@@ -211,7 +211,6 @@ def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
 
 
 def environment() -> dict[str, str]:
-    """The environment of the supervisor."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -74,8 +74,6 @@ SPARE_SOCKETS = 8
 
 
 class Supervisor:
-    """The processes of one home."""
-
     def __init__(self, job: dict[str, Any], lock: LockFile) -> None:
         """`job` is what `client.embedded.server.supervisor_input` describes."""
         self._given = job

@@ -67,7 +67,6 @@ class Answer(Frozen):
 
 
 def answer_of(report: Report) -> Answer:
-    """The answer of a report."""
     sample = next((s for s in report.statements if s.code == SAMPLE_ONLY), None)
     unread = next((s for s in report.statements if s.code == UNREADABLE), None)
     return Answer(

@@ -37,7 +37,6 @@ def graph_of(report: Report) -> "MultiDiGraph[str]":
 
 
 def graphml(graph: "MultiDiGraph[str]") -> bytes:
-    """The graph as a file."""
     import networkx
 
     out = io.BytesIO()

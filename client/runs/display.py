@@ -268,7 +268,6 @@ def graph_line(view: GraphView) -> str:
 
 
 def event_line(event: AgentEvent) -> str:
-    """An event as one line."""
     where = "/".join(part for part in (event.section, str(event.iteration or "")) if part)
     return f"{event.type.replace('_', ' ')}{f' [{where}]' if where else ''}: {event.message}"
 

@@ -81,8 +81,6 @@ async def fleet(settings: Settings, address: str | None = None) -> Client | None
 
 
 class FleetSource:
-    """A source that the fleet asks."""
-
     def __init__(self, client: Client, info: SourceInfo, store: EvidenceStore) -> None:
         self._client = client
         self._store = store

@@ -274,7 +274,6 @@ class Follower:
         return (await handle.describe()).run_id == self._execution
 
     def _show_events(self, events: list[AgentEvent]) -> None:
-        """Show events, each once."""
         self._display.events(events)
         self._after = max((self._after, *(event.seq for event in events)))
 

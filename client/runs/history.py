@@ -89,7 +89,6 @@ class Step:
 
     name: str
     given: Mapping[str, object]
-    """Its input."""
     task_id: int
     """Id of the event with which the workflow task that scheduled it was completed."""
     ended: HistoryEvent | None

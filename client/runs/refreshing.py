@@ -59,8 +59,6 @@ class NoSuchSchedule(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A schedule of refreshes."""
-
     schedule_id: str
     run_id: str
     every: timedelta | None

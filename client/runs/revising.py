@@ -17,11 +17,8 @@ Kind = Literal["tell", "change", "dispute", "decide"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came of it."""
-
     outcome: "RefreshOutcome"
     before: Report
-    """The report as it was."""
     report: Report
     """The answer to a question as a report of its own; of a change or a dispute the report as it is now."""
 

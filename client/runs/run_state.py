@@ -13,16 +13,12 @@ RunId = Annotated[str, Field(description="The run's id, by which every tool take
 
 
 class Spent(BaseModel):
-    """What a run has used."""
-
     tokens: int
     cost_usd: float | None = Field(description="null when the price of a model is not known")
     seconds: float
 
 
 class RunState(BaseModel):
-    """A run at one moment."""
-
     run: RunId
     question: str
     status: str = Field(description="running, completed, failed, canceled, terminated or timed_out")
@@ -65,8 +61,6 @@ class RunState(BaseModel):
 
 
 class ListedRun(BaseModel):
-    """A run in a list."""
-
     run: RunId
     question: str
     status: str
@@ -82,5 +76,4 @@ class ListedRun(BaseModel):
 
 
 async def state_of(run: Run) -> RunState:
-    """The state of a run now."""
     return RunState.of(await run.status(), run.link)

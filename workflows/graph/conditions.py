@@ -85,19 +85,16 @@ NAMED: Mapping[Named, Callable[[Facts], bool]] = {
 
 
 def holds(condition: Condition, facts: Facts) -> bool:
-    """Whether a condition holds."""
     if isinstance(condition, Comparison):
         return COMPARE[condition.op](_number(condition.field, facts), condition.value)
     return NAMED[condition](facts)
 
 
 def all_hold(conditions: tuple[Condition, ...], facts: Facts) -> bool:
-    """Whether each of several conditions holds."""
     return all(holds(condition, facts) for condition in conditions)
 
 
 def in_words(condition: Condition) -> str:
-    """A condition as it is shown."""
     if isinstance(condition, Comparison):
         return f"{condition.field} {condition.op} {condition.value:g}"
     return condition.replace("_", " ")

@@ -176,8 +176,6 @@ class Edge(Part):
 
 
 class GraphDefinition(Part):
-    """The nodes and edges of one graph."""
-
     name: Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+$")]
     description: Annotated[str, StringConstraints(max_length=500)] = ""
     entry: NodeName
@@ -198,7 +196,6 @@ class GraphDefinition(Part):
         return any(isinstance(n, ParallelNode) and n.run == "parallel_loops" for n in self.nodes.values())
 
     def leaving(self, name: str) -> tuple[Edge, ...]:
-        """The edges that leave a node, in order."""
         return tuple(edge for edge in self.edges if edge.source == name)
 
     def following(self, name: str) -> str | None:

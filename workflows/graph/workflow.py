@@ -180,7 +180,6 @@ class GraphResearch(ResearchHandlers):
         return limit if self._walk.passes.get(name, 0) >= node.budget else None
 
     def _facts(self) -> Facts:
-        """The facts that conditions use."""
         research, state, loop = self.research, self.research.state, self.research.state.loop
         judged, budget, now = loop.judged, research.context.budget, research.context.now()
         tokens, cost, seconds = budget.free_tokens(), budget.free_cost(), research.context.research_seconds()

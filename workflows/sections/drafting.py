@@ -93,7 +93,6 @@ class SectionDrafting:
             await self.run.gates.checkpoint()
 
     async def _draft(self, section: ReportPlanSection, use_model: bool) -> None:
-        """Draft one section."""
         state, draft = self.context.state, SectionDraft(title=section.title)
         evidence, shared = self._evidence(section)
         if evidence:

@@ -31,8 +31,6 @@ class SectionJob(Frozen):
 
 
 class SectionFindings(Frozen):
-    """The findings that a section returns."""
-
     section_id: str
     status: Literal["complete", "partial", "failed", "cancelled"]
     stop_reason: StopReason

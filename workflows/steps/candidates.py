@@ -37,8 +37,6 @@ from workflows.steps.writing import WritingSteps, run_all
 
 
 class LookUpSteps:
-    """Looks up the candidates of a run."""
-
     def __init__(self, context: RunContext, events: EventLog, searches: SearchSteps) -> None:
         self.context = context
         self.events = events

@@ -30,8 +30,6 @@ MIN_SECONDS = 60.0
 
 @dataclass(eq=False)
 class FullTextSteps:
-    """Reads works in full."""
-
     context: RunContext
     events: EventLog
     models: ModelSteps

@@ -58,8 +58,6 @@ JUDGE_PAUSE_SECONDS = 15.0
 
 
 class JudgeSteps:
-    """Judges the evidence of a loop."""
-
     def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
         self.context = context
         self.events = events

@@ -49,8 +49,6 @@ EVENTS_ROOM = 24 * 1024
 
 
 class Publisher:
-    """Publishes the report of a run."""
-
     def __init__(self, context: RunContext, events: EventLog, gates: Gates) -> None:
         self.context = context
         self.events = events

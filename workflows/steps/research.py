@@ -159,7 +159,6 @@ class ResearchSteps:
         return list(unmade.values())
 
     async def observe(self) -> None:
-        """Summarize what is known."""
         state, judged = self.context.state, self.context.state.loop.judged
         self.events.set_phase("observing", "summarizing what is known")
         step = ObserveInput(
@@ -194,7 +193,6 @@ class ResearchSteps:
         }
 
     async def evaluate_gaps(self) -> None:
-        """Determine what is missing."""
         self.events.set_phase("evaluating_gaps", "determining what is missing")
         state, loop, parsed = self.context.state, self.context.state.loop, self.context.state.parsed
         state.steering_read = state.control.steered

@@ -55,7 +55,6 @@ SHORT = 160
 
 
 def missing(field: CandidateField) -> str:
-    """Why a field has no entry."""
     if field.status == "unreachable":
         sources = listed(map(source_title, field.silent))
         return f"{NOT_FOUND} ({sources} could not be reached)"

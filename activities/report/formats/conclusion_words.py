@@ -156,7 +156,6 @@ def absolute(one: Conclusion) -> str:
 
 
 def line(one: Conclusion) -> str:
-    """A conclusion with its figure and its certainty."""
     return " ".join(filter(None, (statement(one), _grounds(one))))
 
 

@@ -36,8 +36,6 @@ not press all others into one point."""
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar of a figure."""
-
     label: str
     count: int
 

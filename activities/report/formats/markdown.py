@@ -107,7 +107,6 @@ def _link(text: str, url: str | None) -> str:
 
 
 def _table(table: page.Table) -> str:
-    """A GitHub table."""
     rows = ([_cell(cell) for cell in row] for row in table.rows)
     lines = [map(escape_markdown, table.head), ["---"] * len(table.head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

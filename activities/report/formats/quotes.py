@@ -16,8 +16,6 @@ _CONNECTIVE = 5
 
 
 class Quotes:
-    """Sentences and quotes of a report."""
-
     def __init__(self, report: Report) -> None:
         self.references = {r.evidence_id: r for r in report.references}
         self._titles = {work.evidence_id: clean(work.title) for work in report.judgements}

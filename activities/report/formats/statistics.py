@@ -78,7 +78,6 @@ def stated_interval(effect: Effect) -> Interval | None:
 
 
 def _verdict(analysis: Analysis) -> str:
-    """The verdict with its confidence, in one line."""
     if not is_complete(analysis):
         return f"No verdict from numbers: not every effect could be read (expected: {analysis.expected})."
     sure = "" if analysis.confidence is None else f", confidence {analysis.confidence:.2f}"

@@ -291,7 +291,6 @@ def run_line(report: Report) -> str:
 
 
 def decision(made: Decision) -> str:
-    """Who decided what, and when."""
     by = f" by {clean(made.by)}" if made.by else ""
     at = f" at {clean(made.at)}" if made.at else ""
     note = f": {clean(made.note)}" if made.note else ""

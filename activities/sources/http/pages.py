@@ -50,8 +50,6 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that was read."""
-
     url: str
     """Its address after all redirects."""
     text: Text

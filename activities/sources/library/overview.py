@@ -13,8 +13,6 @@ FileStatus = Literal["indexed", "repeats", "unreadable", "not_a_document"]
 
 
 class FileState(Frozen):
-    """One file of a library."""
-
     name: str
     """Relative to the folder."""
     status: FileStatus

@@ -163,6 +163,5 @@ def same(a: str, b: str) -> bool:
 
 
 def of_kind(text: str, kinds: Iterable[Kind]) -> tuple[Entity, ...]:
-    """The entities of some kinds that a text names."""
     wanted = frozenset(kinds)
     return tuple(entity for entity in link(text) if entity.kind in wanted)

@@ -59,7 +59,6 @@ class _Data(NamedTuple):
     """Word -> numbers of the lines of its synsets."""
 
     def line(self, place: int) -> str:
-        """The line of a synset."""
         return self.text[self.ends[place - 1] + 1 if place else 0 : self.ends[place]]
 
     def of(self, word: str) -> tuple[int, ...]:
