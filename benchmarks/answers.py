@@ -375,7 +375,7 @@ async def measure(options: argparse.Namespace, home: Path) -> None:
         options.set, options.corpus, options.questions, options.seed, with_others=not options.pairs
     )
     print(f"{choice.model}, effort {choice.effort}, {len(asked)} questions of {options.set}", flush=True)
-    run = Measure(RoleThinker(model, store, settings, lambda: True), store, choice)
+    run = Measure(RoleThinker(lambda _: model, store, settings, lambda: True), store, choice)
     if options.pairs:
         await run.pairs(asked)
     else:

@@ -211,7 +211,7 @@ async def read(
     client = OpenAIModel(settings, store)
     choice = ModelChoice(backend="openai", model=model)
     choice = choice.replace(effort=await effort_of(settings, choice))
-    thinker = RoleThinker(client, store, settings, lambda: True)
+    thinker = RoleThinker(lambda _: client, store, settings, lambda: True)
     verdicts: dict[Labelled, str] = {}
     for place, claim in enumerate(claims):
         sentence = outcome(claim.text, claim.support, claim.works)

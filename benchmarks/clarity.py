@@ -33,7 +33,7 @@ async def measure(settings: Settings, model: str, each: int, seed: int) -> None:
     rows = [(kind, question) for kind, question in rows if question in drawn[kind]]
     store = EvidenceStore.at(settings.evidence_url)
     served = OpenAIModel(settings, store)
-    thinker, chosen = RoleThinker(served, store, settings), choice(model)
+    thinker, chosen = RoleThinker(lambda _: served, store, settings), choice(model)
 
     async def readings(question: str) -> tuple[Reading, ...]:
         step = ClarifyInput(

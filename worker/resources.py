@@ -1,19 +1,18 @@
 """What a worker process opens once and injects into its activities: store, HTTP, sources, model, thinker."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from activities.analysis_activity import AnalysisActivities
 from activities.candidate_activity import CandidateActivities
-from activities.contracts.evidence import Allowance, ModelChoice
+from activities.contracts.evidence import ModelChoice
 from activities.event_store_activity import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.follow_up_activity import FollowUpActivities
 from activities.full_text_activity import FullTextActivities
 from activities.heartbeat import on_last_attempt
-from activities.models.base import Answer, Completion, Review, YesOrNo
 from activities.own_step_activity import OwnStepActivities
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
@@ -81,7 +80,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
             pubmed=PubMedStanding(lookup),
             others=(
-                ThinkActivities(RoleThinker(model, store, settings, on_last_attempt)),
+                ThinkActivities(RoleThinker(model.of, store, settings, on_last_attempt)),
                 PrepareActivities(settings, sources, model.context),
                 PublishActivities(
                     store,
@@ -113,9 +112,9 @@ class LateModel:
         self._model: OpenAIModel | None = None
         self._permits = Permits(settings)
 
-    @property
-    def opened(self) -> "OpenAIModel":
-        """The model client, made at its first use."""
+    def of(self, choice: ModelChoice) -> "OpenAIModel":
+        """The client, for a model of this worker's servers. Raises NotPermitted for another server."""
+        self._permits.check_address(choice.base_url)
         if self._model is None:
             # in the event loop: a first import in a thread beside another one is not worth the risk
             from activities.models.client import OpenAIModel
@@ -123,55 +122,9 @@ class LateModel:
             self._model = OpenAIModel(self._settings, self._store)
         return self._model
 
-    async def ask(
-        self,
-        choice: ModelChoice,
-        *,
-        system: str,
-        user: str,
-        answer: type[Answer],
-        allowance: Allowance,
-        scope: str,
-        choices: Mapping[str, Sequence[str]] | None = None,
-        review: Callable[[Answer], Review] | None = None,
-        seconds: float | None = None,
-    ) -> tuple[Answer, Completion]:
-        """See `activities.models.base.LanguageModel.ask`. Raises NotPermitted for another model server."""
-        self._permits.check_address(choice.base_url)
-        return await self.opened.ask(
-            choice,
-            system=system,
-            user=user,
-            answer=answer,
-            allowance=allowance,
-            scope=scope,
-            choices=choices,
-            review=review,
-            seconds=seconds,
-        )
-
-    async def ask_yes_or_no(
-        self,
-        choice: ModelChoice,
-        *,
-        system: str,
-        user: str,
-        allowance: Allowance,
-        scope: str,
-        seconds: float | None = None,
-    ) -> tuple[YesOrNo, Completion]:
-        """See `activities.models.base.LanguageModel.ask_yes_or_no`. Raises NotPermitted for another model
-        server."""
-        self._permits.check_address(choice.base_url)
-        return await self.opened.ask_yes_or_no(
-            choice, system=system, user=user, allowance=allowance, scope=scope, seconds=seconds
-        )
-
     async def context(self, choice: ModelChoice) -> int:
-        """See `activities.models.base.LanguageModel.context`. Raises NotPermitted for another model
-        server."""
-        self._permits.check_address(choice.base_url)
-        return await self.opened.context(choice)
+        """See `OpenAIModel.context`. Raises NotPermitted for another model server."""
+        return await self.of(choice).context(choice)
 
     async def aclose(self) -> None:
         if self._model is not None:

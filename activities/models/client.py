@@ -63,7 +63,7 @@ def accept_all(_: object) -> Review:
 
 
 class OpenAIModel:
-    """The `LanguageModel` of a worker. Make one a worker and close it with `aclose`."""
+    """The only interface to a language model. Make one a worker and close it with `aclose`."""
 
     def __init__(self, settings: Settings, store: EvidenceStore) -> None:
         self._settings = settings
@@ -103,7 +103,13 @@ class OpenAIModel:
         review: Callable[[Answer], Review] | None = None,
         seconds: float | None = None,
     ) -> tuple[Answer, Completion]:
-        """See `activities.models.base.LanguageModel.ask`. Raises ModelError."""
+        """Ask for an answer of the given shape within the allowance.
+
+        `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
+        store of paid answers. `choices` are the values a field may have, by its path (`claims.sentence`).
+        `review` examines a valid answer; the problems it finds are sent back once. `seconds` is how long the
+        step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the same.
+        """
         talk = await self._talk(choice, answer, schema_of(answer, choices), allowance, scope, seconds)
         estimated = estimate(system, user, json.dumps(talk.schema))
         best = await self._attempt(talk, (system, user), estimated, review or accept_all)
@@ -122,7 +128,7 @@ class OpenAIModel:
         scope: str,
         seconds: float | None = None,
     ) -> tuple[YesOrNo, Completion]:
-        """See `activities.models.base.LanguageModel.ask_yes_or_no`. Raises ModelError."""
+        """Ask for one word, one token. Raises ModelError."""
         talk = await self._talk(choice, YesOrNo, {}, allowance, scope, seconds)
         raw = await self._turn(talk, (system, user), estimate(system, user))
         return YesOrNo(yes=probability_of_yes(raw.said, raw.words)), talk.completion()

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from pydantic import BaseModel
@@ -14,7 +14,7 @@ from activities.contracts.judge import JudgeBatch, JudgeInput, Ordered, OrderInp
 from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.evidence_store import EvidenceStore
 from activities.models import progress
-from activities.models.base import Completion, LanguageModel, YesOrNo
+from activities.models.base import Completion, YesOrNo
 from activities.models.tokens import room
 from activities.roles import selection
 from activities.roles.allowances import asks_model
@@ -22,6 +22,9 @@ from activities.roles.judgement_store import JudgementStore, with_known
 from activities.roles.registry import spec_of
 from activities.roles.role import AnySpec, Prompt
 from activities.settings import Settings
+
+if TYPE_CHECKING:
+    from activities.models.client import OpenAIModel
 
 log = structlog.get_logger()
 
@@ -42,12 +45,12 @@ class RoleThinker:
 
     def __init__(
         self,
-        model: LanguageModel | None,
+        model_of: "Callable[[ModelChoice], OpenAIModel] | None",
         store: EvidenceStore,
         settings: Settings,
         last_attempt: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._model = model
+        self._model_of = model_of
         self._store = store
         self._settings = settings
         self._last_attempt = last_attempt
@@ -99,14 +102,15 @@ class RoleThinker:
         if not asked or spec.idle(step, documents):
             output = await asyncio.to_thread(spec.fallback, step, documents)
             return StepAnswer(output=output, model=BY_CODE) if asked else StepAnswer(output=output)
-        if self._model is None:
+        if self._model_of is None:
             raise ModelRefused(
                 f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
                 category="auth",
             )
+        model = self._model_of(choice)
         if isinstance(step, JudgeInput):
-            return await self._judge(spec, step, documents, choice, self._model)
-        return await self._asked(spec, step, documents, choice, self._model)
+            return await self._judge(spec, step, documents, choice, model)
+        return await self._asked(spec, step, documents, choice, model)
 
     async def _judge(
         self,
@@ -114,7 +118,7 @@ class RoleThinker:
         step: JudgeInput,
         documents: Sequence[Evidence],
         choice: ModelChoice,
-        model: LanguageModel,
+        model: "OpenAIModel",
     ) -> StepAnswer[Any]:
         """The judgements of a batch; the model is asked only about works without one."""
         earlier = await self._judgements.known(step)
@@ -136,7 +140,7 @@ class RoleThinker:
         step: StepContext,
         documents: Sequence[Evidence],
         choice: ModelChoice,
-        model: LanguageModel,
+        model: "OpenAIModel",
     ) -> StepAnswer[Any]:
         """What the model answered, checked, and its price."""
         prompt, answer, completion = await self._ask(spec, step, documents, choice, model)
@@ -156,7 +160,7 @@ class RoleThinker:
         step: StepContext,
         documents: Sequence[Evidence],
         choice: ModelChoice,
-        model: LanguageModel,
+        model: "OpenAIModel",
     ) -> tuple[Prompt, Any, Completion]:
         """The model's answer to the role's prompt. A prompt that its server calls too long is made smaller,
         to what was learned of the server, and not repeated."""

@@ -48,7 +48,7 @@ async def real(model_url: str, tmp_path: Path) -> AsyncIterator[Case]:
     model = OpenAIModel(settings, store)
     refs = tuple([await store.put(document) for document in DOCUMENTS])
     with FakeOpenAI() as unused:
-        yield Case(unused, RoleThinker(model, store, settings), store, settings, refs)
+        yield Case(unused, RoleThinker(lambda _: model, store, settings), store, settings, refs)
     await model.aclose()
 
 

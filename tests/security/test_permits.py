@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.contracts.errors import Refused
-from activities.contracts.evidence import Allowance, Filters, ModelChoice, Query
+from activities.contracts.evidence import Filters, ModelChoice, Query
 from activities.contracts.prepare import PrepareInput
 from activities.contracts.search import SearchTask
 from activities.evidence_store import EvidenceStore
@@ -146,17 +146,10 @@ async def test_a_plain_question_needs_no_signature(tmp_path: Path) -> None:
         assert await ActivityEnvironment().run(activities.prepare, step)
 
 
-async def test_a_model_server_of_others_gets_nothing(tmp_path: Path) -> None:
+def test_a_model_server_of_others_gets_nothing(tmp_path: Path) -> None:
     model = LateModel(configured(tmp_path), EvidenceStore.at(str(tmp_path / "store")))
     with pytest.raises(NotPermitted):
-        await model.ask(
-            ModelChoice(backend="openai", model="m", base_url="https://evil.example/v1"),
-            system="",
-            user=PRIVATE,
-            answer=Filters,
-            allowance=Allowance(input_tokens=1, output_tokens=1),
-            scope="",
-        )
+        model.of(ModelChoice(backend="openai", model="m", base_url="https://evil.example/v1"))
 
 
 def test_a_signature_does_not_change_the_id_of_a_run() -> None:

@@ -223,5 +223,5 @@ async def case(server: FakeOpenAI, tmp_path: Path) -> AsyncIterator[Case]:
     settings = Settings(home=tmp_path, openai_base_url=server.base_url)
     model = OpenAIModel(settings, store)
     refs = tuple([await store.put(document) for document in DOCUMENTS])
-    yield Case(server, RoleThinker(model, store, settings, lambda: False), store, settings, refs)
+    yield Case(server, RoleThinker(lambda _: model, store, settings, lambda: False), store, settings, refs)
     await model.aclose()

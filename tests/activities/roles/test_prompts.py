@@ -154,7 +154,7 @@ async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
     small = case.settings.model_copy(update={"context_tokens": 2600})
     model = OpenAIModel(small, case.store)
     refs = [await case.store.put(d.model_copy(update={"text": d.text * 20})) for d in DOCUMENTS]
-    await RoleThinker(model, case.store, small).think("judge", case.step("judge", refs))
+    await RoleThinker(lambda _: model, case.store, small).think("judge", case.step("judge", refs))
     await model.aclose()
     body = case.server.bodies[0]
     assert estimate(*(m["content"] for m in body["messages"])) + body["max_tokens"] <= 2600

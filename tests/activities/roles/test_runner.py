@@ -83,7 +83,9 @@ async def test_a_busy_model_is_waited_for_and_hands_over_on_the_last_attempt(cas
         update={"fallbacks": (OTHER,), "question": "Does aspirin help?"}
     )
     model = OpenAIModel(case.settings, case.store)
-    charged = await RoleThinker(model, case.store, case.settings, lambda: True).think("judge", other_step)
+    charged = await RoleThinker(lambda _: model, case.store, case.settings, lambda: True).think(
+        "judge", other_step
+    )
     await model.aclose()
     assert charged.model == "other"
 
