@@ -27,7 +27,7 @@ from activities.heartbeat import heartbeating
 from activities.settings import Settings
 from activities.sources.europepmc import BASE_URL
 from activities.sources.http.client import Http
-from activities.sources.http.pages import PARSE_SECONDS, PageReader
+from activities.sources.http.pages import PARSE_SECONDS, SafePages
 from activities.sources.records import Wire, read_page
 
 log = structlog.get_logger()
@@ -84,7 +84,7 @@ class Unpaywall(Wire):
 class FullTextActivities:
     """Registered once a worker, with what it asks injected."""
 
-    def __init__(self, settings: Settings, http: Http, pages: PageReader, store: EvidenceStore) -> None:
+    def __init__(self, settings: Settings, http: Http, pages: SafePages, store: EvidenceStore) -> None:
         self._http = http
         self._pages = pages
         self._store = store

@@ -23,7 +23,7 @@ from activities.documents.read import Text
 from activities.settings import Settings
 from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http
-from activities.sources.http.pages import PageReader, SafePages
+from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
 from activities.sources.library.records import year_in
 from activities.sources.records import facts
@@ -50,7 +50,7 @@ class WebSource(ABC):
 
     def __init__(self, settings: Settings, http: Http) -> None:
         name = self.info.name
-        self._pages: PageReader = SafePages.of(settings, http.cache, PAGE_SECONDS)
+        self._pages = SafePages.of(settings, http.cache, PAGE_SECONDS)
         self._http = http
         self._url = settings.source_url(name, self.url)
         key = getattr(settings, f"{name}_api_key") if self.info.needs_key else None

@@ -127,7 +127,6 @@ class HttpCache:
     def _open(self) -> sqlite3.Connection:
         if self._database is None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / "http.sqlite").unlink(missing_ok=True)  # of release 0.1.0
             self._database = sqlite3.connect(
                 self._folder / "answers.sqlite", timeout=30, isolation_level=None, check_same_thread=False
             )

@@ -11,7 +11,6 @@ import ssl
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 from urllib.parse import urldefrag, urljoin
 from weakref import WeakValueDictionary
 
@@ -58,14 +57,6 @@ class Page:
 _PAGE = TypeAdapter(Page)
 _HOSTS: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 """Hosts that are asked now."""
-
-
-class PageReader(Protocol):
-    """What a web source needs."""
-
-    async def read(self, url: str) -> Page:
-        """Raises SourceError."""
-        ...
 
 
 class SafePages:
