@@ -5,9 +5,9 @@ Imports inside functions count, because they are dependencies too; imports for t
 
 import ast
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -50,7 +50,6 @@ def graph_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
     return {name: set(imports(ast.parse(text), sources)) for name, text in sources.items()}
 
 
-@cache
 def graph() -> dict[str, set[str]]:
     """The imports of all modules of the four packages."""
     sources = {}
@@ -67,18 +66,9 @@ def within(name: str, *packages: str) -> bool:
 
 def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
     """Groups of modules that import each other, directly or not."""
-    reach: dict[str, set[str]] = {}
-    for start in edges:
-        seen: set[str] = set()
-        pending = [start]
-        while pending:
-            for name in edges.get(pending.pop(), ()):
-                if name in edges and name not in seen:
-                    seen.add(name)
-                    pending.append(name)
-        reach[start] = seen
-    groups = {tuple(sorted(m for m in reach[n] if n in reach[m])) for n in edges if n in reach[n]}
-    return [list(group) for group in sorted(groups)]
+    ours = networkx.DiGraph((name, target) for name in edges for target in edges[name] if target in edges)
+    groups = networkx.strongly_connected_components(ours)
+    return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
 def wrong_direction(edges: Mapping[str, set[str]]) -> set[tuple[str, str]]:
@@ -125,10 +115,6 @@ def folders_of_activities() -> set[str]:
     return {f"activities.{folder}" for folder in folders}
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert circles(graph()) == []
-
-
 def folders(edges: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Folder of a package -> other folders that its files import; a folder within one counts as part of it,
     and flat files as none."""
@@ -144,23 +130,13 @@ def folders(edges: Mapping[str, set[str]]) -> dict[str, set[str]]:
     return found
 
 
-def test_no_folders_import_each_other_in_a_circle() -> None:
-    assert circles(folders(graph())) == []
-    assert circles(
-        folders({"client.cli.a": {"client.runs.b"}, "client.runs.b": {"client.cli.c"}, "client.cli.c": set()})
-    ) == [["client.cli", "client.runs"]]
-
-
-def test_imports_run_one_way_between_packages() -> None:
-    assert wrong_direction(graph()) == set()
-
-
-def test_folders_of_activities_know_nothing_of_temporal() -> None:
-    assert temporal_in_libraries(graph(), folders_of_activities()) == set()
-
-
-def test_nothing_depends_on_a_back_end_but_the_roles_that_name_it() -> None:
-    assert back_ends_in_libraries(graph()) == set()
+def test_imports_run_one_way_and_in_no_circle_of_modules_or_folders() -> None:
+    edges = graph()
+    assert circles(edges) == []
+    assert circles(folders(edges)) == []
+    assert wrong_direction(edges) == set()
+    assert temporal_in_libraries(edges, folders_of_activities()) == set()
+    assert back_ends_in_libraries(edges) == set()
 
 
 @pytest.mark.parametrize(
@@ -198,3 +174,5 @@ def test_a_circle_is_noticed_and_an_import_for_types_is_none() -> None:
     for_types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import client.a"
     assert circles(graph_of({"client.a": "import client.b", "client.b": "import client.a"}))
     assert not circles(graph_of({"client.a": "import client.b", "client.b": for_types}))
+    of_folders = {"client.cli.a": {"client.runs.b"}, "client.runs.b": {"client.cli.c"}, "client.cli.c": set()}
+    assert circles(folders(of_folders)) == [["client.cli", "client.runs"]]

@@ -5,6 +5,7 @@ and the folder of a command, with its three streams and a pipe for what became o
 """
 
 import atexit
+import fcntl
 import gc
 import importlib
 import json
@@ -15,11 +16,13 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from client.cli.main import main
 
@@ -34,25 +37,51 @@ REQUEST_BYTES = 200_000
 ROOT = Path(__file__).parents[2]
 
 
+@dataclass
+class Fork:
+    """A command that runs."""
+
+    pid: int
+    answer: BinaryIO
+    """Says how it ended."""
+    returncode: int | None = None
+
+    def wait(self, seconds: float) -> int:
+        """Its exit code. Raises TimeoutError."""
+        if self.returncode is None:
+            if not select.select([self.answer], [], [], seconds)[0]:
+                raise TimeoutError(f"the command took more than {seconds:.0f} s")
+            (self.returncode,) = NUMBER.unpack(self.answer.read(NUMBER.size))
+            self.answer.close()
+        return self.returncode
+
+
+def start(arguments: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]) -> Fork:
+    """Start a command with these as its standard input, output and error."""
+    request = json.dumps([list(arguments), dict(environment), str(Path.cwd())]).encode()
+    came, reply = os.pipe()
+    try:
+        socket.send_fds(_server(), [request], [*streams, reply])
+    finally:
+        os.close(reply)
+    answer = os.fdopen(came, "rb", buffering=0)
+    (pid,) = NUMBER.unpack(answer.read(NUMBER.size))
+    return Fork(pid, answer)
+
+
 def run(
     arguments: Sequence[str], environment: Mapping[str, str], stdin: str, seconds: float
 ) -> tuple[int, str, str]:
     """The exit code and the output of a command. Raises TimeoutError, and then has killed it."""
-    request = json.dumps([list(arguments), dict(environment), str(Path.cwd())]).encode()
-    came, reply = os.pipe()
     with TemporaryFile("w+") as given, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
         given.write(stdin)
         given.seek(0)
+        fork = start(arguments, environment, [given.fileno(), out.fileno(), err.fileno()])
         try:
-            socket.send_fds(_server(), [request], [given.fileno(), out.fileno(), err.fileno(), reply])
-        finally:
-            os.close(reply)
-        with os.fdopen(came, "rb", buffering=0) as answer:
-            (pid,) = NUMBER.unpack(answer.read(NUMBER.size))
-            if not select.select([answer], [], [], seconds)[0]:
-                os.kill(pid, signal.SIGKILL)
-                raise TimeoutError(f"{' '.join(arguments)} took more than {seconds:.0f} s")
-            (code,) = NUMBER.unpack(answer.read(NUMBER.size))
+            code = fork.wait(seconds)
+        except TimeoutError:
+            os.kill(fork.pid, signal.SIGKILL)
+            raise
         for stream in (out, err):
             stream.seek(0)
         return code, out.read(), err.read()
@@ -110,6 +139,12 @@ def _become(
     """Be the command: `main` ends the process."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
+    # what a shell has started in the background ignores interrupts, and so do all its descendants
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if os.isatty(0):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        sys.stdin, sys.stdout, sys.stderr = (open(n, mode) for n, mode in enumerate("rww"))  # noqa: SIM115, PTH123
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

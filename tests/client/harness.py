@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,22 +61,53 @@ def wait_for_gate(run_id: str, gate: str, **env: str) -> None:
     wait_until(lambda: gate_of(run_id, **env) == gate, every=0.5, what=f"the {gate} gate")
 
 
-def begin(*arguments: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
+class Begun:
+    """A command that runs, with what tests use of `subprocess.Popen`."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        (out, its_out), (err, its_err) = os.pipe(), os.pipe()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        self._fork = forks.start(arguments, environment, [nothing, its_out, its_err])
+        self.pid = self._fork.pid
+        for end in (nothing, its_out, its_err):
+            os.close(end)
+        self.stdout, self.stderr = os.fdopen(out), os.fdopen(err)
+
+    @property
+    def returncode(self) -> int | None:
+        return self._fork.returncode
+
+    def poll(self) -> int | None:
+        """Its exit code, or None while it runs."""
+        with suppress(TimeoutError):
+            self._fork.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float = SECONDS) -> int:
+        return self._fork.wait(timeout)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float = SECONDS) -> tuple[str, str]:
+        """What it has printed since, once it has ended. Raises TimeoutError, and then has killed it."""
+        with ThreadPoolExecutor(2) as pool, self.stdout, self.stderr:
+            out, err = (pool.submit(stream.read) for stream in (self.stdout, self.stderr))
+            try:
+                self.wait(timeout)
+            except TimeoutError:
+                self.kill()
+                raise
+            return out.result(), err.result()
+
+
+def begin(*arguments: str, env: Mapping[str, str] | None = None) -> Begun:
     """Start a command and leave it running."""
-    return subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **(env or {})},
-        preexec_fn=_hear_interrupts,
-    )
-
-
-def _hear_interrupts() -> None:
-    """Interrupts are ignored by what a shell has started in the background, and by all its descendants."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return Begun(arguments, {**os.environ, **(env or {})})
 
 
 def processes_of(home: Path) -> dict[str, list[int]]:

@@ -1,13 +1,21 @@
 """The command in a pseudo-terminal, and the screen as a person sees it."""
 
+import fcntl
 import os
-import sys
+import struct
+import termios
+import time
 
 import pexpect
 import pyte
+from pexpect.fdpexpect import fdspawn
+
+from tests.client import forks
 
 LINES = 48
 SECONDS = 120
+TYPING = 0.05
+"""Seconds between a prompt and what a person types: what comes before a program is ready may be lost."""
 
 
 class Terminal:
@@ -16,14 +24,12 @@ class Terminal:
     def __init__(self, *arguments: str, columns: int, **env: str) -> None:
         self.screen = pyte.HistoryScreen(columns, LINES, history=2000, ratio=0.5)
         self._stream = pyte.Stream(self.screen)
-        self._child = pexpect.spawn(
-            sys.executable,
-            ["-m", "client.cli.main", *arguments],
-            env={**os.environ, "TERM": "xterm-256color", "PAGER": "cat", **env},
-            dimensions=(LINES, columns),
-            encoding="utf-8",
-            timeout=SECONDS,
-        )
+        terminal, its_end = os.openpty()
+        fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
+        environment = {**os.environ, "TERM": "xterm-256color", "PAGER": "cat", **env}
+        self._fork = forks.start(arguments, environment, [its_end] * 3)
+        os.close(its_end)
+        self._child = fdspawn(terminal, encoding="utf-8", timeout=SECONDS)
 
     def expect(self, text: str) -> None:
         """Wait until the command prints a text."""
@@ -31,6 +37,7 @@ class Terminal:
         self._stream.feed((self._child.before or "") + text)
 
     def type(self, line: str) -> None:
+        time.sleep(TYPING)
         self._child.sendline(line)
 
     def end(self) -> int:
@@ -38,9 +45,7 @@ class Terminal:
         self._child.expect(pexpect.EOF)
         self._stream.feed(self._child.before or "")
         self._child.close()
-        code = self._child.exitstatus
-        assert code is not None, self.text()
-        return int(code)
+        return self._fork.wait(SECONDS)
 
     def text(self) -> str:
         """Everything that was shown and not overwritten, line by line."""

@@ -2,7 +2,6 @@
 
 import re
 import signal
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from client.embedded.binary import free_port
-from tests.client.harness import begin, wait_until
+from tests.client.harness import Begun, begin, wait_until
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -23,7 +22,7 @@ class Served:
 
     url: str
     token: str
-    process: "subprocess.Popen[str]"
+    process: Begun
 
     @property
     def headers(self) -> dict[str, str]:
@@ -39,7 +38,6 @@ def serving(*options: str, port: int | None = None, env: dict[str, str] | None =
         wait_until(lambda: is_up(port) or process.poll() is not None, what="the HTTP server")
         token = ""
         if "--tokens" not in options:
-            assert process.stderr
             line = process.stderr.readline()
             found = re.search(r"token: (\S+)", line)
             assert found, line

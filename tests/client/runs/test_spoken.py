@@ -35,7 +35,7 @@ def test_another_kind_or_size_is_refused(data: bytes) -> None:
         question_of(Settings(), data)
 
 
-@pytest.mark.parametrize("mark", [b"\x89PNG\r\n\x1a\n", b"%PDF-1.7", b"RIFF\x00\x00\x00\x00WAVE", b"ID3"])
+@pytest.mark.parametrize("mark", [b"%PDF-1.7", b"RIFF\x00\x00\x00\x00WAVE"])
 def test_a_file_that_only_begins_like_its_kind_says_why_it_is_not_read(mark: bytes) -> None:
     with pytest.raises(BadInput, match=r"\w"):
         question_of(Settings(), mark + b"\x00" * 100)
@@ -48,11 +48,10 @@ def test_what_was_read_is_not_asked_unseen(home: Path, scan: Path) -> None:
     assert "--yes" in ran.err
 
 
-@pytest.mark.parametrize(("typed", "asked"), [("", HEARD), ("Does aspirin help?", "Does aspirin help?")])
-def test_a_person_sees_and_may_change_what_was_read(
-    scan: Path, monkeypatch: pytest.MonkeyPatch, typed: str, asked: str
-) -> None:
+def test_a_person_sees_and_may_change_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("client.cli.gate.interactive", lambda: True)
-    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text: typed)
-    assert ask.with_files(Settings(), "", None, scan, confirmed=False) == asked
-    assert ask.with_files(Settings(), "And", None, scan, confirmed=True) == f"And {HEARD}"
+    monkeypatch.setattr("client.runs.spoken.question_of_file", lambda *_: HEARD)
+    for typed, question in (("", HEARD), ("Does aspirin help?", "Does aspirin help?")):
+        monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text, typed=typed: typed)
+        assert ask.with_files(Settings(), "", None, Path("scan.png"), confirmed=False) == question
+    assert ask.with_files(Settings(), "And", None, Path("scan.png"), confirmed=True) == f"And {HEARD}"
