@@ -68,7 +68,7 @@ async def ask_all(
     return found
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(len(QUESTIONS), marks=pytest.mark.chaos)])
+@pytest.mark.parametrize("count", [4, pytest.param(len(QUESTIONS), marks=pytest.mark.chaos)])
 async def test_runs_at_once_share_no_evidence(home: Path, count: int) -> None:
     settings = Settings()
     connection = await start_embedded(settings)

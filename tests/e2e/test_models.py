@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from activities.models.breaker import FAILURES
-from activities.roles.runner import BY_CODE
 from tests.client.harness import Ran, determinator
 from tests.client.shelf import inside
-from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
+from tests.e2e.stage import evidence_of, faults, markdown_of, report_of
 from tests.fake_openai import FakeOpenAI, fails, lying, role_of, sensible
 from tests.papers import papers as written
 
@@ -87,30 +85,10 @@ def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
     assert "sk-of-the-test" not in everything
 
 
-def test_an_outage_of_the_model_is_bridged_by_the_extractive_back_end(
-    model: FakeOpenAI, papers: Path
-) -> None:
-    model.script(fails(503, "overloaded"))
-    ran = ask(papers, "--fallback", "extractive")
-    assert ran.code == 0, ran
-    report = report_of(ran.run_id)
-    assert supports(report)
-    assert not faults(report, evidence_of(ran.run_id))
-    assert set(report["methodology"]["models"]) <= {"extractive", BY_CODE}
-    # the first steps find out, for those after them too; a slow machine may meet the end of the model's rest
-    assert FAILURES <= len(model.bodies) <= 2 * FAILURES
-    assert any("extractive answered for a model that is down" in said for said in report["limitations"])
-
-
-@pytest.mark.parametrize("liar", ["always", "when writing"])
 def test_nothing_a_lying_model_invents_reaches_the_report(
-    file_home: Path, model: FakeOpenAI, papers: Path, liar: str
+    file_home: Path, model: FakeOpenAI, papers: Path
 ) -> None:
-    model.script(
-        lying
-        if liar == "always"
-        else lambda asked: (lying if "writer" in role_of(asked) else sensible)(asked)
-    )
+    model.script(lambda asked: (lying if "writer" in role_of(asked) else sensible)(asked))
     ran = ask(papers)
     report, evidence = report_of(ran.run_id), evidence_of(ran.run_id)
     assert ran.code in (0, 4), ran

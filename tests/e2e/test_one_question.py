@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from client.embedded.binary import free_port
-from tests.client.harness import determinator, wait_until
+from tests.client.harness import determinator
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
 from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 
@@ -162,19 +162,3 @@ def sent(asked: Asked) -> str:
 def about_standing(asked: Asked) -> bool:
     """Publishing asks Europe PMC by identifiers whether what is cited still stands."""
     return "EXT_ID" in sent(asked) or "DOI" in sent(asked)
-
-
-def test_a_cancelled_run_leaves_its_report(offline: Path, tmp_path: Path) -> None:
-    started = determinator(
-        "ask", QUESTION, "--mode", "iterative", "--approve", "report", "--detach", "--json"
-    )
-    run_id = started.json()["run_id"]
-    wait_until(lambda: "waiting for approval" in determinator("status", run_id).out, 60, every=0.5)
-    assert determinator("cancel", run_id).code == 0
-    watched = determinator("watch", run_id)
-    assert (watched.code, "Traceback" in watched.err) == (1, False)
-    assert "Report" in watched.out
-    report = report_of(run_id)
-    assert report["stop_reason"] == "cancelled"
-    assert faults(report, evidence_of(run_id)) == []
-    assert determinator("export", run_id, "--output", str(tmp_path / "run.zip")).code == 0

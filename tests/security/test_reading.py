@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gzip
 import time
 import zlib
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from activities.documents.readers import Readers
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.library import LibrarySource
-from tests.libraries import read_folder
 
 READ_PAGE = "activities.documents.read:read_page"
 
@@ -152,9 +150,3 @@ async def test_a_search_says_that_a_document_is_cut(tmp_path: Path) -> None:
     source = LibrarySource(Settings(home=tmp_path / "home", library=library))
     found = await anext(source.exchanges(Query(text="very long text")))
     assert "cut" in found.detail
-
-
-def test_a_packed_file_that_unpacks_without_end_is_set_aside(tmp_path: Path) -> None:
-    (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(b" " * 700_000_000, compresslevel=1))
-    found = read_folder(tmp_path)
-    assert [item.name for item in found.set_aside] == ["bomb.jsonl.gz"]

@@ -221,7 +221,7 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
 
 
 async def test_only_folders_that_the_operator_allows_are_read(
-    file_home: Path, library: str, tmp_path: Path
+    served: str, library: str, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -234,7 +234,7 @@ async def test_only_folders_that_the_operator_allows_are_read(
             allowed.check(name)
     with pytest.raises(BadInput, match="not below"):
         Folders([]).check(library)
-    async with over_stdio(file_home, library) as client:
+    async with over_http(served) as client:
         assert "not below" in await refused(client, "start_research", question=QUESTION, library="/etc")
         assert "not below" in await refused(client, "verify_report", path=str(outside / "report.json"))
         assert "not below" in await refused(client, "start_research", question=QUESTION, graph="/etc/x.toml")
