@@ -7,13 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from determinator import RunReport
 from tests.client.harness import determinator
-from tests.client.shelf import inside
+from tests.e2e.stage import report_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MODE_FILES = ("one_round.py", "one_round_workflow.py")
@@ -24,10 +23,6 @@ NOTE = """# Compound 17 and blood pressure
 In a randomized trial of 240 adults with hypertension, compound 17 lowered systolic blood pressure by 12 mmHg.
 Compound 17 lowered blood pressure in men and in women.
 """
-
-
-def report_of(run: str) -> Any:
-    return inside("report", run, "--format", "json").json()
 
 
 @pytest.fixture

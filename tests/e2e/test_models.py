@@ -118,8 +118,10 @@ def test_a_rewound_run_buys_nothing_twice(model: FakeOpenAI, papers: Path) -> No
         followed = inside("watch", ran.run_id)
         assert followed.code == 0, followed
         after, again = report_of(ran.run_id), Counter(map(role_of, model.asked[begun:]))
-        if mode == "deep":  # what sections are given to write from depends on which of them ends first
-            for role in ("writer", "verifier", "editor"):
+        if (
+            mode == "deep"
+        ):  # what is written from, and whose effects are read first, depends on who ends first
+            for role in ("writer", "verifier", "editor", "appraiser"):
                 del bought[role], again[role]
         else:
             assert after["sections"] == before["sections"]
