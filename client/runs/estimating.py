@@ -12,13 +12,13 @@ from activities.contracts.evidence import ModelChoice, Usage
 from activities.contracts.publish import Amount, Estimate
 from activities.contracts.stop_reasons import StopReason
 from activities.models.address import parse
-from activities.models.prices import address, price_of
+from activities.models.prices import address, context_window, price_of
 from activities.models.sizing import effort_of, facts_of
 from activities.report.archive import Archive
 from activities.report.names import report_name
 from activities.roles.allowances import MAX_WORK_CHARS, PASSAGES_CHARS
 from activities.settings import Settings
-from workflows.rules.estimate import Settled, Took, Works, estimate
+from workflows.rules.estimate import Server, Settled, Took, Works, estimate
 from workflows.types import ResearchRequest
 
 CUT_SHORT: frozenset[StopReason] = frozenset({"cancelled", "rejected_by_reviewer", "finished_by_reviewer"})
@@ -48,7 +48,7 @@ async def estimated(
         prices,
         await taken(settings, models),
         works=works_in(request.library) if request.sources == ("library",) else None,
-        at_once=await turns_at(settings, paid[0]),
+        server=await server_of(settings, paid[0]),
         settled=settled,
     )
     return made.replace(models=models)
@@ -91,12 +91,13 @@ async def taken(settings: Settings, models: tuple[str, ...]) -> list[Took]:
     return runs
 
 
-async def turns_at(settings: Settings, choice: ModelChoice) -> int:
-    """Calls that the server of a model is given at the same time, 0 for any number."""
-    if settings.model_concurrency is not None:
-        return settings.model_concurrency
-    slots = (await facts_of(settings, choice)).slots
-    return int(parse(address(settings, choice)).local) if slots is None else slots
+async def server_of(settings: Settings, choice: ModelChoice) -> Server:
+    """What is known of the server of a model: as set, as it says, one call at a time for a local server that
+    does not say, and no limit for a provider's."""
+    facts = await facts_of(settings, choice)
+    slots = int(parse(address(settings, choice)).local) if facts.slots is None else facts.slots
+    at_once, assumed = settings.model_concurrency, context_window(settings, choice)
+    return Server(slots if at_once is None else at_once, facts.context_tokens or assumed)
 
 
 def works_in(folder: str | None) -> Works:

@@ -12,7 +12,7 @@ from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
 from activities.contracts.publish import Amount
 from activities.contracts.step import Role
 from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
-from workflows.rules.estimate import Settled, Took, Works, estimate, kind_of
+from workflows.rules.estimate import Server, Settled, Took, Works, estimate, kind_of
 from workflows.steps.failures import model_failure
 from workflows.types import Limits, ResearchRequest
 
@@ -284,14 +284,14 @@ def took(request: ResearchRequest, calls: int, seconds: float = 2.0, **changes: 
 @pytest.mark.parametrize(
     ("request_", "least", "most"),
     [
-        (asked("simple"), 7, 8),
-        (asked(), 7, 8),
-        (asked(clarify="off"), 6, 7),
+        (asked("simple"), 6, 7),
+        (asked(), 6, 7),
+        (asked(clarify="assume"), 7, 8),
         (asked("team"), 9, 12),
-        (asked("deep"), 24, 32),
-        (asked("deep", limits=Limits(max_sections=2)), 12, 16),
-        (asked("hierarchical"), 38, 52),
-        (asked(columns=("dose",)), 10, 12),
+        (asked("deep"), 20, 28),
+        (asked("deep", limits=Limits(max_sections=2)), 10, 14),
+        (asked("hierarchical"), 35, 48),
+        (asked(columns=("dose",)), 9, 11),
     ],
     ids=lambda one: f"{one.mode}" if isinstance(one, ResearchRequest) else "",
 )
@@ -314,12 +314,19 @@ def test_what_a_folder_has_bounds_what_is_read() -> None:
     many = estimate(asked(), MODEL, {"m": PRICE}, [])
     few = estimate(asked(), MODEL, {"m": PRICE}, [], works=FOLDER)
     assert few.tokens < many.tokens / 1.5
-    assert few.calls == many.calls - 1, "eight works are judged in one call"
+
+
+def test_a_model_that_reads_little_judges_in_more_calls() -> None:
+    much, little = (
+        estimate(asked(), MODEL, {"m": PRICE}, [], server=Server(reads=tokens)).calls
+        for tokens in (32_000, 8_000)
+    )
+    assert little > much
 
 
 def test_a_model_that_answers_one_call_at_a_time_takes_as_long_as_all_calls_together() -> None:
     at_once, one_by_one = (
-        estimate(asked("deep"), MODEL, {"m": PRICE}, [], at_once=number).seconds for number in (0, 1)
+        estimate(asked("deep"), MODEL, {"m": PRICE}, [], server=Server(number)).seconds for number in (0, 1)
     )
     assert one_by_one > 2 * at_once
 

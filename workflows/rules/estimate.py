@@ -19,12 +19,14 @@ from activities.contracts.publish import Amount, Estimate
 from activities.contracts.step import Role
 from activities.roles.allowances import (
     MAX_APPRAISED,
+    MAX_JUDGED,
     MAX_TABLE_ITEMS,
     MAX_WEIGHED,
     MAX_WORK_CHARS,
     MAX_WRITER_ITEMS,
     WORKS_A_TABLE_CALL,
     allowance_of,
+    allowance_to_judge,
     asks_model,
     most_judged,
     works_a_batch,
@@ -127,6 +129,16 @@ class Took:
 
 
 @dataclass(frozen=True)
+class Server:
+    """What is known of the server of the model."""
+
+    at_once: int = 0
+    """Calls that it is given at the same time, 0 for any number."""
+    reads: int = 32_000
+    """Tokens of a prompt and its answer."""
+
+
+@dataclass(frozen=True)
 class Settled:
     """What is known of a run once its plan was bought."""
 
@@ -165,13 +177,12 @@ def estimate(
     earlier: Sequence[Took],
     *,
     works: Works | None = None,
-    at_once: int = 0,
+    server: Server | None = None,
     settled: Settled | None = None,
 ) -> Estimate:
     """What a run of this request is expected to take. `choices`: the model of each role, with `default`;
-    `prices` by model; `at_once`: calls that the server of the model answers at the same time, 0 for any
-    number."""
-    asked = _Asked(request, choices, prices, tuple(earlier), works or Works(), at_once, settled)
+    `prices` by model."""
+    asked = _Asked(request, choices, prices, earlier, works or Works(), server or Server(), settled)
     least, likely, most = (_Plan(asked, course) for course in asked.courses())
     kind = kind_of(request, choices)
     alike = [one.amount for one in earlier if one.kind == kind and (not settled or one.mode == settled.mode)]
@@ -232,7 +243,7 @@ class _Asked:
     prices: Mapping[str, Price | None]
     earlier: Sequence[Took]
     works: Works
-    at_once: int
+    server: Server
     settled: Settled | None
 
     @property
@@ -259,18 +270,23 @@ class _Asked:
             min(rounds, allowed)
             for rounds in (ROUNDS[0], median([*made, ROUNDS[1]]), max([*made, ROUNDS[2]]))
         )
-        graph = self.request.graph
-        planned = fewest = 1
-        if graph.has_sections if graph else self.mode in IN_SECTIONS:
-            planned = self.settled.sections if self.settled else limits.max_sections
-            fewest = planned if self.settled else math.ceil(planned / 2)
+        few = some = many = 1
+        if self.request.graph.has_sections if self.request.graph else self.mode in IN_SECTIONS:
+            few, some, many = self._sections()
         length, pace = (1.0, 1.0) if self.used() else (LENGTH, PACE)
-        few, some, many = QUERIES
         return (
-            _Course(least, few, fewest, 1 / length, 1 / pace),
-            _Course(likely, some, planned),
-            _Course(most, many, planned, length, pace, is_most=True),
+            _Course(least, QUERIES[0], few, 1 / length, 1 / pace),
+            _Course(likely, QUERIES[1], some),
+            _Course(most, QUERIES[2], many, length, pace, is_most=True),
         )
+
+    def _sections(self) -> tuple[int, int, int]:
+        """How many sections a planner makes: as many as it may, as far as earlier ones did."""
+        if self.settled:
+            return (self.settled.sections,) * 3
+        most = self.request.limits.max_sections
+        before = [min(one.sections, most) for one in self.earlier if one.by_role and one.mode in IN_SECTIONS]
+        return min(2, most), round(median(before or [most])), most
 
 
 class _Plan:
@@ -282,7 +298,9 @@ class _Plan:
         found = math.ceil(course.queries * self.request.limits.results_per_search * sources)
         self.judged = min(found, most_judged(judge), asked.works.most or found)
         """Works of a first round."""
-        self.batches = math.ceil(self.judged / works_a_batch(judge))
+        whole = allowance_to_judge([int(asked.works.chars)] * self.judged, judge)
+        in_one = self.judged <= MAX_JUDGED and whole.tokens <= asked.server.reads
+        self.batches = 1 if in_one else math.ceil(self.judged / works_a_batch(judge))
         self.calls = self._calls()
         beside = min(course.sections, self.request.limits.max_parallel_sections)
         self.chain = in_sequence(self.calls, beside, course.rounds * course.sections / beside)
@@ -297,9 +315,9 @@ class _Plan:
         tokens = sum(takes[role].tokens.tokens * count for role, count in self.calls.items())
         cost = sum(worst_cost(takes[role].tokens, prices[role]) * n for role, n in self.calls.items())
         seconds = sum(takes[role].seconds * count for role, count in self.chain.items())
-        if self.asked.at_once:
+        if at_once := self.asked.server.at_once:
             busy = sum(takes[role].seconds * count for role, count in self.calls.items())
-            seconds = max(seconds, busy / self.asked.at_once)
+            seconds = max(seconds, busy / at_once)
         seconds += self._own_seconds()
         return Amount(
             calls=math.ceil(sum(self.calls.values())),
@@ -360,11 +378,11 @@ class _Plan:
     def _expected(self, role: Role) -> Call:
         """What a call is made of: a prompt, the works in it, and an answer."""
         allowance, most = allowance_of(role, self.asked.choice(role)), WORKS_A_CALL.get(role, 0)
+        works: float = min(self.judged, most)
         if role == "judge":
-            most = works_a_batch(self.asked.choice(role))
-        works = min(self.judged / self.batches if role == "judge" else self.judged, most)
+            works, most = self.judged / self.batches, works_a_batch(self.asked.choice(role))
         a_work = min(self.asked.works.chars, MAX_WORK_CHARS) / CHARS_A_TOKEN + LABEL_TOKENS
-        read = min(PROMPT_TOKENS + round(works * a_work), allowance.input_tokens)
+        read = PROMPT_TOKENS + round(works * a_work)
         full = works / most if role in ("judge", "appraiser", "extractor") else 1.0
         answer = math.ceil(allowance.output_tokens * ANSWER_SHARE * full)
         seconds = FIRST_WORD_SECONDS + answer / TOKENS_A_SECOND
