@@ -114,7 +114,7 @@ def show_version(answered: "Answered", *, as_json: bool) -> None:
     if as_json:
         print_json(Changed.of(answered))
         return
-    show_difference(answered.before, answered.report)
+    differs = show_difference(answered.before, answered.report)
     for one in answered.report.disputes if not outcome.claims_changed else ():
         if one not in answered.before.disputes:
             print_text(plain(dispute_line(one)))
@@ -123,6 +123,8 @@ def show_version(answered: "Answered", *, as_json: bool) -> None:
     if not outcome.made:
         print_text("nothing was changed")
         return
+    if not differs and answered.report.disputes == answered.before.disputes:
+        print_text("no sentence reads otherwise")
     print_text(
         f"Version {outcome.version} of {outcome.run_id}; `determinator report {outcome.run_id}` prints it, "
         f"--version {outcome.version - 1} the one before"

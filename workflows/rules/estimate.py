@@ -298,6 +298,8 @@ class _Plan:
         found = math.ceil(course.queries * self.request.limits.results_per_search * sources)
         self.judged = min(found, most_judged(judge), asked.works.most or found)
         """Works of a first round."""
+        self.has_all = asked.works.most is not None and found >= asked.works.most
+        """Whether the first round finds all that there is: a further one has nothing to judge."""
         whole = allowance_to_judge([int(asked.works.chars)] * self.judged, judge)
         in_one = self.judged <= MAX_JUDGED and whole.tokens <= asked.server.reads
         self.batches = 1 if in_one else math.ceil(self.judged / works_a_batch(judge))
@@ -332,7 +334,7 @@ class _Plan:
         calls: dict[Role, float] = {
             "clarifier": request.clarify != "off",
             "query_parser": 1,
-            "judge": sections * (self.batches + more),
+            "judge": sections * (self.batches + more * (not self.has_all)),
             "orderer": sections * MAX_WEIGHED,
             "writer": sections + self.course.is_most,
             "verifier": sections + self.course.is_most,
@@ -341,7 +343,7 @@ class _Plan:
         if self.asked.mode in TEAMS:
             rounds = sections * self.course.rounds
             calls |= {"manager": TURNS_A_ROUND * rounds, "tool_selector": rounds}
-        elif self.course.is_most and self.asked.mode != "simple":
+        elif (self.course.is_most or self.has_all) and self.asked.mode != "simple":
             calls |= dict.fromkeys(UNGUIDED, sections * min(more, 1.0))
         if sections > 1:
             calls |= {"planner": 1, "editor": 1}

@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.contracts.revise import Instruction, Wanted
     from activities.contracts.step import Role, StepAnswer
     from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
+    from activities.plural import plural
     from activities.prepare_activity import PrepareActivities
     from activities.refresh_activity import RefreshOutcome, RefreshRequest, RepeatedSearch
     from activities.revision_activity import (
@@ -122,7 +123,12 @@ class Revision:
             ),
             evidence=shown((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),
         )
-        cannot = (revised.cannot,) if revised.cannot else ()
+        if revised.cannot:
+            notes += (revised.cannot,)
+        if refused := len(revised.refused):
+            notes += (f"{plural(refused, 'new wording')} did not pass the checks: the old text stays",)
+        if not (revised.touches or notes):
+            notes += ("the model names nothing of this report that is to be changed",)
         return RevisionFindings(
             request=self.request,
             at="",
@@ -131,7 +137,7 @@ class Revision:
             verdicts=await self._read(check),
             new=tuple(new),
             written_from=tuple(works),
-            notes=(*notes, *cannot),
+            notes=notes,
         )
 
     async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:

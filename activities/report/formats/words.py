@@ -270,7 +270,7 @@ def spent(report: Report) -> str:
     used = f"Models: {models}. {method.model_calls} model calls, {method.tokens:,} tokens, {cost}"
     if method.estimate is None:
         return f"{used}."
-    return f"{used}, {method.seconds:.0f} s of work. Expected were {method.estimate.text}."
+    return f"{used}, {method.seconds:.0f} s of work. Expected were {method.estimate.replace(models=()).text}."
 
 
 def kicker(report: Report) -> str:

@@ -25,3 +25,12 @@ def test_versions_with_the_same_sentences_have_no_difference(capsys: pytest.Capt
     report = build_report(STEP, WORKS)
     assert not show_difference(report, report)
     assert not capsys.readouterr().out
+
+
+def test_a_version_in_which_every_sentence_stands_as_before_is_said_to_be_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    report = build_report(STEP, WORKS)
+    outcome = RefreshOutcome(run_id=report.run_id, since="", version=2, made=True)
+    show_version(Answered(outcome, report, report), as_json=False)
+    assert "no sentence reads otherwise" in capsys.readouterr().out
