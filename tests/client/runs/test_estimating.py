@@ -34,8 +34,10 @@ def test_a_money_limit_that_cannot_hold_or_will_cut_the_run_short_is_told(
         (
             Amount(calls=6, tokens=8_186, seconds=19),
             Amount(calls=11, tokens=46_618, seconds=311),
-            "6 to 11 model calls, 8,200 to 47,000 tokens, at a price not known, 19 s to 5 minutes "
-            "(from the plan)",
+            (
+                "6 to 11 model calls, 8,200 to 47,000 tokens, at a price not known, 19 s to 5 minutes "
+                "(from the plan)"
+            ),
         ),
         (
             Amount(calls=6, tokens=90, cost_microusd=4_000, seconds=100),
