@@ -363,3 +363,11 @@ def test_a_plan_that_was_bought_settles_mode_sections_and_pace() -> None:
     assert made.calls > before.calls
     assert made.calls < estimate(asked("deep"), MODEL, {"m": PRICE}, []).calls
     assert made.seconds > 3 * before.seconds
+
+
+def test_a_prompt_of_more_works_than_before_is_expected_to_be_longer() -> None:
+    few, many = (
+        estimate(asked("deep"), MODEL, {"m": PRICE}, [took(asked("simple"), 5, works=works)]).tokens
+        for works in (5, 20)
+    )
+    assert few > many

@@ -112,6 +112,8 @@ class Took:
     """Of each of its loops."""
     elsewhere: bool = False
     """Whether it searched more than a folder."""
+    works: int = 0
+    """That were judged; 0 where that is not known."""
 
     @property
     def rounds(self) -> float:
@@ -363,8 +365,10 @@ class _Plan:
         what was expected of them."""
         expected, used = self._expected(role), self.used.get(role)
         if used is not None:
+            read, share = used.input_tokens / used.calls, self._share_of_works(role)
             tokens = Allowance(
-                input_tokens=used.input_tokens // used.calls, output_tokens=used.output_tokens // used.calls
+                input_tokens=round(read + max(read - PROMPT_TOKENS, 0.0) * (share - 1.0)),
+                output_tokens=used.output_tokens // used.calls,
             )
             return Call(tokens, used.seconds / used.calls or expected.seconds)
         others = [(one, self._expected(name)) for name, one in self.used.items()]
@@ -376,6 +380,17 @@ class _Plan:
             pace = took / sum(call.seconds * one.calls for one, call in others)
         tokens = scaled(expected.tokens, int(expected.tokens.tokens * length))
         return Call(tokens, expected.seconds * pace)
+
+    def _share_of_works(self, role: Role) -> float:
+        """How many times as many works a prompt of the role has as in the earlier runs."""
+        most = min(WORKS_A_CALL.get(role, 0), most_judged(self.asked.choice("judge")))
+        before = [
+            (min(one.works, most), one.by_role[role].calls)
+            for one in self.asked.earlier
+            if one.works and role in one.by_role
+        ]
+        shown = sum(works * calls for works, calls in before)
+        return min(self.judged, most) * sum(calls for _, calls in before) / shown if shown else 1.0
 
     def _expected(self, role: Role) -> Call:
         """What a call is made of: a prompt, the works in it, and an answer."""
