@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from activities.documents import tables
-from activities.documents.read import Text, Unreadable, behind_extra, decode, from_pages, html_tree
+from activities.documents.read import Text, Unreadable, behind_extra, blocks_of, decode, from_pages
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
@@ -29,14 +29,6 @@ _TEX_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
 """What stands for citations and references of LaTeX source."""
 _OPF = {"opf": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
-_BLOCKS = frozenset(
-    {
-        *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure"),
-        *("h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th"),
-        *("tr", "ul"),
-    }
-)
-"""Elements of HTML that stand on lines of their own."""
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 
@@ -226,18 +218,9 @@ def read_tex(data: bytes) -> Text:
 def _chapter(data: bytes) -> str:
     """The words of a chapter, a blank line between its blocks. Empty for a chapter without any."""
     try:
-        tree = html_tree(decode(data))
+        return "\n\n".join(blocks_of(decode(data), ("script", "style", "head", "nav")))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return ""
-    etree.strip_elements(tree, "script", "style", "head", "nav", etree.Comment, with_tail=False)
-    for element in tree.iter():
-        element.text = re.sub(r"\s+", " ", element.text or "")
-        element.tail = re.sub(r"\s+", " ", element.tail or "")
-        if element.tag in _BLOCKS:
-            element.text, element.tail = f"\n\n{element.text}", f"\n\n{element.tail}"
-    return "\n\n".join(
-        line.strip() for line in "".join(map(str, tree.itertext())).split("\n\n") if line.strip()
-    )
 
 
 def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:

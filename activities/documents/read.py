@@ -9,6 +9,7 @@ import io
 import math
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lxml import etree, html
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from activities.documents import pdf_tables, tables
 from activities.extras import install
@@ -32,6 +34,9 @@ PDF_SECONDS = 12.0
 TITLE_CHARS = 300
 TITLE_LETTERS, WORD_LETTERS = 10, 4
 """Letters that a printed title, and that any text in large letters, has at least; a page number has fewer."""
+EDGE_LINES, SHARE_OF_PAGES = 2, 1 / 3
+"""Lines at the top and the foot of a page that may be a running one, and on how many of the pages it stands:
+left and right pages may have different ones."""
 LARGER = 1.15
 """How much larger than the rest of its page a title is printed at least."""
 
@@ -74,6 +79,32 @@ class Text:
     """Seconds at which each part of `pages` of a recording begins; empty for every other document."""
 
 
+_Lines = str | list[str]
+
+
+class _Output(BaseModel):
+    text: _Lines = ""
+    data: dict[str, JsonValue] = {}
+
+
+class _Cell(BaseModel):
+    source: _Lines = ""
+    outputs: list[_Output] = []
+
+
+class _Notebook(BaseModel):
+    cells: list[_Cell]
+
+
+def _shown(cell: _Cell) -> str:
+    """A cell and the plain text of what it printed."""
+    plain = TypeAdapter(_Lines)
+    parts = [cell.source]
+    for output in cell.outputs:
+        parts += [output.text, plain.validate_python(output.data.get("text/plain", ""))]
+    return "\n\n".join(filter(None, ("".join(part).strip() for part in parts)))
+
+
 PLAIN_TYPES = ("text/plain", "text/markdown")
 PDF_TYPES = ("application/pdf", "application/x-pdf")
 
@@ -110,6 +141,14 @@ _ROWS = re.compile(r"(?<= \| )(?<!\n)([^\n|]*)\n\n(?=[^\n]* \| )")
 _MAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 MAX_HEADERS = 4_000
 """Characters of a text that may be headers of a message."""
+_BLOCKS = frozenset(
+    {
+        *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th"),
+        *("tr", "ul"),
+    }
+)
+"""Elements of HTML that stand on lines of their own."""
 _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 
@@ -142,6 +181,16 @@ def read_mail(data: bytes) -> Text:
     text, cut = _tidy("\n".join(headers) + f"\n\n{content}")
     sent = _letter(text)
     return Text(_something(content.strip() and text), sent.title, sent.authors, sent.meta, cut)
+
+
+def mailbox_messages(data: bytes) -> Iterator[bytes]:
+    """The messages of a mailbox as mail programs export it (RFC 4155). Raises Unreadable for another file."""
+    starts = [*re.finditer(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)", data)]
+    if not starts:
+        raise Unreadable("it is no mailbox")
+    ends = [*(match.start() for match in starts[1:]), len(data)]
+    for match, end in zip(starts, ends, strict=True):
+        yield re.sub(rb"(?m)^>(>*From )", rb"\1", data[match.end() : end])
 
 
 def _letter(text: str) -> Text:
@@ -182,6 +231,15 @@ def read_markdown(data: bytes) -> Text:
     authors = tuple(a.strip() for a in re.split(r"[;,]", meta.get("authors", meta.get("author", ""))))
     text, cut = _tidy(source)
     return Text(_something(text), title[:TITLE_CHARS], tuple(a for a in authors if a), meta, cut)
+
+
+def read_notebook(data: bytes) -> Text:
+    """A Jupyter notebook (nbformat 4): its text, its code and what the code printed, in order."""
+    try:
+        cells = TypeAdapter(_Notebook).validate_json(decode(data)).cells
+    except ValidationError as error:
+        raise Unreadable("it is no notebook of the format 4") from error
+    return read_markdown("\n\n".join(filter(None, map(_shown, cells))).encode())
 
 
 def read_html(data: bytes | str, url: str | None = None) -> Text:
@@ -250,7 +308,7 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
             if chars > MAX_CHARS or time.monotonic() - began > seconds:
                 break
         pdf_tables.read_rows(reader.pages, pages, began + seconds * pdf_tables.SHARE_OF_TIME)
-        pages = [_join_hyphens(page) for page in pages]
+        pages = [_join_hyphens(page) for page in _without_repeated_edges(pages)]
         info = {str(k): str(v) for k, v in (reader.metadata or {}).items() if v is not None}
     except Unreadable:
         raise
@@ -268,6 +326,44 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("/Subject", "")
     meta = {"doi": doi} if "10." in doi else {}
     return from_pages(pages, title=title, authors=authors, meta=meta, cut=cut)
+
+
+def _without_repeated_edges(pages: Sequence[str]) -> Iterator[str]:
+    """Pages without the running heads and feet that repeat those of an earlier page, but for the number of
+    the page: they would stand in the midst of sentences, or over them as their heading. A row of a table
+    stays."""
+    edges = [_edges(page.split("\n")) for page in pages]
+    forms = [
+        {form for line in lines.values() for form in _but_for_number(line, number)}
+        for number, lines in enumerate(edges)
+    ]
+    shown = Counter(form for page in forms for form in page)
+    least = max(2, math.ceil(len(pages) * SHARE_OF_PAGES))
+    before = set[str]()
+    for number, (page, lines) in enumerate(zip(pages, edges, strict=True)):
+        running = {
+            place: again
+            for place, line in lines.items()
+            if (again := {form for form in _but_for_number(line, number) if shown[form] >= least})
+        }
+        dropped = {place for place, again in running.items() if again & before}
+        yield "\n".join(line for place, line in enumerate(page.split("\n")) if place not in dropped)
+        before.update(*running.values())
+
+
+def _edges(lines: Sequence[str]) -> dict[int, str]:
+    """The first and the last lines of a page by their places."""
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    places = {*filled[:EDGE_LINES], *filled[-EDGE_LINES:]}
+    return {place: " ".join(lines[place].split()) for place in sorted(places) if " | " not in lines[place]}
+
+
+def _but_for_number(line: str, page: int) -> Iterator[str]:
+    """A line as it stands, and with each number in it as its distance from the number of the page."""
+    if any(map(str.isalpha, line)):
+        yield line
+    for match in re.finditer(r"\d{1,5}", line):
+        yield f"{line[: match.start()]}#{int(match.group()) - page}{line[match.end() :]}"
 
 
 class _Sizes:
@@ -387,12 +483,21 @@ def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
 
 
 def _all_text(source: str) -> str:
-    """Every visible word, for pages too short for the extraction of a main text."""
+    """Every visible word, for pages too short for the extraction of a main text: a line for each block."""
+    return "\n".join(blocks_of(source, ("script", "style", "noscript", "template", "head", "nav", "footer")))
+
+
+def blocks_of(source: str, left_out: Sequence[str]) -> list[str]:
+    """The texts of the blocks of a page, without some elements. Raises ParserError, XMLSyntaxError,
+    ValueError."""
     tree = html_tree(source)
-    etree.strip_elements(
-        tree, "script", "style", "noscript", "template", "head", "nav", "footer", with_tail=False
-    )
-    return "\n".join(line for line in (str(part).strip() for part in tree.itertext()) if line)
+    etree.strip_elements(tree, *left_out, etree.Comment, with_tail=False)
+    for element in tree.iter():
+        element.text = re.sub(r"\s+", " ", element.text or "")
+        element.tail = re.sub(r"\s+", " ", element.tail or "")
+        if element.tag in _BLOCKS:
+            element.text, element.tail = f"\n\n{element.text}", f"\n\n{element.tail}"
+    return [line.strip() for line in "".join(map(str, tree.itertext())).split("\n\n") if line.strip()]
 
 
 def tidy_line(text: str) -> str:

@@ -20,6 +20,9 @@ MIN_LOWER = 1 / 3
 _BLOCK = re.compile(r"(?:^|(?<=\n))(?:[^\n]*\S[^\n]*(?:\n|$))+")
 _LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}(?:\.\d{1,3})*[.):]?|[a-z][.)])[ \t]+\S")
+_NUMBER = re.compile(r"[ \t]*(\d{1,3}(?:\.\d{1,3})*)([.):]?)[ \t]+\S")
+_FIELD = re.compile(r"[ \t]*[\w.\"'-]+(?:[ \t]*[:=][ \t]+\S|:$)|[ \t]*\[[^\]]+\]$")
+"""A key with what it is, as files of settings have them, or what stands over such lines."""
 _MARKED_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[\s|:+=_-]+")
 _STOPPED = (".", "!", "?", ";", ",")
@@ -43,15 +46,18 @@ class Unit(NamedTuple):
     is_row: bool
 
 
-def units(text: str) -> Iterator[Unit]:
-    """The rows and the prose of a text, in order."""
+def units(text: str, heading: str = "") -> Iterator[Unit]:
+    """The rows and the prose of a text, in order. `heading`: what stands over it."""
     blocks = [match.span() for match in _BLOCK.finditer(text)]
-    heading = ""
     for number, (start, end) in enumerate(blocks):
         lines = _lines(text, start, end)
-        if number + 1 < len(blocks) and len(lines) == 1 and _is_heading(text[slice(*lines[0])]):
-            heading = bare(text[slice(*lines[0])])
-            continue
+        if number + 1 < len(blocks) and len(lines) == 1:
+            beside = [
+                text[slice(*_lines(text, *block)[0])] for block in blocks[max(0, number - 1) : number + 2]
+            ]
+            if _is_heading(words := text[slice(*lines[0])]) or _is_numbered_heading(words, beside):
+                heading = bare(words)
+                continue
         if len(lines) > 1 and _MARKED_HEADING.match(text, *lines[0]) and _columns(text, lines[1:]):
             heading = bare(text[slice(*lines[0])])
             lines = lines[1:]
@@ -63,8 +69,12 @@ def units(text: str) -> Iterator[Unit]:
         for place, line in enumerate(joined):
             words = text[slice(*line)]
             follows = place + 1 < len(joined)
-            if _MARKED_HEADING.match(words) or (
-                place == 0 and follows and _is_heading(words) and _is_under(text[slice(*joined[1])])
+            below = text[slice(*joined[place + 1])] if follows else ""
+            ended = place == 0 or text[: joined[place - 1].end].endswith(_STOPPED[:3])
+            if (
+                _MARKED_HEADING.match(words)
+                or (place == 0 and follows and _is_heading(words) and _is_under(below))
+                or (ended and "\n" in below and (_is_heading(words) or _is_numbered_heading(words, (below,))))
             ):
                 heading = head = bare(words)
             elif words.rstrip().endswith(":") and follows and len(words) <= MAX_HEADING:
@@ -97,6 +107,23 @@ def _is_heading(line: str) -> bool:
     )
 
 
+def _is_numbered_heading(line: str, beside: Sequence[str]) -> bool:
+    """A heading that begins with its number; the lines before and after it have none of its depth, as the
+    items of a list do."""
+    depth = _depth(line)
+    return (
+        depth > 0
+        and _is_heading(line.lstrip(" \t0123456789.):"))
+        and all(other == line or _depth(other) != depth for other in beside)
+    )
+
+
+def _depth(line: str) -> int:
+    """How many parts the number has with which a line begins; 0 for none."""
+    match = _NUMBER.match(line)
+    return len(match[1].split(".")) if match else 0
+
+
 def _is_under(line: str) -> bool:
     """Whether a line stands under a heading: an item, a field or prose, and no more of the same."""
     return bool(_ITEM.match(line)) or ": " in line or len(line) > MAX_HEADING
@@ -126,9 +153,12 @@ def _unwrapped(text: str, lines: Sequence[Line]) -> list[Line]:
     longest = max(map(len, words))
     joined = [lines[0]]
     for before, line, after in zip(words, lines[1:], words[1:], strict=False):
+        is_wrapped = prose and len(before) >= MIN_WRAPPED * longest
+        number = _NUMBER.match(after)
+        amount = number and not number[2] and is_wrapped and not before.rstrip().endswith((*_STOPPED, ":"))
         begins = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
-        goes_on = after.lstrip()[:1].islower() or (prose and len(before) >= MIN_WRAPPED * longest)
-        if goes_on and not begins:
+        begins = begins or (_FIELD.match(before) and _FIELD.match(after))
+        if (after.lstrip()[:1].islower() or is_wrapped) and (amount or not begins):
             joined[-1] = Line(joined[-1].start, line.end)
         else:
             joined.append(line)

@@ -7,7 +7,7 @@ Part = Literal["conclusion", "results", "plain", "background", "methods", "limit
 
 LABEL = re.compile(
     r"(?:^|\n|(?<=[.!?)]\s)|(?<=[^\s.][.!?])(?=[A-Z]{3,}[A-Z /&-]*:))[ \t]*"
-    r"(?:#+[ \t]*|\*\*)?"
+    r"(?:#+[ \t]*|\*\*)?(?:\d{1,2}\.?[ \t]+)?"
     r"(?P<label>[A-Z][A-Z][A-Z /&,()'-]{2,60}"
     r"|(?:Background|AIMS?|Introduction|Context|Rationale|Objectives?|Aims?|Purpose|Hypothesis"
     r"|(?:Study )?[Dd]esign"

@@ -125,7 +125,7 @@ def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
         and not (_ORDER if own else _JUNK).search(plain)
         and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if says else MIN_LETTERS) * len(plain)
         and plain.upper() != plain
-        and plain.count("(") <= plain.count(")")  # cut within a bracket
+        and _open(plain) <= 0  # cut within a bracket
     )
 
 
@@ -151,7 +151,7 @@ def split(
             continue
         if not study:
             part = "plain"
-        runs = list(_runs(text, start, end, own=own))
+        runs = list(_runs(text, start, end, label, own=own))
         for run in runs:
             quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))
             plain = normalise(quote)
@@ -183,8 +183,8 @@ def split(
     return tuple(result)
 
 
-def _runs(text: str, start: int, end: int, *, own: bool) -> Iterator[Unit]:
-    """What is quoted alone: sentences, and in a text of the user's own its rows."""
+def _runs(text: str, start: int, end: int, label: str, *, own: bool) -> Iterator[Unit]:
+    """What is quoted alone: sentences, and in a text of the user's own its rows. `label`: over all of it."""
     if not own:
         for at, piece in _blocks(text[start:end]):
             yield from (
@@ -192,7 +192,7 @@ def _runs(text: str, start: int, end: int, *, own: bool) -> Iterator[Unit]:
             )
         return
     rows: list[Unit] = []
-    for unit in units(text[start:end]):
+    for unit in units(text[start:end], label):
         placed = Unit(start + unit.start, start + unit.end, unit.head, unit.is_row)
         if rows and not (placed.is_row and _is_next(text, rows[-1].end, placed.start)):
             yield from _joined(text, rows)
@@ -240,17 +240,23 @@ def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Sentences of a paragraph. A piece that begins with a plain lower-case word belongs to the one before:
-    an unknown abbreviation (`b.i.d. lowered`) was mistaken for an end; so does the rest of a number with a
-    space after its point (`P<0. 001`)."""
+    an unknown abbreviation (`b.i.d. lowered`) was mistaken for an end; so do the rest of a number with a
+    space after its point (`P<0. 001`) and that of a bracket (`(cv. Harlequin)`)."""
     spans: list[tuple[int, int]] = []
     for start, end in _units_split(text, nupunkt.sent_spans(text)):
         first = _FIRST_WORD.match(text, start)
         cut = spans and text[start:end].lstrip()[:1].isdigit() and _CUT.search(text, *spans[-1])
-        if spans and (cut or (first and first.group(1).islower())):
+        inside = spans and _open(text[slice(*spans[-1])]) > 0 > _open(text[start:end])
+        if spans and (cut or inside or (first and first.group(1).islower())):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
+
+
+def _open(text: str) -> int:
+    """Brackets that a text opens and does not close; negative where it closes more."""
+    return text.count("(") - text.count(")")
 
 
 def _units_split(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -37,9 +37,11 @@ from activities.documents.read import (
     Unreadable,
     decode,
     from_pages,
+    mailbox_messages,
     read_html,
     read_mail,
     read_markdown,
+    read_notebook,
     read_pdf,
     read_plain,
 )
@@ -65,9 +67,17 @@ READERS: dict[str, Callable[[bytes], Text]] = {
     ".txt": read_plain,
     ".text": read_plain,
     ".log": read_plain,
+    ".yaml": read_plain,
+    ".yml": read_plain,
+    ".toml": read_plain,
+    ".ini": read_plain,
+    ".cfg": read_plain,
+    ".conf": read_plain,
+    ".rst": read_plain,
     ".eml": read_mail,
     ".md": read_markdown,
     ".markdown": read_markdown,
+    ".ipynb": read_notebook,
     ".html": read_html,
     ".htm": read_html,
     ".pdf": partial(read_pdf, seconds=PDF_SECONDS),
@@ -80,7 +90,8 @@ READERS: dict[str, Callable[[bytes], Text]] = {
 TABLES = (".csv", ".tsv")
 """Records when their columns are named like those of a record, else a text."""
 BIBLIOGRAPHIES = (".bib", ".ris")
-RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", *TABLES, *BIBLIOGRAPHIES)
+MAILBOX = ".mbox"
+RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", MAILBOX, *TABLES, *BIBLIOGRAPHIES)
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 PAGED_PICTURES = (".tif", ".tiff")
 """Those that may have several pages."""
@@ -141,6 +152,12 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     data = _bytes(path)
     if kind in READERS:
         yield from _parts(_whole(READERS[kind](data), name, path))
+        return
+    if kind == MAILBOX:
+        for number, message in enumerate(mailbox_messages(data), start=1):
+            yield from _or_set_aside(
+                _parts(_whole(read_mail(message), name, path)), f"{name}, message {number}"
+            )
         return
     if kind in TABLES and not is_table_of_records(data):
         table = _whole(read_table(data), name, path)

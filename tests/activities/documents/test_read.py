@@ -1,8 +1,9 @@
 """Text files as quotable text."""
 
 import pytest
+import typst
 
-from activities.documents.read import read_plain
+from activities.documents.read import read_mail, read_pdf, read_plain
 
 
 @pytest.mark.parametrize(
@@ -19,3 +20,22 @@ from activities.documents.read import read_plain
 )
 def test_the_first_sentence_of_a_note_is_not_its_title(text: str, title: str) -> None:
     assert read_plain(text.encode()).title == title
+
+
+def test_a_page_sent_by_mail_has_a_line_for_each_block() -> None:
+    page = "<p>Dear all,</p><p>on <b>Thursday</b> we\n go to the <i>castle</i>.</p><ul><li>A coat</li></ul>"
+    text = read_mail(
+        f"From: Ann <a@b.example>\nSubject: Trip\nContent-Type: text/html\n\n{page}".encode()
+    ).text
+    assert text.splitlines()[-3:] == ["Dear all,", "on Thursday we go to the castle.", "A coat"]
+
+
+def test_a_running_foot_stands_once_and_a_sum_at_the_foot_of_each_page_stays() -> None:
+    said = "For the flat.\n\nThe tax is paid.\n\nThe rent was paid in full.\n\nThe fee is due."
+    pages = "\n#pagebreak()\n".join(f"{said}\n\nBalance {n * 37}.50" for n in (1, 2, 3))
+    foot = "#context [Harbour Bank, account 77, page #counter(page).display()]"
+    source = f"#set page(width: 12cm, height: 9cm, footer: [{foot}])\n{pages}"
+    lines = read_pdf(bytes(typst.compile(source.encode()))).text.splitlines()
+    assert [line for line in lines if "Harbour" in line] == ["Harbour Bank, account 77, page 1"]
+    assert [line for line in lines if "Balance" in line] == [f"Balance {n * 37}.50" for n in (1, 2, 3)]
+    assert lines.count("The rent was paid in full.") == 3

@@ -41,6 +41,35 @@ def test_prose_that_is_wrapped_is_read_on_and_a_heading_above_it_is_none_of_it()
     assert read(text)[0].quote.endswith("which took\ntwo days.")
 
 
+def test_an_amount_at_the_beginning_of_a_wrapped_line_is_no_item() -> None:
+    text = (
+        "1. Growth\nBarley was grown in pots with (cv. Lund)\nand without silicon. The harvest of a pot was\n"
+        "14.2 g with it and 11.6 g without (difference\n2.6 g), which is more than the scales\nwould miss.\n"
+        "2. Water\nThe level fell in both groups for eleven\ndays, and in one of them it was\nback first.\n"
+    )
+    barley, harvest, water = (" ".join(one.quote.split()) for one in read(text))
+    assert barley == "Barley was grown in pots with (cv. Lund) and without silicon."
+    assert harvest.startswith("The harvest of a pot was 14.2 g with it")
+    assert harvest.endswith("2.6 g), which is more than the scales would miss.")
+    assert water.startswith("The level fell")
+    assert [one.head for one in read(text)] == ["1. Growth", "1. Growth", "2. Water"]
+
+
+def test_a_numbered_line_is_a_heading_over_its_clauses_and_an_item_among_others() -> None:
+    lease = "2 Rent\n\n2.1 The rent is 900 a month.\n\n3 Deposit\n\nThe deposit has an account of its own."
+    assert [one.head for one in read(lease)] == ["2 Rent", "3 Deposit"]
+    tasks = ["1. Buy milk and bread", "2. Call the plumber", "3. Mend the door"]
+    assert rows("\n\n".join(tasks)) == [("", task) for task in tasks]
+
+
+def test_a_line_of_settings_is_a_row_under_its_section() -> None:
+    assert rows("http:\n  port: 8087\n  read_timeout: 15s\ndatabase:\n  pool_size: 40\n") == [
+        ("http", "  port: 8087"),
+        ("http", "  read_timeout: 15s"),
+        ("database", "  pool_size: 40"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "row"),
     [

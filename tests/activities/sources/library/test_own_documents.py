@@ -282,3 +282,25 @@ def test_a_letter_has_its_sender_its_date_and_its_subject(tmp_path: Path) -> Non
         assert letter.facts["date"] == "2025-02-17"
         assert "We fly on Tuesday at 06:40" in letter.text
     assert found["talk.txt"].authors == ()
+
+
+def test_a_mailbox_has_a_document_for_each_message_and_a_notebook_what_was_printed(tmp_path: Path) -> None:
+    head = "From ann@a.example Fri Feb  7 20:01:00 2025\nFrom: Ann <ann@a.example>\nSubject: {}\n\n"
+    letters = (
+        head.format("Car")
+        + "It is mended.\n>From Monday on it is ready.\n\n"
+        + head.format("Cello")
+        + "Rent it."
+    )
+    (tmp_path / "old.mbox").write_text(letters)
+    car, cello = read_folder(tmp_path).documents
+    assert (car.title, cello.title, car.authors) == ("Car", "Cello", ("Ann",))
+    assert "\nFrom Monday on it is ready." in car.text
+    (tmp_path / "old.mbox").write_text("nothing")
+    assert [aside.reason for aside in read_folder(tmp_path).set_aside] == ["it is no mailbox"]
+    (tmp_path / "old.mbox").unlink()
+    output = [{"text": ["p = 0.63\n"]}, {"data": {"text/plain": "0.21", "image/png": "iVBO"}}]
+    cells = [{"source": ["# Pots\n", "Pot 8 fell over."]}, {"source": "fit(data)", "outputs": output}]
+    (tmp_path / "pots.ipynb").write_text(json.dumps({"nbformat": 4, "cells": cells}))
+    notebook = read(tmp_path)["pots.ipynb"]
+    assert (notebook.title, notebook.text.split("\n\n")[-3:]) == ("Pots", ["fit(data)", "p = 0.63", "0.21"])
