@@ -70,13 +70,16 @@ def _retracted(cited: Iterable[Evidence], refs: Iterable[EvidenceRef]) -> list[S
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Each statement once; texts that differ by case or the full stop are one."""
+    """Each statement once; texts that differ by case or the full stop are one, and so is a step that the
+    model did not answer several times, each time with a reason of its own."""
     kept: dict[str, Statement] = {}
     for statement in statements:
         text = statement.text("text").strip()
         if statement.code == "text" and not text:
             continue
         key = text.casefold().rstrip(" .") if statement.code == "text" else statement.model_dump_json()
+        if statement.code == "model_did_not_answer":
+            key = f"{statement.code} {statement.text('step')}"
         kept.setdefault(key, statement)
     return tuple(kept.values())
 

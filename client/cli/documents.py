@@ -56,9 +56,10 @@ async def documents(client: "Determinator", folder: str | None, run: str | None,
         return
     _show(files, of_run)
     if waiting:
+        documents = "1 document is" if waiting == 1 else f"{waiting:,} documents are"
         say(
-            f"{waiting:,} documents are not encoded yet; that is done in the background after a question, and"
-            " until then words choose which of them are read for their meaning"
+            f"{documents} not encoded yet; that is done in the background after a question, and until then"
+            " words choose which are read for their meaning"
         )
 
 

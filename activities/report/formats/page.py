@@ -244,18 +244,22 @@ class _Page:
             yield from _text(asked, "question")
         yield from _text(clean(section.lead))
         yield from prose
-        yield from (self._passage(one, f"{section.id}-p{n}") for n, one in enumerate(section.passages, 1))
+        every = [set(one.mentions) for one in (*section.passages, *section.related)]
+        alike = set.intersection(*every) if every else set[str]()
+        for place, one in enumerate(section.passages, start=1):
+            yield self._passage(one, f"{section.id}-p{place}", alike)
         by_lack: dict[tuple[str, ...], list[Block]] = {}
         for place, one in enumerate(section.related, start=1):
-            by_lack.setdefault(one.lacks, []).append(self._passage(one, f"{section.id}-r{place}"))
+            by_lack.setdefault(one.lacks, []).append(self._passage(one, f"{section.id}-r{place}", alike))
         for lacks, blocks in by_lack.items():
             words_lacking = "the word" if len(lacks) == 1 else "the words"
             without = f": does not use {words_lacking} {listed(map(clean, lacks))}" if lacks else ""
             yield Heading(f"Related{without}")
             yield from blocks
 
-    def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
-        """A passage with its work; what stands around it is told apart."""
+    def _passage(self, passage: QuotedPassage, anchor: str, alike: Collection[str] = ()) -> Group:
+        """A passage with its work; what stands around it is told apart. `alike`: names of the question that
+        all works mention, of which nothing is said."""
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
         quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))
@@ -271,7 +275,10 @@ class _Page:
         quotation = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
         named = "; ".join(
             f"{verb} {', '.join(map(clean, names))}"
-            for verb, names in (("mentions", passage.mentions), ("uses the word", passage.uses))
+            for verb, names in (
+                ("mentions", [name for name in passage.mentions if name not in alike]),
+                ("uses the word", passage.uses),
+            )
             if names
         )
         return Group(

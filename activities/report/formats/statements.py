@@ -275,7 +275,9 @@ WORDING: Mapping[str, Wording] = {
     "nothing_near": _nothing_near,
     # searching
     "searches_failed": _searches_failed,
-    "records_unreadable": "{records:#record} could not be read and {records:was|were} set aside.",
+    "records_unreadable": (
+        "{records:#record} or {records:file|files} could not be read and {records:was|were} set aside."
+    ),
     "source_not_searched": "{source} was not searched: {reason}",
     "sources_not_reached": lambda s: (
         f"Not searched, since no connection from here reaches them: {listed(s.texts('sources'))}."

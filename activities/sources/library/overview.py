@@ -22,7 +22,7 @@ class FileState(Frozen):
     evidence_ids: tuple[str, ...] = ()
     """The ids of all its works, those that repeat others included."""
     problems: tuple[str, ...] = ()
-    """Why it could not be read, or which of its records could not."""
+    """Why it could not be read, which of its records could not, or what of it was left out."""
 
 
 def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
@@ -37,7 +37,9 @@ def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
     problems = _problems(store)
     states = [_state(file.name, works[file.name], searched, problems[file.name]) for file in listing.files]
     states += [FileState(name=a.name, status="unreadable", problems=(a.reason,)) for a in listing.set_aside]
-    states += [FileState(name=name, status="not_a_document") for name in other_files(folder)]
+    named = {state.name for state in states}
+    others = (name for name in other_files(folder) if name not in named)
+    states += [FileState(name=name, status="not_a_document") for name in others]
     return tuple(sorted(states, key=lambda file: file.name))
 
 
@@ -47,6 +49,11 @@ def _problems(store: Store) -> "defaultdict[str, list[str]]":
         "SELECT f.name, s.name, s.reason FROM files f JOIN set_aside s USING (path)"
     ):
         problems[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
+    for name, cut in store.rows(
+        "SELECT DISTINCT f.name, json_extract(d.body, '$.facts.cut')"
+        " FROM files f JOIN documents d USING (path) WHERE instr(d.body, '\"cut\":') > 0"
+    ):
+        problems[name] += [cut] if cut else []
     return problems
 
 
