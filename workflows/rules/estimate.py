@@ -83,6 +83,8 @@ OF_A_SECTION: tuple[Role, ...] = (
     *("tool_selector", "observer", "gap_evaluator", "reflector"),
 )
 """Asked for each section, of all sections at the same time."""
+EVEN = 0.5
+"""Rounds of these that are expected where nothing is left to be found: one, or none."""
 UNGUIDED: tuple[Role, ...] = ("reflector", "observer", "gap_evaluator", "tool_selector")
 """Asked in a further round as well where the judge names no search that is left."""
 
@@ -346,7 +348,8 @@ class _Plan:
             rounds = sections * self.course.rounds
             calls |= {"manager": TURNS_A_ROUND * rounds, "tool_selector": rounds}
         elif (self.course.is_most or self.has_all) and self.asked.mode != "simple":
-            calls |= dict.fromkeys(UNGUIDED, sections * min(more, 1.0))
+            asked = min(more, 1.0 if self.course.is_most else EVEN)
+            calls |= dict.fromkeys(UNGUIDED, sections * asked)
         if sections > 1:
             calls |= {"planner": 1, "editor": 1}
         if request.columns or request.analyse:
