@@ -18,11 +18,13 @@ Plain libraries raise these; `to_application_error` is the only place that trans
 """
 
 from datetime import timedelta
-
-from temporalio.exceptions import ApplicationError
+from typing import TYPE_CHECKING
 
 from activities.contracts.evidence import SearchStatus, Usage
 from activities.credentials import redacted
+
+if TYPE_CHECKING:
+    from temporalio.exceptions import ApplicationError
 
 RETRY_AFTER_CAP = timedelta(minutes=5)
 """Seconds; longest delay between attempts. A Retry-After of 114 hours has been seen."""
@@ -125,9 +127,11 @@ def next_delay(error: DeterminatorError) -> timedelta | None:
     return timedelta(seconds=min(max(error.retry_after, 0.0), RETRY_AFTER_CAP.total_seconds()))
 
 
-def to_application_error(error: DeterminatorError) -> ApplicationError:
+def to_application_error(error: DeterminatorError) -> "ApplicationError":
     """Translate for Temporal. The first detail is a dict: `status` for searches; `usage` and `category` for
     models."""
+    from temporalio.exceptions import ApplicationError  # processes that read documents do without it
+
     details: dict[str, object] = {}
     if isinstance(error, SourceError):
         details["status"] = error.status

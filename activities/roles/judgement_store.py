@@ -4,7 +4,7 @@ twice for one question."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import structlog
 from pydantic import Field, ValidationError
@@ -43,9 +43,10 @@ class JudgementStore:
     async def known(self, step: JudgeInput) -> dict[str, StoredJudgement]:
         """The judgements of the step's works that were made before, by evidence id."""
         judgements: dict[str, StoredJudgement] = {}
+        key = _key_of(step)
         for ref in step.evidence:
             try:
-                data = await self._store.get_named(_key(step, ref))
+                data = await self._store.get_named(key(ref))
                 if data:
                     stored = StoredJudgement.model_validate_json(data)
                     if step.scope and stored.scope == step.scope:
@@ -57,7 +58,7 @@ class JudgementStore:
         return judgements
 
     async def keep(self, step: JudgeInput, batch: JudgeBatch) -> None:
-        refs = {ref.evidence_id: ref for ref in step.evidence}
+        refs, key = {ref.evidence_id: ref for ref in step.evidence}, _key_of(step)
         beside = tuple(j.evidence_id for j in (*step.judged, *batch.judgements) if j.answers > 0)
         for judgement in batch.judgements:
             stored = StoredJudgement(
@@ -71,27 +72,31 @@ class JudgementStore:
                 scope=step.scope,
             )
             try:
-                key = _key(step, refs[judgement.evidence_id])
-                await self._store.put_named(key, stored.model_dump_json().encode())
+                name = key(refs[judgement.evidence_id])
+                await self._store.put_named(name, stored.model_dump_json().encode())
             except StoreError as error:
                 log.warning("judgement_not_stored", run_id=step.run_id, error=str(error))
 
 
-def _key(step: JudgeInput, ref: EvidenceRef) -> str:
-    """A digest of everything that decides a judgement: the prompt that was used is the role's file or the
-    text of a graph's node in its place; what a reviewer or the manager of a team said is part of it."""
+def _key_of(step: JudgeInput) -> Callable[[EvidenceRef], str]:
+    """A digest of everything that decides the judgement of a work: the prompt that was used is the role's
+    file or the text of a graph's node in its place; what a reviewer or the manager of a team said is part of
+    it."""
     own = own_prompt("judge", step.prompt, evidence=True) if step.prompt else None
     used = own or prompt_file("judge", evidence=True)
-    parts = [
-        [step.question, step.run_question],
-        ref.blob,
+    questions = [step.question, step.run_question]
+    others = [
         step.profile.model_dump(mode="json", include={"name", "criteria", "guidance", "roles"}),
         [step.model.model, step.model.base_url or "", step.model.effort or ""],
         used.version,
         [step.instruction, *(one.text for one in step.readings), *step.steering],
     ]
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    return f"judgements/{digest}.json"
+
+    def key(ref: EvidenceRef) -> str:
+        text = json.dumps([questions, ref.blob, *others], sort_keys=True, ensure_ascii=False)
+        return f"judgements/{hashlib.sha256(text.encode()).hexdigest()}.json"
+
+    return key
 
 
 def with_known(

@@ -11,6 +11,7 @@ one call can read is shown whole: a letter may decide a question of which it has
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -116,11 +117,17 @@ def without_duplicates(names: Sequence[str], held: Mapping[str, Evidence]) -> li
     for name in names:
         text = f"{held[name].title} {held[name].text[:4_000]}"
         least = 1.0 if held[name].evidence_type == "document" else DUPLICATE
-        own = frozenset(terms(text)), frozenset(numbers(text))
+        own = _said(text)
         if not any(all(_alike(*both) >= least for both in zip(own, other, strict=True)) for other in kept):
             kept.append(own)
             unlike.append(name)
     return unlike
+
+
+@lru_cache(maxsize=256)
+def _said(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Its terms and numbers. Kept, because a search and the order for the judge ask for the same works."""
+    return frozenset(terms(text)), frozenset(numbers(text))
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

@@ -339,7 +339,8 @@ def _words_of(sentence: Sentence) -> list[str]:
 
 def numbers(text: str) -> list[str]:
     """The numbers of a text as it writes them, and its dates."""
-    return _NUMBER.findall(text) + _DAY.findall(text) + _MINUTE.findall(text)
+    found = _NUMBER.findall(text)
+    return found + _DAY.findall(text) + _MINUTE.findall(text) if found else found
 
 
 def _words(document: Evidence, word_rows: Iterable[Sequence[str]]) -> list[str]:

@@ -85,7 +85,7 @@ def snowball(word: str) -> str:
     """Snowball's English stem of the American spelling of a folded word."""
     if len(word) > 4:
         word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
-        word = re.sub(r"our(s?)$", r"or\1", word)
+        word = re.sub(r"our(s?)$", r"or\1", word) if "our" in word else word
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:  # a Stemmer must not be shared between threads
         stemmer = _local.stemmer = Stemmer.Stemmer("english")

@@ -131,9 +131,16 @@ class SectionResearch:
         await self.sections.serve_requests()
 
     async def _appraise_beside(self) -> None:
-        """Read the effects of works while the last sections are drafted, once these have their full texts."""
-        state, outline, full_texts = self.run.state, self.run.context.outline, self.run.full_texts
-        await workflow.wait_condition(lambda: len(state.findings) == len(outline) and not full_texts.reading)
+        """Read the effects of works while the last sections are drafted, once these have their full texts and
+        leave what the call may use."""
+        run, findings, outline = self.run, self.run.state.findings, self.run.context.outline
+
+        def may_begin() -> bool:
+            has_budget = run.models.has_budget("appraiser", run.models.allowance("appraiser"))
+            last = len(findings) == len(outline) and not run.full_texts.reading
+            return last and (has_budget or not self.sections.drafting)
+
+        await workflow.wait_condition(may_begin)
         await self.run.gates.checkpoint()
         if STOPS[self.results.overall_stop()].pays:
             self.results.rank_relevant()

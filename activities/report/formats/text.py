@@ -31,6 +31,8 @@ _RESOLVERS = {
 
 def clean(text: str) -> str:
     """One line without control, formatting (zero-width, right-to-left override) or unassigned characters."""
+    if text.isprintable():  # what has none of these is spared a look at each
+        return " ".join(text.split())
     spaced = "".join(" " if c in "\n\r\t\v\f\x85" else c for c in text)
     kept = "".join(c for c in spaced if unicodedata.category(c) not in _INVISIBLE)
     return " ".join(kept.split())
