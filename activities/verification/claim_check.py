@@ -215,7 +215,7 @@ def missing_number(
     """The first number of the claim that none of its quotes has, or an empty string.
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
-    it cites, which it may count in words ("two trials"). `counts`: whole numbers up to ten, rounded numbers,
+    it cites, all or some of which it may count in words ("two trials"). `counts`: whole numbers up to ten, rounded numbers,
     a point that may set off thousands, percentages quoted without their sign, and years, which a text leaves
     to its date ("this year"), are left to a second reader.
     """
@@ -228,7 +228,7 @@ def missing_number(
             continue
         if number.value in years and not number.percent:
             continue
-        if number.value == items and items in spelled:
+        if number.value <= items and number.value in spelled:
             continue
         if counts and number.value <= MAX_COUNT and (number.value in spelled or number.is_count):
             continue

@@ -1,4 +1,4 @@
-"""Figures that follow from quoted numbers: sums, differences, shares and ratios."""
+"""Figures that follow from quoted numbers: sums, differences, shares, ratios and percentages of amounts."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -14,21 +14,28 @@ MAX_ADDED = 4
 
 
 def computed_from(text: str, quotes: Sequence[str]) -> tuple[str, ...]:
-    """The numbers of a text that no quote has and that follow from numbers of the quotes, as `43 + 12 = 55`;
-    empty where one of them does not follow."""
-    quoted = [number for quote in quotes for number in numbers(normalise(quote))]
-    operands = list({(one.value, one.percent, one.unit): one for one in quoted}.values())
-    if len(operands) > MAX_OPERANDS:
-        return ()
+    """The numbers of a text that no quote has and that follow from numbers of one quote, or of all where they
+    are few, as `43 + 12 = 55`; empty where one of them does not follow. What was computed may be computed
+    with."""
+    by_quote = [numbers(normalise(quote)) for quote in quotes]
+    quoted = [number for own in by_quote for number in own]
+    groups = [_operands(own) for own in (*by_quote, quoted)]
+    groups = [operands for operands in groups if len(operands) <= MAX_OPERANDS]
     sums: list[str] = []
     for number in numbers(normalise(text)):
         if any(number.says(other, falling=True) for other in quoted):
             continue
-        computed = next(_ways(number, operands), "")
+        computed = next((way for operands in groups for way in _ways(number, operands)), "")
         if not computed:
             return ()
         sums.append(computed)
+        groups = [[*operands, number] for operands in groups]
     return tuple(dict.fromkeys(sums))
+
+
+def _operands(stated: Sequence[Number]) -> list[Number]:
+    """Each number once."""
+    return list({(one.value, one.percent, one.unit): one for one in stated}.values())
 
 
 def _ways(number: Number, operands: Sequence[Number]) -> Iterator[str]:
@@ -36,6 +43,14 @@ def _ways(number: Number, operands: Sequence[Number]) -> Iterator[str]:
         for added in combinations(operands, size):
             if sum(one.value for one in added) == number.value and _alike(number, *added):
                 yield f"{' + '.join(one.shown for one in added)} = {number.shown}"
+    for share in (one for one in operands if one.percent and not number.percent):
+        for whole in (one for one in operands if _alike(number, one) and one.value != number.value):
+            part = whole.value * share.value / 100
+            if _rounds(part, number.value):
+                yield f"{share.shown} of {whole.shown} = {number.shown}"
+            for sign, change in (("+", part), ("-", -part)):
+                if _rounds(whole.value + change, number.value):
+                    yield f"{whole.shown} {sign} {share.shown} = {number.shown}"
     for more in operands:
         for less in operands:
             if more.value - less.value == number.value > 0 and _alike(number, more, less):

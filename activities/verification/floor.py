@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from activities.contracts.evidence import Statement
 from activities.text.normal_form import normalise
 from activities.text.tokens import terms
+from activities.verification.computed import computed_from
 from activities.verification.reading import tokens
 
 MIN_SHARED, ROOT = 2, 5
@@ -40,7 +41,11 @@ def below_floor(text: str, quotes: Sequence[str]) -> Statement | None:
     plain, quote_text = normalise(text), " ".join(map(normalise, quotes))
     own, theirs = ({term[:ROOT] for term in terms(one)} for one in (plain, quote_text))
     least = MIN_SHARED if len(own) > SHORT else 1
-    if len(own & theirs) < least and not _numbers_shared(plain, quote_text):
+    if (
+        len(own & theirs) < least
+        and not _numbers_shared(plain, quote_text)
+        and not computed_from(text, quotes)
+    ):
         return Statement.of("not_of_quotes")
     if _RECOMMENDS.search(plain) and not _RECOMMENDING.search(quote_text):
         return Statement.of("recommends")

@@ -20,6 +20,7 @@ from activities.verification.wording import unfamiliar_name
 
 WARNINGS: Mapping[str, str] = {
     "number_not_quoted": "{number} is not in the quotes: does the work say it of this?",
+    "works_counted": "{number} may count the works: do so many of them say it?",
     "computed_words": "{number} follows from the quotes, but `{word}` is not in them: is it of that?",
     "number_bound": "{number} has another bound (at least, up to, more than) than in the quotes",
     "name_not_in_works": "{name} is not in the works that it cites",
@@ -97,7 +98,7 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
     )
     every = frozenset().union(*(clause.stems for clause in theirs)) if theirs else frozenset()
     whole = frozenset().union(*(clause.stems for clause in own)) if own else frozenset()
-    warnings = [*_of_numbers(plain, quote_texts, own, theirs), *_of_degree(own, every)]
+    warnings = [*_of_numbers(plain, quote_texts, own, theirs, len(works)), *_of_degree(own, every)]
     warnings += _mixed(own, quote_texts, [normalise(work) for work in works])
     if works and (name := unfamiliar_name(plain, [*works, *quote_texts])):
         warnings.append(_warning("name_not_in_works", name=name))
@@ -274,11 +275,14 @@ def _mixed(own: Sequence[Clause], quotes: Sequence[str], works: Sequence[str]) -
 
 
 def _of_numbers(
-    text: str, quotes: Sequence[str], own: Sequence[Clause], theirs: Sequence[Clause]
+    text: str, quotes: Sequence[str], own: Sequence[Clause], theirs: Sequence[Clause], works: int
 ) -> Iterator[Statement]:
-    """A number that no quote has, or that follows from the quotes and stands beside words that they lack; one
-    that has another bound."""
-    if missing := missing_number(text, quotes, (), 0):
+    """A number that no quote has and that may count the works, or that follows from the quotes and stands
+    beside words that they lack; one that has another bound. `works`: how many are cited."""
+    missing = missing_number(text, quotes, (), works)
+    if (counted := missing_number(text, quotes, (), 0)) != missing:
+        yield _warning("works_counted", number=counted)
+    if missing:
         stems = {token.stem for clause in theirs for token in clause.tokens} | _ARITHMETIC
         beyond = [
             one.shown for c in own for one in c.tokens if not (one.light or one.number or one.stem in stems)

@@ -39,7 +39,7 @@ def test_a_change_of_meaning_is_asked_about(code: str, text: str, quote: str) ->
 
 
 def test_every_warning_is_shown_by_a_sentence() -> None:
-    elsewhere = {"name_not_in_works", "mixed", "states_fact", "disputed"}
+    elsewhere = {"name_not_in_works", "works_counted", "mixed", "states_fact", "disputed"}
     assert {code for code, *_ in CHANGES} | elsewhere == set(WARNINGS)
 
 
@@ -80,6 +80,14 @@ def test_works_that_are_joined_or_lack_a_name_are_asked_about() -> None:
     assert codes("Sleep improved in Denmark.", "Sleep improved.", works=work) == set()
 
 
+def test_a_count_of_the_works_is_asked_about_as_one() -> None:
+    quotes = ("Metformin lowered weight.", "Weight fell with metformin.", "Weight did not change.")
+    works = tuple(f"A trial\n{quote}" for quote in quotes)
+    assert "works_counted" in codes("Metformin lowered weight in two trials.", *quotes, works=works)
+    assert "number_not_quoted" not in codes("Metformin lowered weight in two trials.", *quotes, works=works)
+    assert "number_not_quoted" in codes("Metformin lowered weight in four trials.", *quotes, works=works)
+
+
 def test_a_reservation_that_denies_nothing_is_asked_about() -> None:
     assert [one.code for one in reservation_warnings("Mortality was higher in rural hospitals.")] == [
         "states_fact"
@@ -95,6 +103,14 @@ def test_a_reservation_that_denies_nothing_is_asked_about() -> None:
         ("31 more were seen.", ["43 were seen here, 12 there."], ("43 - 12 = 31",)),
         ("That is 25% of them.", ["50 of 200 patients"], ("50 / 200 = 25%",)),
         ("It was 3 times as high.", ["36 against 12"], ("36 / 12 = 3",)),
+        ("So 149.40 are deducted.", ["3 % are deducted.", "Total 4,980.00"], ("3 % of 4,980.00 = 149.40",)),
+        ("That leaves 4,830.60.", ["3 % are deducted.", "Total 4,980.00"], ("4,980.00 - 3 % = 4,830.60",)),
+        (
+            "Together 4,220, which is 230 more.",
+            ["3,280 and 940", "3,990"],
+            ("3,280 + 940 = 4,220", "4,220 - 3,990 = 230"),
+        ),
+        ("That is 34.5%.", ["20 of 58, 10 of 65, P = 0.014; 2, 5, 33 and 11", "7 8 9 14 16 17"], ("20 / 58 = 34.5%",)),
         ("56 were seen.", ["43 were seen here, 12 there."], ()),
         ("55% were seen.", ["43 were seen here, 12 there."], ()),
         ("55 mg were given.", ["43 days and 12 mg"], ()),
@@ -134,6 +150,12 @@ def test_a_computed_figure_in_the_words_of_its_quotes_is_not_asked_about() -> No
 def test_below_the_floor_no_reader_is_asked(text: str, code: str) -> None:
     problem = below_floor(text, ["Aspirin lowered the rate of strokes in 400 adults of one clinic."])
     assert (problem.code if problem else "") == code
+
+
+def test_a_figure_that_follows_from_quoted_numbers_may_be_in_other_words() -> None:
+    quotes = ["Pos. 1 SP-9 3,280 euro", "Fitting 940 euro", "Delivered: 3,990 euro"]
+    assert below_floor("The first offer, together 4,220, was 230 dearer than the other one.", quotes) is None
+    assert below_floor("The first offer was 170 dearer than the other one.", quotes) is not None
 
 
 def test_what_the_quote_recommends_or_says_of_all_may_be_said() -> None:
