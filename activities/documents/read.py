@@ -201,7 +201,9 @@ def _letter(text: str) -> Text:
     headers = HeaderParser().parsestr(text[:MAX_HEADERS])
     if not (headers["From"] and (headers["To"] or headers["Subject"])):
         return Text("")
-    senders = [name or address for name, address in getaddresses([headers["From"]])]
+    sender = " ".join(headers["From"].split())
+    # without an address it is no address of a message but a name: `From: Jane Doe`
+    senders = [name or address for name, address in getaddresses([sender])] if "@" in sender else [sender]
     date = {"date": _day(headers["Date"])} if headers["Date"] else {}
     subject = " ".join((headers["Subject"] or "").split())[:TITLE_CHARS]
     return Text("", subject, tuple(filter(None, senders)), date)

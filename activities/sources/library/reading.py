@@ -60,6 +60,8 @@ searched."""
 PDF_SECONDS = 35.0
 """Seconds for one PDF; the pages read by then are kept. Less than the time limit of a search attempt."""
 
+_DATED = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
+"""The date that the name of a letter or of minutes begins with."""
 LOOKED_AT = 20
 """Records at the beginning of a file that all have no text, where it is a table: of sales, or of members."""
 
@@ -298,7 +300,9 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     named = "" if text.title else "file name"
     facts = {"file": name, "evidence_type_from": because, "cut": text.cut, "title_from": named}
     facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score", "date") if key in text.meta}
-    year = year_in(text.meta.get("year", "") or text.meta.get("date", ""))
+    if kind == "document" and (dated := _DATED.match(Path(name).name)):
+        facts.setdefault("date", dated[0])
+    year = year_in(text.meta.get("year", "") or facts.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),
         source="library",
