@@ -113,7 +113,7 @@ class PublishActivities:
                 report=report,
                 blob=blob,
                 markdown_blob=markdown_blob,
-                answered=report.verification.verified > 0,
+                answered=report.verification.verified > 0 and not report.leaves_open,
                 verified_claims=report.verification.verified,
             )
         )

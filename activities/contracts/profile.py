@@ -31,6 +31,8 @@ class Words(Frozen):
     """The title of the table of works."""
     found: str = "Found"
     """The title of the column that holds what a work found."""
+    design: str = "Design"
+    """The title of the column that holds what kind of work it is."""
     graded: bool = False
     """Whether the design of a study says how strong its evidence is; else no strength is printed."""
     standing: bool = True
@@ -44,7 +46,13 @@ class Words(Frozen):
 
 STUDIES = Words(one="study", many="studies", title="Studies", graded=True)
 OWN_DOCUMENTS = Words(
-    one="document", many="documents", title="Documents", found="Says", standing=False, counted=False
+    one="document",
+    many="documents",
+    title="Documents",
+    found="Says",
+    design="Kind",
+    standing=False,
+    counted=False,
 )
 """Words for a person's own documents, whatever the profile: letters and minutes are not studies."""
 

@@ -290,6 +290,12 @@ class Report(Frozen):
     made_from: str = ""
     """Key of the blob of what it was published from: a later version publishes that again."""
 
+    @property
+    def leaves_open(self) -> bool:
+        """Whether its answer says nothing but what no work says."""
+        missing = all(one.kind == "missing" for one in self.answer)
+        return bool(self.answer) and missing and not self.conclusions
+
     def claims(self) -> Iterator[Claim]:
         """The claims of the sections, in order."""
         for section in self.sections:
@@ -342,5 +348,6 @@ class Published(Compact):
     complete: bool = True
     """False when `report` was slimmed."""
     answered: bool = True
-    """False when no claim survived the checks, or no passage is near: the run ends with exit code 4."""
+    """False when no claim survived the checks, no passage is near, or the answer says only what no work says:
+    the run ends with exit code 4."""
     verified_claims: int = 0

@@ -120,9 +120,9 @@ def left_out(shown: int, total: int) -> tuple[Statement, ...]:
 def findings(
     judgements: Sequence[WorkJudgement], titles: Mapping[str, str], most: int = 20, each: int = 320
 ) -> str:
-    """What was judged of the works found, those that answer best first, and the titles of works that no one
-    has judged yet; as data. Empty without any."""
-    ranked = sorted(judgements, key=lambda j: -j.answers)
+    """What was judged of the works found, those that answer best first, without those on another subject, and
+    titles of works that no one has judged, few where others were; as data. Empty without any."""
+    ranked = sorted((j for j in judgements if j.answers), key=lambda j: -j.answers)
     rows = [
         f"{clip(one_line(titles.get(j.evidence_id, j.evidence_id)), 90)} "
         f"({_ANSWERS[j.answers]}{'' if j.direction == 'not_asked' else ', ' + j.direction}): "
@@ -135,12 +135,14 @@ def findings(
         part
         for part in (
             listed("Works judged so far", rows, most, each),
-            listed("Works found and not judged", others, max(most - len(rows), 5), 120),
+            listed("Works found and not judged", others, MAX_UNJUDGED if judged else most, 120),
         )
         if part
     )
 
 
+MAX_UNJUDGED = 5
+"""Titles of works that were found and not judged, beside those that were."""
 _ANSWERS = ("another subject", "related", "answers in part", "answers")
 
 

@@ -39,6 +39,8 @@ MAX_GAP_BYTES = 110
 
 _SHORT = re.compile(r"[ \t]*(?:\n[ \t]*)?[A-Z0-9](?=[^:\n.!?]*[^\W\d_]{2})(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
 """A sentence right after another one, without a heading."""
+_OWN_LINE = re.compile(r"(?:[ \t]*\n)+[^\n]*\w[^\n]*\n\s*")
+"""A line between two sentences, such as a heading of one word."""
 _LETTER = re.compile(r"[^\W\d_]")
 _NO_BRACKETS = str.maketrans("()", "  ")
 
@@ -205,7 +207,8 @@ class _Layout:
             if sentence is None and place in kept and place:
                 before = self.parts[place - 1][1]
                 sentence = _short(text, before, self.document) or _long(text, before)
-            if sentence is None and (len(shown) < MIN_GAP_CHARS or not _LETTER.search(shown)):
+            too_short = len(shown) < MIN_GAP_CHARS and not _OWN_LINE.fullmatch(text)
+            if sentence is None and (too_short or not _LETTER.search(shown)):
                 continue
             if sentence is None and terms(shown) == title:
                 continue  # it stands in the line above

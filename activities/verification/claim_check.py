@@ -215,9 +215,9 @@ def missing_number(
     """The first number of the claim that none of its quotes has, or an empty string.
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
-    it cites, all or some of which it may count in words ("two trials"). `counts`: whole numbers up to ten, rounded numbers,
-    a point that may set off thousands, percentages quoted without their sign, and years, which a text leaves
-    to its date ("this year"), are left to a second reader.
+    it cites, all or some of which it may count in words ("two trials"). `counts`: whole numbers up to ten,
+    rounded numbers, a point that may set off thousands, percentages quoted without their sign, and years,
+    which a text leaves to its date ("this year"), are left to a second reader.
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1

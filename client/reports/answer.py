@@ -7,7 +7,7 @@ from activities.contracts.evidence import ANSWERED, Claim, Frozen, SearchRecord
 from activities.report.formats import conclusion_words, words
 from activities.report.formats.prose import Citations, notice, summary_of, unanswered_lead
 from activities.report.formats.statements import sentence, sentences
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, ended
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
 
@@ -24,6 +24,8 @@ SHOWN_APART = frozenset(
     {SAMPLE_ONLY, UNREADABLE, "unanswered", "stopped_early", "searches_failed", "price_unknown"}
 )
 """Codes of statements that the terminal shows in a line of their own."""
+OF_CITED = frozenset({"abstract_only", "standing_unknown", "preprints", "authority_silent"})
+"""Codes of statements on the items that an answer cites."""
 
 
 class AnswerClaim(Frozen):
@@ -33,6 +35,8 @@ class AnswerClaim(Frozen):
     text: str
     references: tuple[int, ...]
     evidence_ids: tuple[str, ...]
+    under: str = ""
+    """The heading or the columns that a quoted passage stands under."""
 
 
 class Answer(Frozen):
@@ -87,18 +91,25 @@ def answer_of(report: Report) -> Answer:
 def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
     """All claims of a report: its answer and its summary first, then the others in the order of the
     sections; what is said in several places once."""
-    citations = Citations.of(report.references)
+    citations, heads = Citations.of(report.references), _heads(report)
     once: dict[tuple[str, tuple[int, ...]], AnswerClaim] = {}
     for claim in (*report.answer, *summary_of(report), *report.claims()):
-        row = _claim(claim, citations)
+        row = _claim(claim, citations, heads.get(claim.text, ""))
         once.setdefault((normalise(row.text).casefold(), row.references), row)
     return tuple(once.values())
 
 
-def _claim(claim: Claim, citations: Citations) -> AnswerClaim:
+def _heads(report: Report) -> dict[str, str]:
+    """Passage -> the heading or the columns over it; a sentence before it is none."""
+    passages = [one for section in report.sections for one in section.passages if one.before and one.quotes]
+    return {one.quotes[0]: clean(one.before) for one in passages if ended(one.before) != one.before}
+
+
+def _claim(claim: Claim, citations: Citations, under: str = "") -> AnswerClaim:
     ids = tuple(dict.fromkeys(support.evidence_id for support in claim.support))
     numbers = sorted({citations.numbers[name] for name in ids if name in citations.numbers})
-    return AnswerClaim(id=claim.id, text=clean(claim.text), references=tuple(numbers), evidence_ids=ids)
+    text = clean(claim.text)
+    return AnswerClaim(id=claim.id, text=text, references=tuple(numbers), evidence_ids=ids, under=under)
 
 
 def _bottom_line(report: Report) -> str:
@@ -114,7 +125,9 @@ def _bottom_line(report: Report) -> str:
 
 
 def _reservations(report: Report) -> tuple[str, ...]:
-    limits = sentences(s for s in report.statements if s.code not in SHOWN_APART)
+    cites = any(claim.support for claim in report.answer or report.claims())
+    apart = SHOWN_APART if cites else SHOWN_APART | OF_CITED
+    limits = sentences(s for s in report.statements if s.code not in apart)
     return (*map(clean, report.reservations), *limits)[:RESERVATIONS]
 
 
@@ -129,9 +142,10 @@ def _related(report: Report) -> tuple[str, ...]:
 
 
 def with_references(claim: AnswerClaim) -> str:
-    """`A claim. [1, 3]`"""
+    """`A claim. [1, 3]`, of a row `Month, kWh: May, 412 [1]`"""
     mark = f" [{', '.join(map(str, claim.references))}]" if claim.references else ""
-    return f"{claim.text}{mark}"
+    under = f"{claim.under.rstrip(':')}: " if claim.under else ""
+    return f"{under}{claim.text}{mark}"
 
 
 def _searched(searches: Iterable[SearchRecord]) -> str:

@@ -192,7 +192,7 @@ def _table(one: Conclusion, quotes: Quotes) -> Table:
     """The works of a conclusion, and what was pooled of them last."""
     groups = (clean(one.group) or "Group", clean(one.comparator) or "Compared with")
     head = ("Study", *map(_sentence, groups), *HEAD)
-    rows = [_row(work, quotes) for work in one.works]
+    rows = [_row(work, quotes) for work in sorted(one.works, key=lambda w: quotes.number(w.evidence_id))]
     if one.pooled is not None:
         effect = f"{one.pooled.measure} {shown_interval(one.pooled.result)}"
         last = f"Pooled (random effects, I\u00b2 {one.pooled.i2:.0%})"
@@ -212,7 +212,9 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     def cell(text: str) -> Cell:
         return Cell((Run(text, quote=quote),)) if text else Cell()
 
-    name = Run(clean(refs.label_of(reference)) if reference else work.evidence_id)
+    label = clean(refs.label_of(reference)) if reference else work.evidence_id
+    year = str(reference.year or "") if reference else ""
+    name = Run(label if label.endswith(year) else f"{label} ({year})")
     arms = work.effect.arms if work.effect else None
     effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
     effect += ", turned round: the work gives the opposite outcome" if effect and work.opposite else ""

@@ -29,6 +29,7 @@ from activities.report.formats.blocks import (
     TextKind,
     bullets,
     notes,
+    quotes_in,
     table,
 )
 from activities.report.formats.charts import chart_of
@@ -38,6 +39,9 @@ from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, listed
 from activities.report.formats.works_table import works_table
 from activities.report.schema import QuotedPassage, Report, ReportSection
+from activities.text.normal_form import normalise
+from activities.text.tokens import terms
+from activities.verification.claim_check import numbers
 
 REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
 USED_HEAD = ("Section", "Iteration", "Calls", "Tokens", "Cost", "Judged", "Ended because")
@@ -47,6 +51,8 @@ UNUSED_HEAD = ("Work", "Id", "Why")
 UNUSED_NOTE = "What searches found and the report does not cite."
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
+MIN_TOLD = 0.8
+"""Share of the content words of a section's answer by which the report's answer says it."""
 FLOW = "Flow of records (PRISMA 2020)"
 DRAFT = "Draft: this report waits for a reviewer's approval."
 
@@ -80,7 +86,8 @@ class _Page:
         first = Chapter(
             "answer", "Answer" if report.answer or report.conclusions else "Summary", tuple(answer), "answer"
         )
-        tail = [chapter for chapter in self._tail() if chapter.blocks]
+        cited = {quote.number for quote in quotes_in((first, *body))}
+        tail = [chapter for chapter in self._tail(cited) if chapter.blocks]
         paper = Chapter("behind", "Quotes behind the answer", behind, "paper")
         chapters = (first, *body, paper, *tail) if report.length != "brief" else (first, *body, *tail)
         return Document(
@@ -165,7 +172,8 @@ class _Page:
             if not section.passages:
                 yield from self._prose(section.claims[:FIRST])
 
-    def _tail(self) -> Iterator[Chapter]:
+    def _tail(self, cited: Collection[int]) -> Iterator[Chapter]:
+        """`cited`: the references that a brief report lists."""
         report = self.report
         brief, full = report.length == "brief", report.length == "full"
         if brief:
@@ -188,7 +196,7 @@ class _Page:
                 unused = table(UNUSED_HEAD, words.unused_rows(report), UNUSED_NOTE)
                 yield self._chapter("unused", "What is not cited", [unused])
         yield self._chapter("disputed", "Disputed", bullets(map(words.dispute_line, report.disputes)))
-        yield self._chapter("references", "References", refs.blocks(report))
+        yield self._chapter("references", "References", refs.blocks(report, cited if brief else None))
 
     @staticmethod
     def _chapter(anchor: str, title: str, blocks: Iterable[Block]) -> Chapter:
@@ -235,7 +243,8 @@ class _Page:
 
     def _section(self, section: ReportSection) -> Iterator[Block]:
         paragraphs = paragraphs_of(section) if not section.passages else []
-        prose = [*self._prose(section.answer, *paragraphs)]
+        # the certainty of a conclusion, not the design of single works, says how sure what follows is
+        prose = [*self._prose(self._untold(section), *paragraphs, graded=not self.report.conclusions)]
         if not (prose or section.passages or section.related):
             return
         asked = clean(section.key_question)
@@ -256,6 +265,17 @@ class _Page:
             without = f": does not use {words_lacking} {listed(map(clean, lacks))}" if lacks else ""
             yield Heading(f"Related{without}")
             yield from blocks
+
+    def _untold(self, section: ReportSection) -> Iterator[Claim]:
+        """The sentences of a section's answer but those that the report's answer says with their numbers and
+        nearly all their words, joined with others."""
+        for claim in section.answer:
+            told = " ".join(one.text for one in self.report.answer if claim.id in one.rests_on)
+            stated = {number.value for number in numbers(normalise(told))}
+            figures = all(number.value in stated for number in numbers(normalise(claim.text)))
+            own, said = terms(claim.text), set(terms(told))
+            if not figures or sum(word in said for word in own) < MIN_TOLD * len(own):
+                yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str, alike: Collection[str] = ()) -> Group:
         """A passage with its work; what stands around it is told apart. `alike`: names of the question that

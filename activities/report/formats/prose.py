@@ -16,8 +16,8 @@ NO_ANSWER = "No claim could be supported, so the question is not answered"
 NO_PASSAGE = "Nothing is quoted"
 NOTHING_SEARCHED = "Nothing could be searched, so the question is not answered"
 _PASSAGES = (
-    "These are the passages nearest to the question, in the words of their works; nothing here is judged, "
-    "weighed or put together."
+    "These are the passages nearest to the question, word for word; nothing here is judged, weighed or put "
+    "together."
 )
 NOT_READ = f"No language model has read this. {_PASSAGES}"
 ORDERED = f"A small model has put these in order and done nothing else. {_PASSAGES}"

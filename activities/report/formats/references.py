@@ -1,7 +1,7 @@
 """A reference as every format shows it: its address, where it appeared, and warnings about it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Standing
@@ -42,12 +42,14 @@ WARNING_STANDINGS = frozenset({"retracted", "concern"})
 """Standings that are shown as a warning."""
 
 
-def blocks(report: Report) -> Iterator[page.References]:
+def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page.References]:
+    """The references, `only` those with these numbers."""
     marks = [badges(reference, report.words) for reference in report.references]
     shared = set(marks[0]).intersection(*marks) - KEPT if len(marks) > 1 else set[str]()
     items = tuple(
         _listed(reference, report, [mark for mark in own if mark not in shared])
         for reference, own in zip(report.references, marks, strict=True)
+        if only is None or reference.number in only
     )
     if items:
         yield page.References(items)
@@ -172,7 +174,7 @@ def family_first(name: str) -> str:
 
 def shortened(title: str) -> str:
     """The beginning of a title, for where a name of a work stands."""
-    return title if len(title) <= LABEL_CHARS else title[:LABEL_CHARS].rsplit(" ", 1)[0] + " \u2026"
+    return title if len(title) <= LABEL_CHARS else title[: LABEL_CHARS + 1].rsplit(" ", 1)[0] + " \u2026"
 
 
 def label_of(reference: Reference) -> str:

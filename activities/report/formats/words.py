@@ -113,10 +113,10 @@ def limitations(report: Report) -> tuple[str, ...]:
 
 
 def balance(report: Report) -> str:
-    """How many of the works that answer are on each side of a yes-or-no question, and how many compare where
-    no conclusion says what they found; empty where no work has a side, and for a person's own documents, of
-    which who says what is told instead. Works that report one study count once."""
-    if not report.words.counted:
+    """How many of the works that answer are on each side of a yes-or-no question, and how many compare; empty
+    where a conclusion says what they found or no work has a side, and for a person's own documents, of which
+    who says what is told instead. Works that report one study count once."""
+    if not report.words.counted or report.conclusions:
         return ""
     sides: dict[Direction, list[Grade]] = {"yes": [], "no": [], "mixed": []}
     studies: set[tuple[Direction, int]] = set()
@@ -147,7 +147,7 @@ def balance(report: Report) -> str:
     total = counted(answering, report.words.one, report.words.many)
     verb = "answers" if answering == 1 else "answer"
     counts = [f"{total} {verb}: {', '.join(parts)}{again}."] if parts else []
-    if 0 < compared < answering and not report.conclusions:
+    if 0 < compared < answering:
         counts.append(f"{compared} of {answering} {'has' if compared == 1 else 'have'} a comparison group.")
     return " ".join(counts)
 

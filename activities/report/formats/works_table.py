@@ -25,7 +25,7 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         return
     head = (
         *(report.words.one.capitalize(), report.words.found, "Direction"),
-        *("Design", "Participants", "Compared with"),
+        *(report.words.design, "Participants", "Compared with"),
         *(*map(clean, columns), "Strength", "Date", "Standing", "Read"),
     )
     judged = {work.evidence_id: work for work in report.judgements}

@@ -78,6 +78,17 @@ def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing()
     assert not report.answer
 
 
+def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_in_order() -> None:
+    report = report_of()
+    (one,) = report.conclusions
+    words = words_of(report.replace(conclusions=(one.replace(works=one.works[::-1]),)), "md")
+    assert "strong evidence" not in words
+    assert "strong evidence" in words_of(report.replace(conclusions=()), "md")
+    assert "studies answer" not in words
+    table = words[words.index("Effect (95 % interval)") :]
+    assert table.index("number 1") < table.index("number 2")
+
+
 def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
     words = words_of(report_of().model_copy(update={"length": "brief"}), "md")
     assert "Mortality is probably lower with the drug" in words

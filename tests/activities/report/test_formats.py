@@ -8,6 +8,7 @@ from activities.contracts.write import Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.text import clean, escape_markdown, safe_url
+from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
 from tests.activities.cases import (
     DOCUMENTS,
@@ -216,6 +217,19 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     answer = told[told.index("Answer") : told.index("Studies")]
     assert "Gain:" not in answer, "the report's answer says it"
     assert FEWER.rstrip(".") in answer[answer.index("Gain") :]
+    whole = f"{FEWER.rstrip('.')}, but the urinary tract was injured more often."
+    edited = {**update, "edited": Edited(answer=(joined.replace(text=whole),))}
+    told = words_of(build_report(STEP.model_copy(update=edited), WORKS), name)
+    assert told.count(FEWER.rstrip(".")) == told.count("urinary tract was injured more often") == 1
+
+
+@pytest.mark.parametrize("answer", ["", "Infections are fewer."])
+def test_a_brief_report_lists_what_it_cites(answer: str) -> None:
+    support = quoting(answer, ("pmid:11", INFECTION)).support
+    first = (build_report(STEP, WORKS).answer[0].replace(text=answer, support=support),) if answer else ()
+    brief = build_report(STEP, WORKS).replace(length="brief", answer=first)
+    problems = check_markdown(render(brief, "md").decode()).problems
+    assert not [one.code for one in problems if one.code == "reference_never_cited"]
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)

@@ -100,6 +100,14 @@ def test_a_title_that_begins_the_text_is_not_shown_again() -> None:
     assert show("mortality", [work], 500).text.count("Falls in old age") == 1
 
 
+def test_a_heading_of_one_word_is_shown_with_what_stands_under_it() -> None:
+    text = "The board met in the hall on Monday.\n\n## Pump\n\nThe offer of the firm in town was accepted."
+    work = Evidence(
+        evidence_id="url:1", source="library", title="Minutes", text=text, evidence_type="document"
+    )
+    assert "\n- ## Pump\nS2: The offer" in show("pump", [work], 500).text
+
+
 def test_of_a_users_own_text_the_heading_says_who_sent_it_and_when() -> None:
     letter = Evidence(
         evidence_id="doc:1",

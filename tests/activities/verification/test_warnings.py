@@ -110,7 +110,11 @@ def test_a_reservation_that_denies_nothing_is_asked_about() -> None:
             ["3,280 and 940", "3,990"],
             ("3,280 + 940 = 4,220", "4,220 - 3,990 = 230"),
         ),
-        ("That is 34.5%.", ["20 of 58, 10 of 65, P = 0.014; 2, 5, 33 and 11", "7 8 9 14 16 17"], ("20 / 58 = 34.5%",)),
+        (
+            "That is 34.5%.",
+            ["20 of 58, 10 of 65, P = 0.014; 2, 5, 33 and 11", "7 8 9 14 16 17"],
+            ("20 / 58 = 34.5%",),
+        ),
         ("56 were seen.", ["43 were seen here, 12 there."], ()),
         ("55% were seen.", ["43 were seen here, 12 there."], ()),
         ("55 mg were given.", ["43 days and 12 mg"], ()),

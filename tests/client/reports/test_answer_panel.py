@@ -37,6 +37,28 @@ def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() 
     assert "Not reached: PubMed, openFDA (no connection)" in lines
 
 
+def test_limits_of_cited_items_are_no_reservation_where_nothing_is_cited() -> None:
+    report = build_report(STEP, WORKS).replace(reservations=())
+    (missing,) = (report.answer[0].replace(text="No work says who is harmed.", support=(), kind="missing"),)
+    silent = tuple(section.replace(answer=(), claims=(), paragraphs=()) for section in report.sections)
+    abstracts = "- Only the abstract or a summary was read"
+    assert any(line.startswith(abstracts) for line in screen(report))
+    nothing = report.replace(answer=(missing,), sections=silent)
+    assert not any(line.startswith(abstracts) for line in screen(nothing))
+    assert nothing.leaves_open
+    assert not report.leaves_open
+
+
+def test_a_row_of_a_table_stands_under_its_columns() -> None:
+    report = build_report(PASSAGES, WORKS)
+    (section, *rest) = report.sections
+    (first, *others) = section.passages
+    under = section.replace(passages=(first.replace(before="Wound | Infected"), *others))
+    assert f"- Wound | Infected: {INFECTION} [1]" in screen(report.replace(sections=(under, *rest)))
+    after = section.replace(passages=(first.replace(before="We looked at wounds."), *others))
+    assert f"- {INFECTION} [1]" in screen(report.replace(sections=(after, *rest)))
+
+
 def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
     lines = screen(build_report(PASSAGES, WORKS), "max_iterations")
     assert lines[0].startswith("No language model has read this.")

@@ -308,7 +308,9 @@ def test_a_mailbox_has_a_document_for_each_message_and_a_notebook_what_was_print
 
 def test_a_letter_without_an_address_has_its_sender_and_its_file_a_date(tmp_path: Path) -> None:
     name = "2025-03-09_brenner_to_house.txt"
-    (tmp_path / name).write_text("From: Lukas Brenner\nTo: the house\nSubject: Heating\n\nIt is cold upstairs.\n")
+    (tmp_path / name).write_text(
+        "From: Lukas Brenner\nTo: the house\nSubject: Heating\n\nIt is cold upstairs.\n"
+    )
     letter = read(tmp_path)[name]
     assert (letter.title, letter.authors, letter.year) == ("Heating", ("Lukas Brenner",), 2025)
     assert letter.facts["date"] == "2025-03-09"
