@@ -52,7 +52,7 @@ UNUSED_NOTE = "What searches found and the report does not cite."
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 MIN_TOLD = 0.8
-"""Share of the content words of a section's answer by which the report's answer says it."""
+"""Share of the content words of a section's sentence by which the report's answer says it."""
 FLOW = "Flow of records (PRISMA 2020)"
 DRAFT = "Draft: this report waits for a reviewer's approval."
 
@@ -244,7 +244,8 @@ class _Page:
     def _section(self, section: ReportSection) -> Iterator[Block]:
         paragraphs = paragraphs_of(section) if not section.passages else []
         # the certainty of a conclusion, not the design of single works, says how sure what follows is
-        prose = [*self._prose(self._untold(section), *paragraphs, graded=not self.report.conclusions)]
+        untold = map(self._untold, (section.answer, *paragraphs))
+        prose = [*self._prose(*untold, graded=not self.report.conclusions)]
         if not (prose or section.passages or section.related):
             return
         asked = clean(section.key_question)
@@ -266,10 +267,10 @@ class _Page:
             yield Heading(f"Related{without}")
             yield from blocks
 
-    def _untold(self, section: ReportSection) -> Iterator[Claim]:
-        """The sentences of a section's answer but those that the report's answer says with their numbers and
-        nearly all their words, joined with others."""
-        for claim in section.answer:
+    def _untold(self, claims: Iterable[Claim]) -> Iterator[Claim]:
+        """The sentences of a section but those that the report's answer says with their numbers and nearly
+        all their words, joined with others."""
+        for claim in claims:
             told = " ".join(one.text for one in self.report.answer if claim.id in one.rests_on)
             stated = {number.value for number in numbers(normalise(told))}
             figures = all(number.value in stated for number in numbers(normalise(claim.text)))

@@ -36,16 +36,27 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         for work in report.judgements
         if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
     ]
-    blanks = [place for place in (head.index("Standing"), head.index("Read")) if _is_said_once(table, place)]
-    blanks += [] if words.asks_yes_or_no(report.question) else [2]
-    table = [tuple(Cell() if place in blanks else cell for place, cell in enumerate(row)) for row in table]
+    shared = [
+        place
+        for place in (head.index("Standing"), head.index("Read"))
+        if _is_said_once(table[: len(report.references)], place)
+    ]
+    unasked = [] if words.asks_yes_or_no(report.question) else [2]
+    table = [
+        tuple(
+            Cell() if place in unasked or (place in shared and at < len(report.references)) else cell
+            for place, cell in enumerate(row)
+        )
+        for at, row in enumerate(table)
+    ]
     if table:
         used, rows = filled(head, table)
         yield Table(used, rows, sortable=True, wide=len(used) > WIDE)
 
 
 def _is_said_once(table: Sequence[tuple[Cell, ...]], place: int) -> bool:
-    """Whether several works share what a column says, no fault among it: limitations and method say it."""
+    """Whether several cited works share what a column says, no fault among it: limitations and method say
+    it."""
     texts = {row[place].text for row in table}
     return len(texts) == 1 < len(table) and not any(text.isupper() for text in texts)
 

@@ -100,6 +100,14 @@ def test_every_format_has_answer_counts_reservations_and_one_table_of_works(name
     assert "Confidence 62%: of 10 such answers 6" in words_of(measured, name)
 
 
+def test_what_all_cited_works_share_is_said_once_also_beside_a_work_that_is_not_cited() -> None:
+    other = REPORT.judgements[0].replace(evidence_id="pmid:99", title="Another trial", answers=2)
+    shown = words_of(REPORT.replace(judgements=(*REPORT.judgements, other)), "md")
+    works = shown[shown.index("Found") : shown.index("Limitations")]
+    assert "not cited" in works
+    assert "abstract" not in works
+
+
 def test_each_cell_leads_to_its_sentence_in_the_page_and_in_the_spreadsheet() -> None:
     page = page_of(render(REPORT, "html"))
     (cell,) = page.xpath("//td/details[@class='read'][summary='210 adults']")
