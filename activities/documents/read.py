@@ -11,7 +11,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -210,13 +210,14 @@ def _letter(text: str) -> Text:
 
 
 def _day(sent: str) -> str:
-    """The day of a message (`2024-05-13`); as it stands where that is no date of a message."""
+    """The day of a message (`2024-05-13`), which a letter has without a time; as it stands where that is no
+    date of a message."""
     from email.utils import parsedate_to_datetime
 
-    try:
-        return parsedate_to_datetime(sent).date().isoformat()
-    except ValueError:
-        return " ".join(sent.split())
+    for text in (sent, f"{sent} 00:00"):
+        with suppress(ValueError):
+            return parsedate_to_datetime(text).date().isoformat()
+    return " ".join(sent.split())
 
 
 def read_markdown(data: bytes) -> Text:

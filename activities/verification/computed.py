@@ -43,14 +43,14 @@ def _ways(number: Number, operands: Sequence[Number]) -> Iterator[str]:
         for added in combinations(operands, size):
             if sum(one.value for one in added) == number.value and _alike(number, *added):
                 yield f"{' + '.join(one.shown for one in added)} = {number.shown}"
-    for share in (one for one in operands if one.percent and not number.percent):
+    for rate in (one for one in operands if one.percent and not number.percent):
         for whole in (one for one in operands if _alike(number, one) and one.value != number.value):
-            part = whole.value * share.value / 100
+            part = whole.value * rate.value / 100
             if _rounds(part, number.value):
-                yield f"{share.shown} of {whole.shown} = {number.shown}"
+                yield f"{rate.shown} of {whole.shown} = {number.shown}"
             for sign, change in (("+", part), ("-", -part)):
                 if _rounds(whole.value + change, number.value):
-                    yield f"{whole.shown} {sign} {share.shown} = {number.shown}"
+                    yield f"{whole.shown} {sign} {rate.shown} = {number.shown}"
     for more in operands:
         for less in operands:
             if more.value - less.value == number.value > 0 and _alike(number, more, less):

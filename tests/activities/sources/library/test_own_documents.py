@@ -308,9 +308,10 @@ def test_a_mailbox_has_a_document_for_each_message_and_a_notebook_what_was_print
 
 def test_a_letter_without_an_address_has_its_sender_and_its_file_a_date(tmp_path: Path) -> None:
     name = "2025-03-09_brenner_to_house.txt"
-    (tmp_path / name).write_text(
-        "From: Lukas Brenner\nTo: the house\nSubject: Heating\n\nIt is cold upstairs.\n"
-    )
-    letter = read(tmp_path)[name]
+    headers = "From: Lukas Brenner\nTo: the house\nSubject: Heating"
+    (tmp_path / name).write_text(f"{headers}\n\nIt is cold upstairs.\n")
+    (tmp_path / "reply.txt").write_text(f"{headers}\nDate: 11 March 2025\n\nIt is warm upstairs now.\n")
+    letters = read(tmp_path)
+    letter = letters[name]
     assert (letter.title, letter.authors, letter.year) == ("Heating", ("Lukas Brenner",), 2025)
-    assert letter.facts["date"] == "2025-03-09"
+    assert (letter.facts["date"], letters["reply.txt"].facts["date"]) == ("2025-03-09", "2025-03-11")
