@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+import structlog
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from activities.settings import Settings
     from activities.sources.base import SearchResult
     from activities.sources.http.client import Http
+    from client.reports.bundle import Exported
     from client.reports.finished import Finished
     from client.reports.verify import Verification
     from client.run import BlockingRun, Run
@@ -66,6 +68,7 @@ class Determinator:
         say: Say = quiet,
         **overrides: Any,  # noqa: ANN401 - values of any setting, which are validated
     ) -> None:
+        log_to_the_program()
         self.settings = settings or load_settings(**overrides)
         self.address = address
         if settings is None and (line := ignored_keys()):
@@ -286,6 +289,15 @@ class Determinator:
 
         return await refreshed(self, await self.finished(name, whole=False), search=search)
 
+    async def export(
+        self, name: str = "last", output: Path | None = None, *, force: bool = False
+    ) -> "Exported":
+        """Save everything an outsider needs to check the report of a finished run; see
+        `client.reports.bundle.export`."""
+        from client.reports.bundle import export
+
+        return await export(self, name, output, force=force)
+
     async def verify(self, target: str = "last", evidence: Path | None = None) -> "Verification":
         """Check every quote of a report: of a run, a JSON file, or what `export` made. A file is checked
         against `evidence`, else against `evidence.jsonl` beside it, else against this machine's store."""
@@ -376,6 +388,20 @@ class Determinator:
         return request.replace(follow_up=FollowUp(run_id=finished.run_id, blob=blob))
 
 
+def log_to_the_program() -> None:
+    """Send what is logged to the standard `logging` of the program, where it has set up nothing else: unset,
+    structlog prints it on stdout among the program's own output."""
+    if not structlog.is_configured():
+        structlog.configure(
+            processors=[
+                structlog.stdlib.filter_by_level,
+                structlog.processors.KeyValueRenderer(key_order=["event"]),
+            ],
+            logger_factory=structlog.stdlib.LoggerFactory(),
+            wrapper_class=structlog.stdlib.BoundLogger,
+        )
+
+
 class BlockingDeterminator(Blocking[Determinator]):
     """The methods of `Determinator`, each of which blocks until it is done."""
 
@@ -383,6 +409,7 @@ class BlockingDeterminator(Blocking[Determinator]):
     plan = Blocks(Determinator.plan)
     refresh = Blocks(Determinator.refresh)
     verify = Blocks(Determinator.verify)
+    export = Blocks(Determinator.export)
     tell = Blocks(Determinator.tell)
     change = Blocks(Determinator.change)
     dispute = Blocks(Determinator.dispute)

@@ -64,6 +64,8 @@ class Connection:
     """The queue that serves the run in question, or on which a run is to start."""
     served: bool = True
     """Whether a worker may answer for that queue, as far as this machine knows."""
+    patient_until: float = 0.0
+    """Of the monotonic clock: a worker that was just started may need so long until it answers."""
     hold: socket.socket | None = None
     """Keeps the embedded server's worker as it is while a run is about to start."""
 

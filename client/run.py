@@ -1,6 +1,7 @@
 """One run of research: its state, its results, and the messages that it receives."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 WORKER_SECONDS = 8.0
-"""How long to wait for a worker that is just starting."""
+"""How long to wait for a worker that does not answer at once."""
 AT_ONCE = 16
 """Documents read from the store at the same time."""
 
@@ -108,13 +109,13 @@ class Run:
 
     async def progress(self) -> Progress | None:
         """What the run itself reports; None, with a message, when no worker answers."""
-        deadline = asyncio.get_running_loop().time() + WORKER_SECONDS
+        deadline = max(time.monotonic() + WORKER_SECONDS, self.connection.patient_until)
         while True:
             try:
                 return await progress(self.connection.client, self.id)
             except NoAnswer as error:
                 waits = self.connection.embedded and self.connection.served
-                if not waits or asyncio.get_running_loop().time() > deadline:
+                if not waits or time.monotonic() > deadline:
                     self._say(f"{error}; what follows is what the server knows")
                     return None
             await asyncio.sleep(0.2)

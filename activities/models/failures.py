@@ -81,6 +81,7 @@ class _Failure:
     message: str
     where: str
     """Model and address."""
+    key_sent: bool
 
     @property
     def words(self) -> str:
@@ -114,6 +115,12 @@ _PERMANENT: tuple[tuple[_Test, str, str], ...] = (
 )
 """(test, category, words) of failures that a later attempt cannot change; the first that holds decides."""
 _PERMANENT_UNLESS_BUSY: tuple[tuple[_Test, str, str], ...] = (
+    (
+        lambda f: f.is_in(401, 403) and not f.key_sent,
+        "auth",
+        "{where} refuses a request without a key ({status}){said}; OPENAI_API_KEY goes to the address of "
+        "OPENAI_BASE_URL alone",
+    ),
     (
         lambda f: f.is_in(401, 403),
         "auth",
@@ -149,11 +156,12 @@ def translate(
     address: str,
     secrets: Sequence[str] = (),
 ) -> ModelError:
-    """The error for a failed call. `status` None: the failure came inside a stream."""
+    """The error for a failed call. `status` None: the failure came inside a stream; `secrets`: what was sent
+    to be let in."""
     error = error_object(body)
     whole = scrub(" ".join(str(error.get("message") or "").split()), *secrets)
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
-    failure = _Failure(status, code, whole[:300], f"{model} at {address}")
+    failure = _Failure(status, code, whole[:300], f"{model} at {address}", bool(secrets))
     busy = status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code
     trouble = status is None or status >= 500 or status in _TRY_LATER
     if (refused := _first(_PERMANENT, failure)) is not None:

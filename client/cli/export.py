@@ -1,6 +1,6 @@
 """`determinator export` and `graph-export`: a finished run as files that anybody can check, or as a graph."""
 
-import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,52 +32,13 @@ async def export(client: "Determinator", run: str, output: Path | None, force: b
 
     Works on finished runs; when no server answers, with what the evidence store has.
     """
-    from activities.private_files import file_name
-    from client.reports.bundle import make_bundle, write_folder, write_zip
-    from client.secrets import known_secrets
-
-    if output is not None:
-        check_free(output, force=force)
-    finished = await client.finished(run)
-    name = file_name(finished.run_id)
-    path = output or Path(f"{name}.zip")
-    check_free(path, force=force)
-    bundle = make_bundle(finished, known_secrets(client.settings, os.environ.items()))
-    try:
-        if path.suffix.lower() == ".zip":
-            write_zip(path, bundle, top=name, at=finished.report.generated_at)
-        else:
-            write_folder(path, bundle)
-    except OSError as error:
-        raise Failure(f"the export cannot be written to {path}: {error.strerror or error}") from error
-    for gap in finished.gaps:
+    made = await client.export(run, output, force=force)
+    for gap in made.missing:
         say(gap)
     if as_json:
-        files = {"files": list(bundle), "missing": list(finished.gaps)}
-        print_json({"run_id": finished.run_id, "path": str(path), **files})
+        print_json({**asdict(made), "path": str(made.path)})
     else:
-        click.echo(str(path))
-
-
-def check_free(path: Path, *, force: bool) -> None:
-    """Raises BadInput where an export would overwrite something that was not meant, or cannot be written."""
-    if path.suffix.lower() == ".zip":
-        if path.is_dir():
-            raise BadInput(f"{path} is a folder; give another name to the archive")
-        if path.exists() and not force:
-            raise BadInput(f"{path} exists; replace it with --force or give another --output")
-    elif path.exists() and not path.is_dir():
-        raise BadInput(f"{path} is a file; give a folder, or a name that ends in .zip")
-    elif path.exists() and any(path.iterdir()):
-        if not (path / "SHA256SUMS").exists():
-            raise BadInput(f"the folder {path} is not empty; give another --output")
-        if not force:
-            raise BadInput(f"{path} has an earlier export; renew it with --force or give another --output")
-    folder = path if path.is_dir() else path.absolute().parent
-    while not folder.exists():
-        folder = folder.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BadInput(f"the export cannot be written to {path}: {folder} is not a folder one can write to")
+        click.echo(str(made.path))
 
 
 @click.command("graph-export")

@@ -19,6 +19,7 @@ from client.cli.common import (
     run_argument,
     say,
 )
+from client.failures import NoAnswer
 from client.messages import MESSAGES, MessageName
 from client.runs.checks import check_addition, check_instruction, check_sources
 from client.terminal import plain
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from activities.contracts.candidates import Candidate
     from client.api import Determinator
     from client.run import Run
+    from workflows.types import Progress
 
 gate_option = click.option(
     "--gate", type=Name(get_args(Gate)), help="Which gate; default: the one that waits."
@@ -89,8 +91,7 @@ async def answer(
     if answers:
         readings = await target.answer(answers, by=by)
     else:
-        seen = await target.progress()
-        readings = seen.readings if seen else ()
+        readings = (await known(target)).readings
     if as_json:
         print_json([one.model_dump(mode="json") for one in readings])
         return
@@ -149,8 +150,7 @@ async def candidates(run: "Run", keep: tuple[str, ...], by: str | None, as_json:
         kept = await run.choose_candidates(keep, by=by)
         print_text(plain("kept: " + ", ".join(kept)))
         return
-    seen = await run.progress()
-    listed = seen.candidates if seen else ()
+    listed = (await known(run)).candidates
     if as_json:
         print_json([candidate.model_dump(mode="json") for candidate in listed])
         return
@@ -158,6 +158,14 @@ async def candidates(run: "Run", keep: tuple[str, ...], by: str | None, as_json:
         say("no candidates have been put forward (yet)")
     for candidate in listed:
         print_text(candidate_line(candidate))
+
+
+async def known(run: "Run") -> "Progress":
+    """What a run reports. Raises NoAnswer: without a worker nobody knows what it asks or has found."""
+    seen = await run.progress()
+    if seen is None:
+        raise NoAnswer(f"no worker answers for {run.id}, and only the run knows this")
+    return seen
 
 
 def candidate_line(candidate: "Candidate") -> str:

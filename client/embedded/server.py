@@ -37,6 +37,8 @@ from client.failures import NoConnection
 
 START_SECONDS = 60.0
 """How long a server may need until it answers: 1 s is common, a loaded machine is slower."""
+WORKER_START_SECONDS = 30.0
+"""The same for a worker, which takes 2 s and on a busy machine ten times as long."""
 POLL_SECONDS = 0.02
 ALIVE_SECONDS = 0.5
 """How often it is looked whether the processes of a home are there while something waits for them."""
@@ -106,7 +108,7 @@ async def serve(
     """See that the worker of a home serves the queue of a run, which is `running` or only answers queries;
     return the connection with the queue and whether it is served. Raises NoConnection."""
     places = Places(settings.home)
-    served = (await known(places)).serves(queue)
+    served, patient_until = (await known(places)).serves(queue), 0.0
     former = read_note(places.note_of(queue, settings.task_queue), WorkerNote)
     try:
         if not served and (former is not None or queue == settings.task_queue):
@@ -117,9 +119,10 @@ async def serve(
                     say(f"{waits_for(runs, lacking)}; run `determinator up` with the same settings")
             else:
                 served = bool((await wanted.ask(places, queue=queue, exact=True)).served)
+                patient_until = time.monotonic() + WORKER_START_SECONDS
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
-    return replace(connection, task_queue=queue, served=served)
+    return replace(connection, task_queue=queue, served=served, patient_until=patient_until)
 
 
 async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:

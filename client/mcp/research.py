@@ -131,6 +131,7 @@ class Research:
         mode: Mode = "auto",
         profile: Profile = "auto",
         sources: Sources = (),
+        library: Library = "",
         max_sections: Annotated[int | None, Field(ge=1, le=20)] = None,
     ) -> Planned:
         """How a question would be researched: how it is read, which mode and sources fit, and the sections of
@@ -141,6 +142,7 @@ class Research:
             mode=mode,
             profile=None if profile == "auto" else profile,
             sources=list(sources),
+            library=self._folders.check(library) if library else None,
             max_sections=max_sections,
         )
 

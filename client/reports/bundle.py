@@ -6,15 +6,19 @@ report without secrets.
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from activities.plural import plural
+from activities.private_files import file_name
 from activities.report.audit import examine
 from activities.report.check_bundle import SUMS
 from activities.report.evidence_lines import EvidenceLine, as_evidence
@@ -24,8 +28,12 @@ from activities.report.formats.page import REFUSED_NOTE
 from activities.report.formats.table import searches_csv
 from activities.report.formats.text import escape_markdown
 from activities.report.schema import Report
+from client.failures import BadInput, Failure
 from client.reports.finished import Finished
-from client.secrets import without
+from client.secrets import known_secrets, without
+
+if TYPE_CHECKING:
+    from client.api import Determinator
 
 README, REPORT, EVIDENCE, SEARCHES = "README.md", "report.json", "evidence.jsonl", "searches.csv"
 CHECK = "check.py"
@@ -62,6 +70,60 @@ FILE_DESCRIPTIONS = {
 """What each file is, for the README."""
 IMPORT_OF_RULES = "from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs\n"
 """Line of `check_bundle` in whose place the rules stand in `check.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A bundle that was written."""
+
+    run_id: str
+    path: Path
+    files: list[str]
+    """Its files, as paths within it."""
+    missing: list[str]
+    """What could not be had, in words."""
+
+
+async def export(client: "Determinator", name: str, output: Path | None, *, force: bool) -> Exported:
+    """Write the bundle of a finished run into a folder, or into an archive where `output` ends in `.zip`; by
+    default `RUN.zip` in this folder. `force`: over what an earlier export left there. Raises BadInput,
+    Failure, and as `Determinator.finished`."""
+    if output is not None:
+        check_free(output, force=force)
+    run = await client.finished(name)
+    top = file_name(run.run_id)
+    path = output or Path(f"{top}.zip")
+    check_free(path, force=force)
+    bundle = make_bundle(run, known_secrets(client.settings, os.environ.items()))
+    try:
+        if path.suffix.lower() == ".zip":
+            write_zip(path, bundle, top=top, at=run.report.generated_at)
+        else:
+            write_folder(path, bundle)
+    except OSError as error:
+        raise Failure(f"the export cannot be written to {path}: {error.strerror or error}") from error
+    return Exported(run.run_id, path, list(bundle), list(run.gaps))
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Raises BadInput where an export would overwrite something that was not meant, or cannot be written."""
+    if path.suffix.lower() == ".zip":
+        if path.is_dir():
+            raise BadInput(f"{path} is a folder; give another name to the archive")
+        if path.exists() and not force:
+            raise BadInput(f"{path} exists; replace it with --force or give another --output")
+    elif path.exists() and not path.is_dir():
+        raise BadInput(f"{path} is a file; give a folder, or a name that ends in .zip")
+    elif path.exists() and any(path.iterdir()):
+        if not (path / "SHA256SUMS").exists():
+            raise BadInput(f"the folder {path} is not empty; give another --output")
+        if not force:
+            raise BadInput(f"{path} has an earlier export; renew it with --force or give another --output")
+    folder = path if path.is_dir() else path.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise BadInput(f"the export cannot be written to {path}: {folder} is not a folder one can write to")
 
 
 def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import structlog
 
 from determinator import BadInput, Determinator
 from tests.client.harness import processes_of
@@ -32,7 +33,9 @@ async def test_a_question_is_asked_followed_and_verified(file_home: Path, librar
             await run.steer("only adults")
 
 
-def test_the_same_works_without_an_event_loop(file_home: Path, library: str) -> None:
+def test_the_same_works_without_an_event_loop(
+    file_home: Path, library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     messages: list[str] = []
     with Determinator(say=messages.append) as client:
         run = client.ask(QUESTION, mode="simple", library=library)
@@ -41,6 +44,12 @@ def test_the_same_works_without_an_event_loop(file_home: Path, library: str) -> 
         assert run.report().references
         assert client.search("library", QUESTION, library=library).status == "ok"
         assert client.run("last").id == run.id
+        made = client.export(run.id, tmp_path / "bundle.zip")
+        assert (made.path.is_file(), "report.json" in made.files) == (True, True)
+        with pytest.raises(BadInput, match="exists"):
+            client.export(run.id, made.path)
+        structlog.get_logger().info("logged by a part of it")
+    assert not capsys.readouterr().out, "it prints nothing among what the program prints"
     assert any("leaves this machine" in message for message in messages)
 
 

@@ -189,7 +189,8 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
 ) -> None:
     async with over_http(served) as client:
         runs = await called(client, "list_runs")
-        planned = await called(client, "plan_research", question=QUESTION, mode="deep")
+        planned = await called(client, "plan_research", question=QUESTION, mode="deep", library=library)
+        assert planned["sources"] == ["library"]
         assert planned["parsed"]["research_mode"] == "deep"
         (first, *_) = planned["plan"]["report_outline"]
         assert await called(client, "list_runs") == runs, "a plan is no run"
