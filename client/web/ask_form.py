@@ -44,7 +44,7 @@ READ_FILE = """async (question) => {
   const body = await answer.text();
   let said = {detail: body};
   try { said = JSON.parse(body); } catch { }
-  if (!answer.ok) return [question, String(said.detail).replace(/[\\[\\]()<>`*_#]/g, " ")];
+  if (!answer.ok) return [question, String(said.detail).replace(/[\\[\\]()<>`*_#]/g, "\\\\$&")];
   return [(question + " " + said.text).trim(), "Check what was read before you ask."];
 }""".replace("ROUTE", QUESTION_FILE)
 """Sends the file to this page's own route and puts the answer into the box."""

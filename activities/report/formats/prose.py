@@ -50,8 +50,9 @@ def claim_text(claim: Claim, citations: Citations) -> str:
 
 
 def notice(report: Report) -> str:
-    """What a report without a model says first; empty for one that a model wrote."""
-    if report.written_by != "extractive":
+    """What a report without a model says first; empty for one that a model wrote, and where nothing is there
+    for it to read."""
+    if report.written_by != "extractive" or not report.references:
         return ""
     ordered = any(one.code == "ordered_by_small_model" for one in report.statements)
     return ORDERED if ordered else NOT_READ
