@@ -159,7 +159,7 @@ def test_in_place_of_a_sentence_of_the_editor_that_falls_its_claims_are_printed(
     ]
 
 
-def test_each_section_has_a_sentence_in_the_answer_of_the_report_under_the_id_it_is_disputed_by() -> None:
+def test_each_section_has_a_sentence_in_the_answer_of_the_report() -> None:
     sections = tuple(
         section(name, SectionDraft(answer=(claim,), paragraphs=(DraftParagraph(claims=(claim,)),)))
         for name, claim in (
