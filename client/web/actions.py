@@ -49,7 +49,7 @@ class Actions:
         waiting = seen.waiting_for if seen else None
         if waiting == "candidates":
             await run.choose_candidates(kept or [], by=user)
-            return f"{len(kept or [])} candidates are kept"
+            return f"kept: {', '.join(kept or []) or 'none'}"
         if seen is not None and waiting == "clarification" and note.strip():
             await run.answer(answers_of(note, len(seen.readings)), by=user)
             return "it searches what you mean"

@@ -1,11 +1,13 @@
 """A run on the page: how it goes, what it waits for, what it can be told, and its report."""
 
 import html
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import gradio as gr
 
 from activities.contracts.publish import Continued
+from activities.plural import plural
 from activities.report.format_table import CHARTS, FORMATS
 from activities.report.formats.charts import chart_of
 from client.access import Access, line_of, user_of
@@ -26,6 +28,7 @@ MAX_EVENTS = 2_000
 """Events that a tab remembers, the latest."""
 MAX_TURNS = 20
 """Earlier questions of a conversation that are shown, the latest."""
+MECHANISM_CHARS = 300
 NO_RUN = "<p>Ask a question, or choose a run from the list.</p>"
 LOADING = "<p role=status>The run is being read; this takes some seconds where a worker is just starting.</p>"
 
@@ -233,7 +236,12 @@ class Look:
         """What waits for approval, and what of it can be changed."""
         names = [candidate.name for candidate in now.candidates]
         chosen = now.waiting_for == "candidates" and bool(names)
+        shown: dict[str, object] = {}
+        if now.waiting_for == "report":  # who decides of it reads it
+            with suppress(*EXPECTED):
+                shown = await self._report(run)
         return {
+            **shown,
             "gate": gr.Group(visible=now.waiting_for is not None),
             "gate_text": gate_text(now),
             "note": gr.Textbox(value="", label=ANSWERS if now.waiting_for == "clarification" else "Note"),
@@ -297,7 +305,16 @@ class Look:
 
 def gate_text(now: Progress) -> str:
     """What waits, in Markdown."""
+    if now.waiting_for is None:
+        return ""
+    if now.waiting_for == "candidates":
+        rows = "".join(
+            f"\n- {escaped(one.name)}: {escaped(one.proposed_mechanism or one.mechanism, MECHANISM_CHARS)} "
+            f"({one.evidence_quality}, {plural(len(one.support), 'quote')})"
+            for one in now.candidates
+        )
+        return f"**The candidates wait for your approval.**\n{rows}"
     if now.waiting_for != "clarification":
-        return f"**The {now.waiting_for} waits for your approval.**" if now.waiting_for else ""
+        return f"**The {now.waiting_for} waits for your approval.**"
     asked = "".join(f"\n1. {escaped(one.question)} ({escaped(one.assumed)})" for one in now.readings)
     return f"**Before it searches**, what do you mean? What it would assume is in brackets.\n{asked}"

@@ -1,6 +1,7 @@
 """The page in Chromium: ask, watch, approve, reload, lose the page's process, open a citation, download."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,14 +9,17 @@ from pathlib import Path
 
 import pytest
 import typst
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from client.embedded.binary import free_port
-from tests.papers import QUESTION
+from tests.fake_openai import PATH, FakeOpenAI, role_of, says, sensible
+from tests.papers import QUESTION, papers
+from tests.replay import Asked, Reply
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
 PASSWORD = "correct horse battery"
+expect.set_options(timeout=60_000)
 
 
 class Served:
@@ -137,6 +141,94 @@ def test_a_question_in_a_file_is_read_into_the_box_and_a_further_one_stands_belo
     page.wait_for_selector("#turns h2")
     assert page.locator("#turns h2").inner_text() == QUESTION
     page.wait_for_selector("iframe[title=Report]")
+
+
+READINGS = [
+    {"question": "In whom?", "assumed": "adults with type 2 diabetes"},
+    {"question": "Help with what?", "assumed": "blood glucose"},
+]
+VAGUE = "Does metformin help?"
+
+
+def model(asked: Asked) -> Reply:
+    """Asks back, removes what is to be shorter, and is a good model otherwise."""
+    role = role_of(asked)
+    if role == "clarifier":
+        return says({"questions": READINGS})(asked)
+    if role == "reviser":
+        rows = re.findall(r"(C\d+) \[E\d+\]: ([^\\]+)", asked.body.decode())
+        return says({"remove": [label for label, text in rows if "47,351" in text]})(asked)
+    return sensible(asked)
+
+
+@pytest.fixture
+def modelled(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
+        server.on(PATH, model)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+        monkeypatch.setenv("DETERMINATOR_MODEL", "stub")
+        monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(tmp_path)))
+        yield server
+
+
+def test_a_person_talks_with_a_run_and_its_report_on_the_page(
+    browser: Browser, modelled: FakeOpenAI, served: Served
+) -> None:
+    page = signed_in(browser, served, "ada")
+    page.fill("#question textarea", VAGUE)
+    page.get_by_label("Mode", exact=True).fill("deep")
+    page.get_by_label("Mode", exact=True).press("Enter")
+    page.get_by_text("Limits, columns and gates").click()
+    page.get_by_label("plan", exact=True).check()
+    page.get_by_label("report", exact=True).check()
+    page.click("#ask")
+    said = page.locator("#run-message")
+    expect(said).to_contain_text("first start: a folder")
+    expect(said).to_contain_text("Nothing leaves this machine")
+    # each line answers a question, and the first one keeps what is assumed
+    page.get_by_label("Your answers, one a line").press("Enter")
+    page.keyboard.type("preventing colorectal cancer")
+    page.click("#approve")
+    page.get_by_text("The plan waits for your").wait_for()
+    expect(page.get_by_label("Note", exact=True)).to_have_value("")
+    page.get_by_text("Tell the run something").click()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(said).to_contain_text("pauses")
+    page.click("#approve")
+    expect(page.locator("#progress")).to_contain_text("paused: paused by a reviewer")
+    page.get_by_label("Instruction").fill("only randomised trials")
+    page.get_by_role("button", name="Steer", exact=True).click()
+    expect(said).to_contain_text("follows it")
+    page.get_by_role("button", name="Resume", exact=True).click()
+    page.wait_for_selector("iframe[title=Report]")  # who is to approve it reads it first
+    expect(page.locator("#further").first).to_be_hidden()
+    page.click("#approve")
+    page.get_by_label("Ask the report, or say").wait_for()
+    report = page.frame_locator("iframe[title=Report]").locator("body")
+    for meant in ("adults with type 2 diabetes", "preventing colorectal cancer"):
+        expect(report).to_contain_text(meant)
+    expect(page.locator("#events")).to_contain_text("steered: only randomised trials")
+    # its report is asked, changed and disputed, and the dispute is decided
+    box, told = page.get_by_label("Ask the report, or say"), page.locator("#told")
+    box.fill("What of adenomas?")
+    page.click("#tell")
+    expect(told).to_contain_text("A randomised trial of metformin after polypectomy")
+    box.fill("Make it shorter")
+    page.click("#change")
+    expect(told).to_contain_text("Version 2 is shown above")
+    expect(report).to_contain_text("This is version 2 of the report")
+    page.get_by_text("A sentence is wrong").click()
+    sentence = page.get_by_label("Sentence", exact=True)
+    sentence.fill("s1.1")
+    sentence.press("Enter")
+    page.get_by_label("What is wrong").fill("the group was 43, not 34")
+    page.get_by_role("button", name="Dispute it").click()
+    expect(told).to_contain_text("ada disputes it: the group was 43, not 34")
+    expect(report).to_contain_text("This is version 3 of the report")
+    page.get_by_role("button", name="Decide: it stays").click()  # the sentence is still chosen
+    expect(told).to_contain_text("Rejected by ada")
 
 
 def test_the_page_fits_a_narrow_screen_and_answers_the_keyboard(browser: Browser, served: Served) -> None:
