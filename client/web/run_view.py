@@ -309,8 +309,8 @@ def gate_text(now: Progress) -> str:
         return ""
     if now.waiting_for == "candidates":
         rows = "".join(
-            f"\n- {escaped(one.name)}: {escaped(one.proposed_mechanism or one.mechanism, MECHANISM_CHARS)} "
-            f"({one.evidence_quality}, {plural(len(one.support), 'quote')})"
+            f"\n- {escaped(one.name)} ({one.evidence_quality}, {plural(len(one.support), 'quote')}) "
+            f"{escaped(one.proposed_mechanism or one.mechanism, MECHANISM_CHARS)}"
             for one in now.candidates
         )
         return f"**The candidates wait for your approval.**\n{rows}"

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 
+from activities.contracts.evidence import ApprovalGate
 from activities.report.format_table import FORMATS
 from activities.settings import Settings
 from client.access import Access, RateLimit
@@ -68,7 +69,8 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
     async with Determinator() as client:
         access = Access(client, shared=True)
         look, actions = Look(access), Actions(access)
-        run = await client.ask(QUESTION, user="ada", mode="deep", library=library, approve=("plan",))
+        gates: tuple[ApprovalGate, ...] = ("plan", "report")
+        run = await client.ask(QUESTION, user="ada", mode="deep", library=library, approve=gates)
         seen = Seen()
         while seen.gate is None:
             updates: list[Any] = await look.again(run.id, seen, asked_by("ada"))
@@ -79,12 +81,17 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
         rows[0][1] = "A title of my own"
         assert "no run" in await actions.on(actions.steer)(asked_by("eve"), run.id, "only adults")
         assert "approved" in await actions.on(actions.approve)(asked_by("ada"), run.id, "", rows, [])
+        while seen.gate != "report":
+            updates = await look.again(run.id, seen, asked_by("ada"))
+            seen = updates[-1]
+        assert run.id in str(updates[REPORT]), "who decides of a report reads it"
+        assert "approved" in await actions.on(actions.approve)(asked_by("ada"), run.id, "", [], [])
         updates = await look_until_over(look, run.id, "ada")
         assert run.id in str(updates[REPORT])
         assert not updates[TIMER].active
         report = await run.draft()
         assert report.sections[0].title == "A title of my own"
-        assert [one.by for one in report.methodology.approvals if one.action == "approved"] == ["ada"]
+        assert [one.by for one in report.methodology.approvals if one.action == "approved"] == ["ada"] * 2
         # a page that was restarted shows the same: it keeps nothing
         again = await look_until_over(Look(Access(client, shared=True)), run.id, "ada")
         assert again[REPORT] == updates[REPORT]
