@@ -118,8 +118,7 @@ _PERMANENT_UNLESS_BUSY: tuple[tuple[_Test, str, str], ...] = (
     (
         lambda f: f.is_in(401, 403) and not f.key_sent,
         "auth",
-        "{where} refuses a request without a key ({status}){said}; OPENAI_API_KEY goes to the address of "
-        "OPENAI_BASE_URL alone",
+        "{where} wants a key ({status}){said}; OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone",
     ),
     (
         lambda f: f.is_in(401, 403),

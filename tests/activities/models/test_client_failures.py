@@ -99,7 +99,7 @@ async def test_the_key_goes_to_the_configured_address_only(
         await Asker(model, ModelChoice(backend="openai", model="m", base_url=stranger.base_url))()
         assert KEY not in str(stranger.asked[-1].headers)
         stranger.script(fails(401, "who are you?"))
-        with pytest.raises(ModelRefused, match=r"without a key .*OPENAI_BASE_URL alone"):
+        with pytest.raises(ModelRefused, match=r"wants a key .*OPENAI_BASE_URL alone"):
             await Asker(model, ModelChoice(backend="openai", model="n", base_url=stranger.base_url))()
     await model.aclose()
 
