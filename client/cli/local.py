@@ -266,6 +266,8 @@ async def check_model(settings: "Settings") -> Check:
             answer = await http.get(f"{address}/models", headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Check("model", "fail", f"{base} does not answer ({error or type(error).__name__})")
+    if answer.status_code in (401, 403) and not headers:
+        return Check("model", "fail", f"{base} wants a key ({answer.status_code}); set OPENAI_API_KEY")
     if answer.status_code in (401, 403):
         return Check("model", "fail", f"{base} refuses the key ({answer.status_code}); check OPENAI_API_KEY")
     if not answer.is_success:

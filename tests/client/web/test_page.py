@@ -82,9 +82,9 @@ async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Pat
         assert "no run" in await actions.on(actions.steer)(asked_by("eve"), run.id, "only adults")
         assert "approved" in await actions.on(actions.approve)(asked_by("ada"), run.id, "", rows, [])
         while seen.gate != "report":
-            updates = await look.again(run.id, seen, asked_by("ada"))
-            seen = updates[-1]
-        assert run.id in str(updates[REPORT]), "who decides of a report reads it"
+            drafted: list[Any] = await look.again(run.id, seen, asked_by("ada"))
+            seen = drafted[-1]
+        assert run.id in str(drafted[REPORT]), "who decides of a report reads it"
         assert "approved" in await actions.on(actions.approve)(asked_by("ada"), run.id, "", [], [])
         updates = await look_until_over(look, run.id, "ada")
         assert run.id in str(updates[REPORT])
