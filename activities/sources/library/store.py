@@ -54,8 +54,6 @@ class Contents:
     numbers: tuple[int, ...]
     set_aside: tuple[SetAside, ...]
     """Files and records that could not be read."""
-    letters: int
-    """Letters of all texts together."""
 
 
 class Changed(Exception):
@@ -156,21 +154,20 @@ class Store:
         """
         seen: set[str] = set()
         texts: set[bytes] = set()
-        by_file: dict[str, list[tuple[int, int]]] = {}
+        by_file: dict[str, list[int]] = {}
         aside = [
             SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
         ]
-        columns = "d.number, d.evidence_id, d.whole, d.digest, d.letters, f.name"
-        for number, evidence_id, whole, digest, length, name in self.rows(
+        columns = "d.number, d.evidence_id, d.whole, d.digest, f.name"
+        for number, evidence_id, whole, digest, name in self.rows(
             f"SELECT {columns} {_IN_ORDER.format('documents d')}, d.number"
         ):
             if (whole and digest in texts) or evidence_id in seen:
                 continue
             texts.add(digest)
             seen.add(evidence_id)
-            by_file.setdefault(name, []).append((number, length))
+            by_file.setdefault(name, []).append(number)
         numbers: list[int] = []
-        letters = 0
         places = shares([len(rows) for rows in by_file.values()], MAX_DOCUMENTS)
         for (name, rows), places_of_file in zip(by_file.items(), places, strict=True):
             if places_of_file < len(rows):
@@ -180,9 +177,8 @@ class Store:
                     f"a library holds at most {MAX_DOCUMENTS:,}, of which each file has a share"
                 )
                 aside.append(SetAside(name, reason))
-            numbers += [number for number, _ in rows[:places_of_file]]
-            letters += sum(length for _, length in rows[:places_of_file])
-        return Contents(tuple(numbers), tuple(aside), letters)
+            numbers += rows[:places_of_file]
+        return Contents(tuple(numbers), tuple(aside))
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
         """The documents with these numbers, in this order. Raises Changed."""
