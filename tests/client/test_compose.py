@@ -188,7 +188,7 @@ def test_the_services_of_the_compose_file_research_a_question_and_outlive_a_work
     question = "What is known about survival in lung cancer?"
     asked = determinator("ask", question, "--mode", "deep", "--source", "library", "--detach", env=person)
     assert asked.code == 0, asked.err
-    wait_until(lambda: asyncio.run(events(cluster.server)) >= STARTED_EVENTS, what="the run")
+    wait_until(lambda: asyncio.run(events(cluster.server)) >= STARTED_EVENTS, every=0.3, what="the run")
     for name in ("worker", "worker-2"):
         metrics = httpx.get(f"http://{cluster.address[name]}:9464/metrics").text
         assert "determinator_" in metrics, name
