@@ -1,6 +1,5 @@
 """Language models that refuse, are down, or invent: what is still published, and what never is."""
 
-import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -41,9 +40,6 @@ def papers(tmp_path: Path) -> Path:
     return written(tmp_path, PAPERS)
 
 
-NUMBER = itertools.count()
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[FakeOpenAI]:
     with FakeOpenAI() as made:
@@ -56,12 +52,11 @@ def model(
     file_home: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> FakeOpenAI:
-    """A model of its own, asked nothing yet, on a server that stays, so that the worker need not start
-    again."""
+    """The model, asked nothing yet. Its server stays, so that the worker need not start again."""
     server.asked.clear()
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test-0123456789")
-    monkeypatch.setenv("DETERMINATOR_MODEL", f"fake-{next(NUMBER)}")
+    monkeypatch.setenv("DETERMINATOR_MODEL", "fake")
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
     return server
 
