@@ -104,7 +104,6 @@ async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> Answe
     findings = CandidateFindings(
         name=step.name,
         fields=fields,
-        asked=tuple(sorted(asking.asked)),
         silent={source: str(error)[:200] for source, error in sorted(asking.failures.items())},
     )
     return Answered(findings, asking.failures)

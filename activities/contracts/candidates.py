@@ -118,7 +118,6 @@ class CandidateFindings(Frozen):
 
     name: str
     fields: tuple[CandidateField, ...] = ()
-    asked: tuple[str, ...] = ()
     silent: dict[str, str] = Field(default_factory=dict)
     """Source -> why it did not answer."""
 
