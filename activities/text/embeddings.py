@@ -33,7 +33,9 @@ not used: thresholds were chosen with these weights."""
 MAX_PIECES = 256
 """Word pieces of a text that the model was trained to read."""
 BATCH = 16
-"""Texts at most that are computed at once, and fewer of long ones: `BATCH_PIECES` word pieces."""
+"""Texts that are computed in one turn, and more of short ones: as many words as have `BATCH_CHARS`
+characters. To read the matrices for sixteen words takes as long as to multiply them."""
+BATCH_CHARS = 1024
 BATCH_PIECES = 256
 """One text of the longest: with 1024 a batch takes 23 MB more, and is no faster."""
 REMEMBERED = 8192
@@ -81,7 +83,8 @@ class Embedder:
         missing = sorted({text for text in texts if text not in vectors}, key=lambda text: (len(text), text))
         while missing:
             # Batch by batch: a single question does not wait until a whole library is embedded.
-            batch, missing = missing[:BATCH], missing[BATCH:]
+            count = sum(n * len(text) <= BATCH_CHARS for n, text in enumerate(missing, 1))
+            batch, missing = missing[: max(count, BATCH)], missing[max(count, BATCH) :]
             computed = self._thread.submit(self._batch, batch).result()
             vectors |= computed
             if _kept is not None and not in_background:
