@@ -46,7 +46,7 @@ MAX_FAR, MAX_FAR_OF_NAMES, MAX_FAR_OF_USER = 0.78, 0.57, 0.58
 """The difference from which a work lacks a word, a name that is no common word, or a text of the user's own
 either. A logistic regression on 220 words that right works have in no form, and 340 that were put into their
 questions, gave the weight and about the first two. In questions that were written before and not looked into,
-11 % of the right works are said to lack a word (25 % by the nearest word alone), and 11 of 15 works that were
+9 % of the right works are said to lack a word (25 % by the nearest word alone), and 10 of 15 works that were
 asked about another common thing (6 of 15). The third is that by which 6 % of the right texts of
 `benchmarks/everyday.jsonl` are said to (`benchmarks/passages.py`)."""
 LESS_FAR = 0.25
@@ -216,13 +216,16 @@ def names(question: str, short_forms: Abbreviations | None = None) -> tuple[Name
 
 
 def _words_beside(question: str, named: Sequence[Name]) -> Iterator[Name]:
-    """The words of a question beside its names, with their other names in the thesaurus."""
+    """The nouns of a question beside its names, and words that no dictionary has, with their other names in
+    the thesaurus: what somebody does is told in many ways (who owns it, whose it is)."""
     text = without_markup(question)
     for name in named:
         text = text.replace(name.shown, " ", 1)
     for match in _TOKEN.finditer(text):
         word = fold(match.group().removesuffix("'s"))
         if is_function(word) or set(terms(word)) <= weak_stems():
+            continue
+        if thesaurus.parts_of_speech(word) and not thesaurus.mostly_noun(word):
             continue
         forms = _forms(sorted({word, *thesaurus.synonyms(word), *thesaurus.narrower(word)}))
         if unique := tuple(dict.fromkeys(forms)):

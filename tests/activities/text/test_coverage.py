@@ -96,6 +96,7 @@ def test_a_part_of_a_name_is_no_other_word_for_it(model: Embedder) -> None:
         ("Do thirsty toddlers sleep badly?", "Infants who drank little woke up more often at night."),
         ("Do bakers miss work more often?", "Employees of bakeries were absent from work more frequently."),
         ("How much did the plumber charge?", "The fitter's bill for the new pipe was 240 euros."),
+        ("Who owns locker 1234?", "The locker 1234 belongs to person 2636."),
     ],
 )
 def test_a_work_that_says_it_in_other_words_lacks_nothing(model: Embedder, question: str, text: str) -> None:
