@@ -40,28 +40,28 @@ QUERIES = (1.0, 1.5, 3.0)
 """Times as many works as one search of each source brings, that a round brings: further searches find many of
 the same."""
 SOURCES = 3
-"""That are searched where none is named, as far as their works are judged."""
+"""Sources that are searched where none is named, as far as their works are judged."""
 FEW = 3
 """Earlier runs of a kind, from which on the plan does not count any more."""
 
 ABSTRACT_CHARS = 1_600.0
 """Characters of an abstract: some 250 words."""
 CHARS_A_TOKEN = 4
-"""Of English, as providers count."""
+"""Characters of English that a token holds, as providers count."""
 PROMPT_TOKENS = 650
-"""Of a prompt without works: those of this package have from 450 (`clarifier`) to 1,100 (`appraiser`)."""
+"""Tokens of a prompt without works: this package's have from 450 (`clarifier`) to 1,100 (`appraiser`)."""
 LABEL_TOKENS = 45
-"""Of the line above a work and the labels of its sentences."""
+"""Tokens of the line above a work and the labels of its sentences."""
 ANSWER_SHARE = 0.3
 """The share of what an allowance has for answers, that an answer takes: there is room for a repair in it, and
 it is a worst case."""
 FIRST_WORD_SECONDS, TOKENS_A_SECOND = 1.0, 80.0
-"""Of a hosted model, where no call of the home says how fast it is."""
+"""The pace of a hosted model, where no call of the home says how fast it is."""
 LENGTH, PACE = 1.5, 3.0
 """How many times more tokens and seconds calls may take of which nothing is known, or fewer."""
 OWN_SECONDS, SEARCH_SECONDS = 0.4, 4.0
-"""Beside each call that follows another: the step and what is kept of it. Of the searches of a round in
-sources elsewhere."""
+"""Seconds that each call which follows another takes beside the model, for the step and what is kept of it;
+seconds of the searches of a round in sources elsewhere."""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 TEAMS, IN_SECTIONS = ("team", "hierarchical"), ("deep", "hierarchical")
@@ -96,7 +96,7 @@ class Works:
     most: int | None = None
     """Documents, where nothing but a folder is searched."""
     chars: float = ABSTRACT_CHARS
-    """Of one of them, as far as it is read."""
+    """Characters of one of them, as far as it is read."""
 
 
 @dataclass(frozen=True)
@@ -106,16 +106,16 @@ class Took:
     kind: str
     amount: Amount
     mode: str = ""
-    """That it had in the end."""
+    """The mode that it had in the end."""
     by_role: Mapping[Role, Usage] = field(default_factory=dict)
     """Empty for a run with other models."""
     sections: int = 1
     iterations: float = 1.0
-    """Of each of its loops."""
+    """Iterations of each of its loops."""
     elsewhere: bool = False
     """Whether it searched more than a folder."""
     works: int = 0
-    """That were judged; 0 where that is not known."""
+    """Works that were judged; 0 where that is not known."""
 
     @property
     def rounds(self) -> float:
@@ -235,7 +235,7 @@ class _Course:
     pace: float = 1.0
     """The same of seconds."""
     is_most: bool = False
-    """With second wordings, and with a round for which the judge named no search."""
+    """Whether it has second wordings, and a round for which the judge named no search."""
 
 
 @dataclass(frozen=True)
