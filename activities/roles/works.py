@@ -39,8 +39,6 @@ MAX_GAP_BYTES = 110
 
 _SHORT = re.compile(r"[ \t]*(?:\n[ \t]*)?[A-Z0-9](?=[^:\n.!?]*[^\W\d_]{2})(?:[^:\n.!?]|[.](?=\d))*[.!]\s*")
 """A sentence right after another one, without a heading."""
-_OWN_LINE = re.compile(r"(?:[ \t]*\n)+[^\n]*\w[^\n]*\n\s*")
-"""A line between two sentences, such as a heading of one word."""
 _LETTER = re.compile(r"[^\W\d_]")
 _NO_BRACKETS = str.maketrans("()", "  ")
 
@@ -207,7 +205,7 @@ class _Layout:
             if sentence is None and place in kept and place:
                 before = self.parts[place - 1][1]
                 sentence = _short(text, before, self.document) or _long(text, before)
-            too_short = len(shown) < MIN_GAP_CHARS and not _OWN_LINE.fullmatch(text)
+            too_short = len(shown) < MIN_GAP_CHARS and not _is_own_line(text)
             if sentence is None and (too_short or not _LETTER.search(shown)):
                 continue
             if sentence is None and terms(shown) == title:
@@ -286,6 +284,12 @@ def _places(text: str, parts: Sequence[tuple[str, Sentence | None]], quotes: Seq
         begin, end = end, end + len(part)
         if any(_LETTER.search(text[max(begin, one) : min(end, other)]) for one, other in starts):
             yield place
+
+
+def _is_own_line(text: str) -> bool:
+    """Whether what stands between two sentences is a line by itself, such as a heading of one word."""
+    first, *lines = (bool(line.strip()) for line in text.split("\n"))
+    return bool(lines) and not first and not lines[-1] and sum(lines) == 1
 
 
 def _heading(text: str) -> str:
