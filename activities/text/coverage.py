@@ -150,7 +150,7 @@ def with_meaning(
     """Coverage that calls lacking what the meaning of a work tells so. `quotes`: its sentences, the nearest
     to the question first, of which those count that the encoder has read. `absent`: what nearer works
     lack."""
-    model, missing = embedder(), (*covered.lacks, *covered.common)
+    model, missing = embedder(), _joined(question, (*covered.lacks, *covered.common))
     if model is None or not missing:
         return covered
     texts = [document.title, *quotes] if document.title else quotes
@@ -175,6 +175,16 @@ def with_meaning(
         tuple(name for name in dict.fromkeys(lacks) if name not in uses),
         tuple((name, word) for name, word in uses.items() if word),
     )
+
+
+def _joined(question: str, words: Sequence[str]) -> Sequence[str]:
+    """Missing words, those as one that stand side by side in a question: without "bowel" alone it still asks
+    about cancer."""
+    joined: list[str] = []
+    for word in sorted(words, key=question.find):
+        together = f"{joined[-1]} {word}" if joined else ""
+        joined = [*joined[:-1], together] if together and together in question else [*joined, word]
+    return joined
 
 
 def _near_words(missing: Sequence[str], quotes: Sequence[str]) -> dict[str, str]:
@@ -240,14 +250,10 @@ def _entities(text: str, short_forms: Abbreviations) -> Iterator[tuple[int, int,
         forms = list(_forms((entity.surface, entity.name, *entity.synonyms, *short)))
         if entity.kind in ("disease", "phenotype"):
             forms += _forms(thesaurus.synonyms(fold(entity.surface), frozenset({"19", "26"})))
-        exact, proper = entity.kind in ("drug", "chemical", "protein"), not _is_common(entity.surface)
-        named = Name(entity.surface, tuple(dict.fromkeys(forms)), exact, _number(entity), proper)
+        word, exact = entity.surface, entity.kind in ("drug", "chemical", "protein")
+        is_common = word.islower() and " " not in word and thesaurus.tagged_count(word) > MAX_COMMON  # water
+        named = Name(word, tuple(dict.fromkeys(forms)), exact, _number(entity), not is_common)
         yield entity.start, entity.end, named
-
-
-def _is_common(word: str) -> bool:
-    """Whether a name is a common word as well (water, pain)."""
-    return word.islower() and " " not in word and thesaurus.tagged_count(word) > MAX_COMMON
 
 
 def _number(entity: Entity) -> re.Pattern[str] | None:
@@ -347,12 +353,8 @@ def _forms(wordings: Iterable[str]) -> Iterator[Form]:
             yield strong
 
 
-def _read(document: Evidence) -> str:
-    return f"{document.title}\n{document.text[:MAX_READ]}\n{document.facts.get('mesh', '')}"
-
-
 def _covered(named: Sequence[Name], common: Sequence[Name], document: Evidence) -> Coverage:
-    text = _read(document)
+    text = f"{document.title}\n{document.text[:MAX_READ]}\n{document.facts.get('mesh', '')}"
     held, spelled = _held(text), set(_CAPITALS.findall(document.text[:MAX_READ]))
     folded = fold(text) if any(name.pattern for name in (*named, *common)) else ""
 

@@ -109,6 +109,11 @@ def test_a_work_that_says_it_in_other_words_lacks_nothing(model: Embedder, quest
         ("Does coffee make asthma worse?", "Hamburgers made asthma in children worse.", "coffee"),
         ("Does hypnosis help athletes?", "A training of the breath helped athletes.", "hypnosis"),
         ("Does a storm bring on labour?", "The phase of the moon did not bring on labour.", "storm"),
+        (
+            "Does aspirin prevent bowel cancer?",
+            "Better hospitals gave aspirin to more patients.",
+            "bowel cancer",
+        ),
     ],
 )
 def test_a_work_on_another_common_thing_lacks_the_word(
