@@ -239,10 +239,11 @@ def read_markdown(data: bytes) -> Text:
 def read_notebook(data: bytes) -> Text:
     """A Jupyter notebook (nbformat 4): its text, its code and what the code printed, in order."""
     try:
-        cells = TypeAdapter(_Notebook).validate_json(decode(data)).cells
+        cells = _Notebook.model_validate_json(decode(data)).cells
+        shown = [*filter(None, map(_shown, cells))]
     except ValidationError as error:
         raise Unreadable("it is no notebook of the format 4") from error
-    return read_markdown("\n\n".join(filter(None, map(_shown, cells))).encode())
+    return read_markdown("\n\n".join(shown).encode())
 
 
 def read_html(data: bytes | str, url: str | None = None) -> Text:

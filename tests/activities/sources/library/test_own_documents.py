@@ -304,6 +304,11 @@ def test_a_mailbox_has_a_document_for_each_message_and_a_notebook_what_was_print
     (tmp_path / "pots.ipynb").write_text(json.dumps({"nbformat": 4, "cells": cells}))
     notebook = read(tmp_path)["pots.ipynb"]
     assert (notebook.title, notebook.text.split("\n\n")[-3:]) == ("Pots", ["fit(data)", "p = 0.63", "0.21"])
+    odd = {"cells": [{"source": "fit(data)", "outputs": [{"data": {"text/plain": 5}}]}]}
+    (tmp_path / "pots.ipynb").write_text(json.dumps(odd))
+    assert [aside.reason for aside in read_folder(tmp_path).set_aside] == [
+        "it is no notebook of the format 4"
+    ]
 
 
 def test_a_letter_without_an_address_has_its_sender_and_its_file_a_date(tmp_path: Path) -> None:
