@@ -83,7 +83,7 @@ class Frozen(BaseModel):
 
     def model_copy(self, *, update: Mapping[str, object] | None = None, deep: bool = False) -> Self:
         """A copy with other values. Raises TypeError for a name that is no field: pydantic would keep it."""
-        if unknown := sorted(set(update or ()) - set(type(self).model_fields)):
+        if unknown := sorted(set(update or ()) - type(self).model_fields.keys()):
             raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
         return super().model_copy(update=update, deep=deep)
 

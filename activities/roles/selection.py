@@ -112,22 +112,30 @@ def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> l
 def without_duplicates(names: Sequence[str], held: Mapping[str, Evidence]) -> list[str]:
     """The works without those that say nearly the same as one before them, with the same numbers; of a user's
     own documents only those that say the same: two bills differ in a month and an amount."""
-    kept: list[tuple[frozenset[str], frozenset[str]]] = []
+    kept: list[str] = []
     unlike = []
     for name in names:
         text = f"{held[name].title} {held[name].text[:4_000]}"
         least = 1.0 if held[name].evidence_type == "document" else DUPLICATE
-        own = _said(text)
-        if not any(all(_alike(*both) >= least for both in zip(own, other, strict=True)) for other in kept):
-            kept.append(own)
+        if not any(_say_the_same(text, other, least) for other in kept):
+            kept.append(text)
             unlike.append(name)
     return unlike
 
 
+def _say_the_same(one: str, other: str, least: float) -> bool:
+    return all(_alike(read(one), read(other)) >= least for read in (_terms, _numbers))
+
+
+@lru_cache(maxsize=1024)
+def _terms(text: str) -> frozenset[str]:
+    """Kept, because a search and the order for the judge ask for the same works."""
+    return frozenset(terms(text))
+
+
 @lru_cache(maxsize=256)
-def _said(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Its terms and numbers. Kept, because a search and the order for the judge ask for the same works."""
-    return frozenset(terms(text)), frozenset(numbers(text))
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(numbers(text))
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

@@ -22,7 +22,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
 from activities.roles.role import Prompt
 from activities.text.normal_form import normalise
-from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, Sentence, quotable, readable, sentences
+from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, Sentence, quotable, sentences
 from activities.text.tokens import terms
 
 MAX_TITLE_CHARS = 240
@@ -312,14 +312,14 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
         return None
     quote = f"{before.quote}{text.rstrip()}"
     fits = quote in document.text and quotable(normalise(quote))
-    return replace(before, quote=quote, text=readable(quote)) if fits else None
+    return replace(before, quote=quote) if fits else None
 
 
 def _long(text: str, before: Sentence | None) -> Sentence | None:
     """A sentence longer than those that are split off a text: results of several outcomes in one."""
     quote = text.strip()
     is_prose = MAX_SENTENCE < len(quote) <= MAX_SENTENCE_CHARS and quote.endswith(".") and "\n" not in quote
-    return replace(before, quote=quote, text=readable(quote)) if before and is_prose else None
+    return replace(before, quote=quote) if before and is_prose else None
 
 
 def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudgement]) -> list[Evidence]:

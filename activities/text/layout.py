@@ -70,7 +70,7 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
             words = text[slice(*line)]
             follows = place + 1 < len(joined)
             below = text[slice(*joined[place + 1])] if follows else ""
-            ended = place == 0 or text[: joined[place - 1].end].endswith(_STOPPED[:3])
+            ended = place == 0 or text.endswith(_STOPPED[:3], 0, joined[place - 1].end)
             if (
                 _MARKED_HEADING.match(words)
                 or (place == 0 and follows and _is_heading(words) and _is_under(below))

@@ -22,7 +22,11 @@ _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved
 
 def quote_fault(quote: str, document: Evidence) -> Statement | None:
     """Why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
-    title = _heading(document)
+    return fault_under(heading_of(document.title, document.text), quote)
+
+
+def fault_under(title: str, quote: str) -> Statement | None:
+    """`quote_fault` of one of many quotes of a text, whose heading (`heading_of`) is known."""
     plain = quote.casefold().strip(" .")
     beyond = len(plain) - len(title)
     if (title and plain in title) or (
@@ -38,13 +42,14 @@ def quote_fault(quote: str, document: Evidence) -> Statement | None:
     return None
 
 
-def _heading(document: Evidence) -> str:
-    """The title, for comparing; empty where it is none: a record without a title is listed by the start of
-    its text, which ends in an ellipsis unless it is the whole text."""
-    title = normalise(document.title).casefold()
+def heading_of(title: str, text: str) -> str:
+    """The title of a text, for comparing; empty where it is none: a record without a title is listed by the
+    start of its text, which ends in an ellipsis unless it is the whole text."""
+    is_whole = len(text) < len(title) + MIN_QUOTE_CHARS
+    title = normalise(title).casefold()
     cut = title.endswith("...")
-    if cut or len(document.text) < len(document.title) + MIN_QUOTE_CHARS:
-        start = normalise(document.text[: 2 * len(title) + 200]).casefold()
+    if cut or is_whole:
+        start = normalise(text[: 2 * len(title) + 200]).casefold()
         if start == title or (cut and start.startswith(title.rstrip(" ."))):
             return ""
     return title.strip(" .")

@@ -8,7 +8,7 @@ alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import nupunkt
 
@@ -16,7 +16,7 @@ from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.layout import Unit, units
 from activities.text.normal_form import MIN_QUOTE_CHARS, normalise
 from activities.text.parts import LABEL, Part, part_of_label
-from activities.text.quotability import quote_fault
+from activities.text.quotability import fault_under, heading_of
 from activities.text.tokens import pairs, terms
 
 MAX_SENTENCE = 600
@@ -73,22 +73,16 @@ _LEADS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
-    """One sentence and where it is from."""
+    """One sentence and where it is from. What only some readers need is worked out when it is asked for."""
 
     evidence_id: str
     quote: str
     """Verbatim run of the document's text."""
-    text: str
-    """The same for reading: white space folded, a leading connective dropped."""
     part: Part
     place: float
     """0 at the beginning of the document, 1 at its end."""
-    terms: tuple[str, ...]
-    """Comparison forms of its content words."""
-    held: frozenset[str]
-    """Its terms and pairs of neighbouring terms."""
     head: str = ""
     """In a text of the user's own, what stands over it and counts as words of it: the columns of its table,
     the head of its list, or its heading."""
@@ -96,6 +90,21 @@ class Sentence:
     """It is a row, an item or a field, and no sentence."""
     is_short: bool = False
     """It has few words, as they stand in a text of the user's own; in an abstract it may be a fragment."""
+
+    @cached_property
+    def text(self) -> str:
+        """Its quote for reading: white space folded, a leading connective dropped."""
+        return readable(self.quote)
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """Comparison forms of its content words and of those of its head."""
+        return tuple(terms(f"{self.head}\n{self.quote}" if self.head else self.quote))
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """Its terms and pairs of neighbouring terms."""
+        return frozenset((*self.terms, *pairs(self.terms)))
 
 
 def readable(text: str) -> str:
@@ -143,7 +152,7 @@ def split(
     results). `own`: it is of the kinds `OF_THE_USER`."""
     text = text[:MAX_TEXT]
     whole = normalise(text)
-    named = Evidence(evidence_id=evidence_id, source="", title=title, text=text)
+    heading = heading_of(title, text)
     result: list[Sentence] = []
     for start, end, label in _labelled(text, own=own):
         part = part_of_label(label) if label else "plain"
@@ -160,21 +169,17 @@ def split(
                 not quotable(plain, own=True, row=run.is_row)
                 or _CAPTION.match(quote)
                 or plain not in whole
-                or quote_fault(plain, named)
+                or fault_under(heading, plain)
             ):
                 continue
             closes = part == "plain" and run.end == runs[-1].end and len(runs) > 2 and not full_text
             placed: Part = "conclusion" if closes and study and not own else part
-            words = tuple(terms(f"{run.head}\n{quote}" if run.head else quote))
             result.append(
                 Sentence(
                     evidence_id=evidence_id,
                     quote=quote,
-                    text=readable(quote),
                     part=placed,
                     place=run.start / len(text),
-                    terms=words,
-                    held=frozenset((*words, *pairs(words))),
                     head=run.head,
                     is_row=run.is_row,
                     is_short=not (own or quotable(plain, row=run.is_row)),
