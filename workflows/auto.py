@@ -8,17 +8,15 @@ from typing import NoReturn
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Mode, StopReason
-    from workflows.event_types import ModeChosen
-    from workflows.types import Outcome, ResearchRequest
-
+from activities.contracts.evidence import Mode, StopReason
 from workflows.context import ModeTraits
+from workflows.event_types import ModeChosen
 from workflows.handlers import ResearchHandlers
 from workflows.modes import MODES, WORKFLOW_OF_MODE
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.prepare import settled_mode
+from workflows.types import Outcome, ResearchRequest
 
 TRAITS = ModeTraits(None)
 REASON_GRAPH = "a graph was given"

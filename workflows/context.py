@@ -9,16 +9,14 @@ from typing import NoReturn, TypedDict
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
-    from activities.contracts.prepare import Prepared
-    from activities.contracts.profile import Profile, Specialist
-    from activities.contracts.step import Role
-    from activities.profiles.specialists import specialists_of
-    from workflows.types import ResearchRequest
-
+from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
+from activities.contracts.prepare import Prepared
+from activities.contracts.profile import Profile, Specialist
+from activities.contracts.step import Role
+from activities.profiles.specialists import specialists_of
 from workflows.rules.budget import Budget
 from workflows.state import RunState
+from workflows.types import ResearchRequest
 
 
 def one_writer(_request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:

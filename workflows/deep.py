@@ -11,15 +11,13 @@ Invariants:
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.step import Role
-    from workflows.types import Outcome, ResearchRequest
-
+from activities.contracts.step import Role
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
+from workflows.types import Outcome, ResearchRequest
 
 
 @workflow.defn(sandboxed=False)

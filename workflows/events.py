@@ -8,19 +8,17 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Statement, StopReason
-    from activities.contracts.write import SectionDraft
-    from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
-    from activities.event_store_activity import EventActivities, EventBatch
-    from workflows.event_types import AgentEvent, EventData, Streaming
-    from workflows.types import Phase, StoredEvents
-
+from activities.contracts.evidence import Statement, StopReason
+from activities.contracts.write import SectionDraft
+from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
+from activities.event_store_activity import EventActivities, EventBatch
 from workflows.context import RunContext
 from workflows.details import details_of
+from workflows.event_types import AgentEvent, EventData, Streaming
 from workflows.rules.payload_limits import within
 from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
 from workflows.steps import policy
+from workflows.types import Phase, StoredEvents
 
 PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
 MODE = SearchAttributeKey.for_keyword("DeterminatorMode")

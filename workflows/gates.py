@@ -12,12 +12,10 @@ from typing import Literal
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Gate
-    from activities.contracts.publish import Action, Decision
-    from workflows.event_types import AwaitingApproval, Decided, RewoundTo
-
+from activities.contracts.evidence import Gate
+from activities.contracts.publish import Action, Decision
 from workflows.context import RunContext
+from workflows.event_types import AwaitingApproval, Decided, RewoundTo
 from workflows.events import EventLog
 
 NAME_CHARS = 200

@@ -15,49 +15,46 @@ from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from activities.contracts.evidence import Frozen
+from activities.contracts.plan import Clarified
+from activities.contracts.step import Reading
+from activities.draft_progress import DraftProgress
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Frozen
-    from activities.contracts.plan import Clarified
-    from activities.contracts.step import Reading
-    from activities.draft_progress import DraftProgress
-    from workflows.event_types import (
-        AgentEvent,
-        BudgetChanged,
-        Ignored,
-        NoData,
-        Planned,
-        SourceAdded,
-        Steered,
-    )
-    from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
-    from workflows.types import (
-        AddSource,
-        Answers,
-        Approval,
-        BudgetStatus,
-        ChooseCandidates,
-        EditPlan,
-        EventLogView,
-        EventsAfter,
-        EvidenceIndex,
-        ExtendBudget,
-        ItemsAfter,
-        IterationHistory,
-        PlanView,
-        Progress,
-        ReportView,
-        SectionProgress,
-        Steer,
-    )
-
 from workflows.details import progress_of
+from workflows.event_types import (
+    AgentEvent,
+    BudgetChanged,
+    Ignored,
+    NoData,
+    Planned,
+    SourceAdded,
+    Steered,
+)
 from workflows.gates import APPROVED, NAME_CHARS
 from workflows.rules.payload_limits import ROOM, within
 from workflows.rules.updates import answers_fault, choice_fault, described, extension_fault, plan_fault
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
+from workflows.sections.types import Grant, LeaseRequest, SharedEvidence
+from workflows.types import (
+    AddSource,
+    Answers,
+    Approval,
+    BudgetStatus,
+    ChooseCandidates,
+    EditPlan,
+    EventLogView,
+    EventsAfter,
+    EvidenceIndex,
+    ExtendBudget,
+    ItemsAfter,
+    IterationHistory,
+    PlanView,
+    Progress,
+    ReportView,
+    SectionProgress,
+    Steer,
+)
 
 M = TypeVar("M", bound=Frozen)
 H = TypeVar("H", bound=Callable[..., Any])

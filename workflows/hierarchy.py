@@ -8,19 +8,17 @@ instructions), and a sub-team that fails leaves the others alone.
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import StopReason
-    from activities.contracts.step import Role
-    from workflows.event_types import BestAttempt
-    from workflows.types import Outcome, ResearchRequest
-
+from activities.contracts.evidence import StopReason
+from activities.contracts.step import Role
 from workflows.context import ModeTraits
+from workflows.event_types import BestAttempt
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import Attempt, NextStep, better
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
 from workflows.team import TEMPERATURES, Team
+from workflows.types import Outcome, ResearchRequest
 
 SUB_TEAM = "SubTeamResearch"
 TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperatures=TEMPERATURES)

@@ -6,15 +6,13 @@ report, and asks its parent for budget when its lease is used up.
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import StopReason
-    from workflows.types import Outcome, ResearchRequest
-
+from activities.contracts.evidence import StopReason
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep
 from workflows.run import RunParts
 from workflows.state import RunState
+from workflows.types import Outcome, ResearchRequest
 
 TRAITS = ModeTraits("iterative", single_section=True)
 

@@ -16,9 +16,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Frozen
-
+from activities.contracts.evidence import Frozen
 
 HOLD_GATE = "hold_gate"
 """The activity's name; `worker.rate_gate_holder` implements it."""

@@ -5,26 +5,23 @@ activities, so the rates of strictly limited APIs hold, and a worker that dies c
 """
 
 import asyncio
+from datetime import UTC
+from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef, SearchRecord
-    from activities.contracts.search import HitsOfAll, SearchTasks
-    from activities.refresh_activity import (
-        RefreshActivities,
-        RefreshFindings,
-        RefreshOutcome,
-        RefreshRequest,
-        RepeatedSearch,
-    )
-    from activities.report.archive import NewWork
-    from activities.search_activity import activity_name
-
-from datetime import UTC
-from functools import partial
-
+from activities.contracts.evidence import EvidenceRef, SearchRecord
+from activities.contracts.search import HitsOfAll, SearchTasks
+from activities.refresh_activity import (
+    RefreshActivities,
+    RefreshFindings,
+    RefreshOutcome,
+    RefreshRequest,
+    RepeatedSearch,
+)
+from activities.report.archive import NewWork
+from activities.search_activity import activity_name
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, rows, within
 from workflows.steps import policy

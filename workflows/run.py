@@ -10,16 +10,12 @@ from collections.abc import Awaitable, Callable
 from temporalio import workflow
 from temporalio.exceptions import is_cancelled_exception
 
+from activities.contracts.evidence import ReportPlan, ReportPlanSection
+from activities.contracts.publish import PlannedSection
+from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import ReportPlan, ReportPlanSection
-    from activities.contracts.publish import PlannedSection
-    from activities.contracts.stop_reasons import STOPS, StopReason
-    from workflows.event_types import NoData
-    from workflows.types import Outcome, ResearchRequest
-
 from workflows.context import ModeTraits, RunContext
+from workflows.event_types import NoData
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.sections.child import ParentLink
@@ -36,6 +32,7 @@ from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
 from workflows.steps.search import SearchSteps
 from workflows.steps.writing import WritingSteps, run_all
+from workflows.types import Outcome, ResearchRequest
 
 SINGLE_SECTION_ID = "s1"
 

@@ -7,15 +7,13 @@ suffices does not end the run while the judge recommends to continue.
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import StopReason
-    from workflows.types import Outcome, ResearchRequest
-
+from activities.contracts.evidence import StopReason
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep, decide_next
 from workflows.run import RunParts
 from workflows.state import RunState
+from workflows.types import Outcome, ResearchRequest
 
 SEARCHES_AT_ONCE = 3
 QUERIES = 3

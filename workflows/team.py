@@ -8,18 +8,14 @@ from collections.abc import Mapping
 
 from temporalio import workflow
 
+from activities.contracts.evidence import StopReason
+from activities.contracts.judge import JudgeAssessment
+from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
+from activities.contracts.step import Member, Role
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import StopReason
-    from activities.contracts.judge import JudgeAssessment
-    from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
-    from activities.contracts.step import Member, Role
-    from activities.profiles.specialists import GENERAL, specialists_of
-    from workflows.event_types import Managed, Replanning, TurnBegins
-    from workflows.types import Outcome, ResearchRequest
-
+from activities.profiles.specialists import GENERAL, specialists_of
 from workflows.context import ModeTraits
+from workflows.event_types import Managed, Replanning, TurnBegins
 from workflows.handlers import ResearchHandlers
 from workflows.rules.payload_limits import within
 from workflows.rules.stopping import NextStep
@@ -28,6 +24,7 @@ from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.role_steps import MANAGE
 from workflows.steps.writing import JUDGEMENTS_ROOM
+from workflows.types import Outcome, ResearchRequest
 
 MEMBERS: Mapping[Member, str] = {
     "searcher": "searches the sources for what the manager asks",

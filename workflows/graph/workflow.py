@@ -13,29 +13,25 @@ from collections.abc import Mapping
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from activities.contracts.evidence import StopReason
+from activities.contracts.step import Role
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import StopReason
-    from activities.contracts.step import Role
-    from workflows.event_types import Stopping, TurnBegins
-    from workflows.graph.definition import (
-        Action,
-        AgentNode,
-        AgentStep,
-        CodeNode,
-        DecisionNode,
-        GraphCheck,
-        GraphDefinition,
-        GraphView,
-        ParallelNode,
-        RoleNode,
-        StateNode,
-    )
-    from workflows.types import Outcome, ResearchRequest
-
 from workflows.context import ModeTraits
+from workflows.event_types import Stopping, TurnBegins
 from workflows.graph.conditions import UNLIMITED, Facts, all_hold, stop_at_exit
+from workflows.graph.definition import (
+    Action,
+    AgentNode,
+    AgentStep,
+    CodeNode,
+    DecisionNode,
+    GraphCheck,
+    GraphDefinition,
+    GraphView,
+    ParallelNode,
+    RoleNode,
+    StateNode,
+)
 from workflows.handlers import ResearchHandlers
 from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
 from workflows.run import RunParts
@@ -44,6 +40,7 @@ from workflows.state import GraphState, RunState
 from workflows.steps import policy
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.writing import run_all
+from workflows.types import Outcome, ResearchRequest
 
 CHECK_GRAPH = "check_graph"
 """The activity that checks a definition; a worker has it (`worker.build`)."""

@@ -16,17 +16,12 @@ from typing import Any, Literal
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 
+from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Allowance, EvidenceRef, Price, Usage
-    from activities.contracts.iterations import IterationRecord
-    from activities.contracts.stop_reasons import STOPS, StopReason
-    from workflows.event_types import Complete, Failed, Items
-    from workflows.sections.types import Grant, LeaseRequest, SectionFindings, SharedEvidence
-    from workflows.types import Outcome, SectionProgress
-
 from workflows.context import RunContext
+from workflows.event_types import Complete, Failed, Items
 from workflows.events import EventLog
 from workflows.rules.budget import worst_cost
 from workflows.rules.dedup import merge
@@ -39,7 +34,9 @@ from workflows.rules.payload_limits import (
     within,
     without_history,
 )
+from workflows.sections.types import Grant, LeaseRequest, SectionFindings, SharedEvidence
 from workflows.steps.writing import judgements_of
+from workflows.types import Outcome, SectionProgress
 
 LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""

@@ -20,17 +20,15 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError
 from temporalio.workflow import ParentClosePolicy
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
-    from workflows.event_types import Failed, SectionStarted
-    from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
-    from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
-
+from activities.contracts.evidence import EvidenceRef, Mode, ReportPlanSection
+from workflows.event_types import Failed, SectionStarted
 from workflows.rules.budget import Budget, Lease
 from workflows.run import RunParts
 from workflows.sections.child import send_signal
+from workflows.sections.types import Grant, LeaseRequest, SectionJob, SharedEvidence
 from workflows.state import RunState
 from workflows.steps import policy
+from workflows.types import AddSource, ExtendBudget, Outcome, SectionProgress, Steer
 
 FIRST_SHARE = 0.5
 """The part of its equal share that a section is leased at first, unless a round of its judge needs more."""

@@ -8,19 +8,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from temporalio import workflow
-
+from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection
+from activities.contracts.step import Role
+from activities.contracts.stop_reasons import STOPS
+from activities.contracts.write import SectionDraft, WriteInput
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Claim, EvidenceRef, ReportPlanSection
-    from activities.contracts.step import Role
-    from activities.contracts.stop_reasons import STOPS
-    from activities.contracts.write import SectionDraft, WriteInput
-    from activities.report.claims import draft_claims
-    from activities.roles.allowances import MAX_WRITER_ITEMS
-    from activities.text.tokens import terms
-
+from activities.report.claims import draft_claims
+from activities.roles.allowances import MAX_WRITER_ITEMS
+from activities.text.tokens import terms
 from workflows.rules.payload_limits import shown
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator

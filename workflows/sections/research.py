@@ -5,15 +5,11 @@ import asyncio
 from temporalio import workflow
 from temporalio.exceptions import FailureError
 
+from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
+from activities.contracts.plan import PlanInput
+from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
-    from activities.contracts.plan import PlanInput
-    from activities.contracts.stop_reasons import STOPS, StopReason
-    from workflows.event_types import Planned
-    from workflows.types import Outcome, SectionProgress
-
+from workflows.event_types import Planned
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting
@@ -21,6 +17,7 @@ from workflows.sections.results import SectionResults
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.role_steps import PLAN
 from workflows.steps.writing import APPRAISED_BESIDE, run_all
+from workflows.types import Outcome, SectionProgress
 
 
 class SectionResearch:

@@ -4,23 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile, zip_longest
 from typing import Literal
 
-from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef, ReportPlanSection
-    from activities.contracts.judge import WorkJudgement
-    from activities.contracts.publish import PlannedSection
-    from activities.contracts.stop_reasons import StopReason, worst
-    from activities.contracts.write import SectionDraft
-    from workflows.event_types import SectionComplete
-    from workflows.sections.types import SectionFindings
-    from workflows.types import Outcome
-
+from activities.contracts.evidence import EvidenceRef, ReportPlanSection
+from activities.contracts.judge import WorkJudgement
+from activities.contracts.publish import PlannedSection
+from activities.contracts.stop_reasons import StopReason, worst
+from activities.contracts.write import SectionDraft
 from workflows.context import RunContext
+from workflows.event_types import SectionComplete
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import without_history
+from workflows.sections.types import SectionFindings
+from workflows.types import Outcome
 
 MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "history", "refused")
 """Findings of a section that are part of the run's and not kept twice."""

@@ -7,13 +7,11 @@ which a worker runs in a sandbox; what that returns are numbers, and code makes 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-with workflow.unsafe.imports_passed_through():
-    from activities.analysis_activity import AnalysisActivities
-    from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
-    from activities.contracts.judge import Table
-    from workflows.event_types import AnalysisComplete, Items
-
+from activities.analysis_activity import AnalysisActivities
+from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
+from activities.contracts.judge import Table
 from workflows.context import RunContext
+from workflows.event_types import AnalysisComplete, Items
 from workflows.events import EventLog
 from workflows.steps import policy
 from workflows.steps.failures import reason_of

@@ -11,20 +11,18 @@ from collections.abc import Collection, Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.candidate_activity import CandidateActivities
-    from activities.candidates import counter_evidence
-    from activities.candidates.fields import SOURCES, unanswered
-    from activities.contracts.candidates import Candidate, CandidateLookUp, LookedUp
-    from activities.contracts.evidence import SourceOption
-    from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
-    from activities.contracts.stop_reasons import STOPS
-    from activities.contracts.write import Verdicts, VerifyInput
-    from activities.plural import plural
-    from activities.roles.allowances import MAX_WRITER_ITEMS
-    from workflows.event_types import HypothesesFormed, Items
-
+from activities.candidate_activity import CandidateActivities
+from activities.candidates import counter_evidence
+from activities.candidates.fields import SOURCES, unanswered
+from activities.contracts.candidates import Candidate, CandidateLookUp, LookedUp
+from activities.contracts.evidence import SourceOption
+from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
+from activities.contracts.stop_reasons import STOPS
+from activities.contracts.write import Verdicts, VerifyInput
+from activities.plural import plural
+from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.context import RunContext
+from workflows.event_types import HypothesesFormed, Items
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.payload_limits import shown

@@ -9,7 +9,6 @@ is scheduled again.
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, get_args
 
-from temporalio import workflow
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
@@ -20,9 +19,7 @@ from temporalio.exceptions import (
 )
 from temporalio.exceptions import TimeoutError as StepTimedOut
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import SearchStatus, StopReason, Usage
-
+from activities.contracts.evidence import SearchStatus, StopReason, Usage
 from workflows.steps import policy
 
 T = TypeVar("T")

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
+from activities.contracts.evidence import EvidenceRef, SourceOption
+from activities.full_text_activity import FullTextActivities, FullTexts, ReadInFull, Way
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef, SourceOption
-    from activities.full_text_activity import FullTextActivities, FullTexts, ReadInFull, Way
-    from activities.roles.assessment import MIN_ANSWERS
-    from workflows.event_types import Failed
-
+from activities.roles.assessment import MIN_ANSWERS
 from workflows.context import RunContext
+from workflows.event_types import Failed
 from workflows.events import EventLog
 from workflows.steps import policy
 from workflows.steps.failures import reason_of

@@ -11,30 +11,28 @@ from collections.abc import Iterable, Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Allowance, EvidenceRef
-    from activities.contracts.judge import (
-        MAX_QUERIES,
-        JudgeAssessment,
-        JudgeBatch,
-        JudgeInput,
-        OrderInput,
-        WorkJudgement,
-    )
-    from activities.plural import plural
-    from activities.role_activity import ThinkActivities
-    from activities.roles.allowances import (
-        MAX_JUDGED,
-        PASSAGES_CHARS,
-        allowance_to_judge,
-        judge_batches,
-        most_judged,
-        works_a_batch,
-    )
-    from activities.roles.assessment import assess
-    from workflows.event_types import Items, JudgeComplete
-
+from activities.contracts.evidence import Allowance, EvidenceRef
+from activities.contracts.judge import (
+    MAX_QUERIES,
+    JudgeAssessment,
+    JudgeBatch,
+    JudgeInput,
+    OrderInput,
+    WorkJudgement,
+)
+from activities.plural import plural
+from activities.role_activity import ThinkActivities
+from activities.roles.allowances import (
+    MAX_JUDGED,
+    PASSAGES_CHARS,
+    allowance_to_judge,
+    judge_batches,
+    most_judged,
+    works_a_batch,
+)
+from activities.roles.assessment import assess
 from workflows.context import RunContext
+from workflows.event_types import Items, JudgeComplete
 from workflows.events import EventLog
 from workflows.rules.payload_limits import REFS_ROOM, shown, to_order, within
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging

@@ -7,13 +7,9 @@ what it has done, so that a mode without a step goes past it.
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from temporalio import workflow
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import StopReason
-    from workflows.event_types import Looping, Stopping
-
+from activities.contracts.evidence import StopReason
 from workflows.context import RunContext
+from workflows.event_types import Looping, Stopping
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.stopping import NextStep, decide_next

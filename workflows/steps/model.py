@@ -16,13 +16,11 @@ from typing import get_args
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
-    from activities.contracts.step import Role, StepAnswer
-    from activities.roles.allowances import allowance_for, allowance_of, asks_model
-    from workflows.event_types import Failed, Waiting
-
+from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
+from activities.contracts.step import Role, StepAnswer
+from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunContext
+from workflows.event_types import Failed, Waiting
 from workflows.events import EventLog
 from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance, worst_cost
 from workflows.steps import policy

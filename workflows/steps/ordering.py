@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.judge import WeighInput
-    from activities.contracts.write import Passage, SectionDraft, WriteInput
-    from activities.roles.allowances import MAX_WEIGHED
-    from workflows.event_types import Items
-
+from activities.contracts.judge import WeighInput
+from activities.contracts.write import Passage, SectionDraft, WriteInput
+from activities.roles.allowances import MAX_WEIGHED
 from workflows.context import RunContext
+from workflows.event_types import Items
 from workflows.events import EventLog
 from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import ORDER

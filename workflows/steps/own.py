@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-with workflow.unsafe.imports_passed_through():
-    from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
-    from workflows.event_types import Failed, Gap
-
+from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
 from workflows.context import RunContext
+from workflows.event_types import Failed, Gap
 from workflows.events import EventLog
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy

@@ -8,11 +8,9 @@ the run has left, so that its deadline also ends a running step.
 from datetime import timedelta
 from typing import TypedDict
 
-from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.candidates import LOOK_UP_ATTEMPTS
+from activities.contracts.candidates import LOOK_UP_ATTEMPTS
 
 LONGEST_CALL = timedelta(hours=2)
 """The limit of a model: a call lasts as long as words come, and waits for its turn at a server with one slot.

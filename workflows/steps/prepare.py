@@ -5,21 +5,17 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
+from activities.contracts.evidence import Mode
+from activities.contracts.plan import Clarified, ClarifyInput, ParsedQuery, ParseQueryInput
+from activities.contracts.prepare import Imported, Prepared, PrepareInput
+from activities.contracts.profile import Profile
+from activities.contracts.publish import Continued
+from activities.follow_up_activity import FollowUpActivities
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import Mode
-    from activities.contracts.plan import Clarified, ClarifyInput, ParsedQuery, ParseQueryInput
-    from activities.contracts.prepare import Imported, Prepared, PrepareInput
-    from activities.contracts.profile import Profile
-    from activities.contracts.publish import Continued
-    from activities.follow_up_activity import FollowUpActivities
-    from activities.prepare_activity import PrepareActivities
-    from activities.profiles.specialists import specialists_of
-    from workflows.event_types import Asked, ImportedItems, NoData, Read, Started
-    from workflows.types import QUESTION_CHARS, ResearchRequest
-
+from activities.prepare_activity import PrepareActivities
+from activities.profiles.specialists import specialists_of
 from workflows.context import RunContext
+from workflows.event_types import Asked, ImportedItems, NoData, Read, Started
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.modes import Available, offered, refusal
@@ -29,6 +25,7 @@ from workflows.steps.failures import OutOfBudget, reason_of
 from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import CLARIFY, PARSE
 from workflows.steps.writing import run_all
+from workflows.types import QUESTION_CHARS, ResearchRequest
 
 
 def settled_mode(request: ResearchRequest) -> Mode | None:

@@ -8,28 +8,25 @@ from typing import Literal
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.appraisal import Appraisal
-    from activities.contracts.evidence import Statement
-    from activities.contracts.judge import Table, WorkJudgement
-    from activities.contracts.profile import STUDIES
-    from activities.contracts.publish import (
-        IterationUse,
-        PlannedSection,
-        PrismaCounts,
-        PublishInput,
-        PubMedSaid,
-    )
-    from activities.contracts.stop_reasons import STOPS, StopReason
-    from activities.plural import plural
-    from activities.publish_activity import PublishActivities, pubmed_check, reaches_out
-    from activities.report.schema import Published
-    from activities.roles.assessment import MIN_ANSWERS
-    from activities.verification import verdicts
-    from workflows.event_types import Complete
-    from workflows.types import Outcome
-
+from activities.contracts.appraisal import Appraisal
+from activities.contracts.evidence import Statement
+from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.profile import STUDIES
+from activities.contracts.publish import (
+    IterationUse,
+    PlannedSection,
+    PrismaCounts,
+    PublishInput,
+    PubMedSaid,
+)
+from activities.contracts.stop_reasons import STOPS, StopReason
+from activities.plural import plural
+from activities.publish_activity import PublishActivities, pubmed_check, reaches_out
+from activities.report.schema import Published
+from activities.roles.assessment import MIN_ANSWERS
+from activities.verification import verdicts
 from workflows.context import RunContext
+from workflows.event_types import Complete
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.payload_limits import fit_document, rows, within
@@ -37,6 +34,7 @@ from workflows.steps import policy
 from workflows.steps.judging import best_first
 from workflows.steps.search import ask_pubmed
 from workflows.steps.writing import JUDGEMENTS_ROOM
+from workflows.types import Outcome
 
 PUBMED_SECONDS = 120.0
 """Seconds that a report waits for PubMed at most, retries included."""

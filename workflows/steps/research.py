@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypedDict
 
-from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, SourceOption
-    from activities.contracts.iterations import IterationRecord
-    from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
-    from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
-    from activities.contracts.step import TEST_GAP
-    from activities.plural import plural
-    from workflows.event_types import Gap, Reflected, Searching
-
+from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, SourceOption
+from activities.contracts.iterations import IterationRecord
+from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
+from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
+from activities.contracts.step import TEST_GAP
+from activities.plural import plural
 from workflows.context import RunContext
+from workflows.event_types import Gap, Reflected, Searching
 from workflows.events import EventLog
 from workflows.rules.payload_limits import remembered, short_rows, shown, within
 from workflows.steps.failures import reason_of

@@ -7,26 +7,24 @@ from datetime import UTC
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
-    from activities.contracts.judge import OrderInput
-    from activities.contracts.prepare import Prepared, PrepareInput
-    from activities.contracts.revise import Instruction, Wanted
-    from activities.contracts.step import Role, StepAnswer
-    from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
-    from activities.plural import plural
-    from activities.prepare_activity import PrepareActivities
-    from activities.refresh_activity import RefreshOutcome, RefreshRequest, RepeatedSearch
-    from activities.revision_activity import (
-        RevisionActivities,
-        RevisionFindings,
-        RevisionPlan,
-        RevisionRequest,
-    )
-    from activities.role_activity import ThinkActivities
-    from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
-    from activities.verification import verdicts
-
+from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
+from activities.contracts.judge import OrderInput
+from activities.contracts.prepare import Prepared, PrepareInput
+from activities.contracts.revise import Instruction, Wanted
+from activities.contracts.step import Role, StepAnswer
+from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
+from activities.plural import plural
+from activities.prepare_activity import PrepareActivities
+from activities.refresh_activity import RefreshOutcome, RefreshRequest, RepeatedSearch
+from activities.revision_activity import (
+    RevisionActivities,
+    RevisionFindings,
+    RevisionPlan,
+    RevisionRequest,
+)
+from activities.role_activity import ThinkActivities
+from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
+from activities.verification import verdicts
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import retry_on_worker_loss

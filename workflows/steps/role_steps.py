@@ -5,28 +5,25 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from temporalio import workflow
-
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.appraisal import Appraisal
-    from activities.contracts.effects import Program
-    from activities.contracts.evidence import Allowance, ModelChoice, ReportPlan
-    from activities.contracts.judge import Hypotheses, Reflection, Weighed
-    from activities.contracts.plan import (
-        AgentSelectionPlan,
-        Clarified,
-        GapsInput,
-        KnowledgeGapOutput,
-        Observation,
-        ParsedQuery,
-        TeamLedger,
-    )
-    from activities.contracts.prepare import Prepared
-    from activities.contracts.revise import Revised
-    from activities.contracts.step import Role, StepAnswer, StepContext
-    from activities.contracts.write import Edited, Extracted, SectionDraft, Verdicts
-    from activities.own_step_activity import OwnStepOutput
-    from activities.role_activity import ThinkActivities
+from activities.contracts.appraisal import Appraisal
+from activities.contracts.effects import Program
+from activities.contracts.evidence import Allowance, ModelChoice, ReportPlan
+from activities.contracts.judge import Hypotheses, Reflection, Weighed
+from activities.contracts.plan import (
+    AgentSelectionPlan,
+    Clarified,
+    GapsInput,
+    KnowledgeGapOutput,
+    Observation,
+    ParsedQuery,
+    TeamLedger,
+)
+from activities.contracts.prepare import Prepared
+from activities.contracts.revise import Revised
+from activities.contracts.step import Role, StepAnswer, StepContext
+from activities.contracts.write import Edited, Extracted, SectionDraft, Verdicts
+from activities.own_step_activity import OwnStepOutput
+from activities.role_activity import ThinkActivities
 
 I = TypeVar("I", bound=StepContext)  # noqa: E741 - input
 O = TypeVar("O")  # noqa: E741 - output

@@ -9,16 +9,14 @@ from collections.abc import Collection, Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.contracts.evidence import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
-    from activities.contracts.plan import AgentTask
-    from activities.contracts.publish import PubMedCheck, PubMedSaid
-    from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
-    from activities.publish_activity import CHECK_PUBMED
-    from activities.search_activity import activity_name
-    from workflows.event_types import SearchComplete
-
+from activities.contracts.evidence import EvidenceRef, Query, SearchRecord, SearchStatus, SourceOption
+from activities.contracts.plan import AgentTask
+from activities.contracts.publish import PubMedCheck, PubMedSaid
+from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks
+from activities.publish_activity import CHECK_PUBMED
+from activities.search_activity import activity_name
 from workflows.context import RunContext
+from workflows.event_types import SearchComplete
 from workflows.events import EventLog
 from workflows.rules.dedup import merge
 from workflows.state import Unread

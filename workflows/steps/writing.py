@@ -11,39 +11,36 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
+from activities.analysis.cells import EFFECT_COLUMNS
+from activities.contracts.appraisal import AppraiseInput
+from activities.contracts.evidence import EvidenceRef, ReportPlanSection
+from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.publish import PlannedSection
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditInput,
+    Extracted,
+    ExtractInput,
+    SectionDraft,
+    Verdicts,
+    VerifyInput,
+    WriteInput,
+    named,
+)
 from activities.plural import plural
-
-with workflow.unsafe.imports_passed_through():
-    from activities.analysis.cells import EFFECT_COLUMNS
-    from activities.contracts.appraisal import AppraiseInput
-    from activities.contracts.evidence import EvidenceRef, ReportPlanSection
-    from activities.contracts.judge import Table, WorkJudgement
-    from activities.contracts.publish import PlannedSection
-    from activities.contracts.write import (
-        DraftClaim,
-        DraftParagraph,
-        Edited,
-        EditInput,
-        Extracted,
-        ExtractInput,
-        SectionDraft,
-        Verdicts,
-        VerifyInput,
-        WriteInput,
-        named,
-    )
-    from activities.report.claims import draft_claims
-    from activities.roles.allowances import (
-        MAX_APPRAISED,
-        MAX_TABLE_ITEMS,
-        MAX_WRITER_ITEMS,
-        WORKS_A_TABLE_CALL,
-    )
-    from activities.roles.assessment import MIN_ANSWERS
-    from activities.verification import gate, verdicts
-    from workflows.event_types import Items, RefusedWordings
-
+from activities.report.claims import draft_claims
+from activities.roles.allowances import (
+    MAX_APPRAISED,
+    MAX_TABLE_ITEMS,
+    MAX_WRITER_ITEMS,
+    WORKS_A_TABLE_CALL,
+)
+from activities.roles.assessment import MIN_ANSWERS
+from activities.verification import gate, verdicts
 from workflows.context import RunContext
+from workflows.event_types import Items, RefusedWordings
 from workflows.events import EventLog
 from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
