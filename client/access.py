@@ -143,5 +143,4 @@ class RateLimit:
         return 0.0
 
     def __len__(self) -> int:
-        """Names that are remembered."""
         return len(self._events)

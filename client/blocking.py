@@ -21,7 +21,6 @@ class Loop:
         self._thread.start()
 
     def call(self, body: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine to its end."""
         future = asyncio.run_coroutine_threadsafe(body, self._loop)
         try:
             return future.result()
@@ -30,7 +29,6 @@ class Loop:
             raise
 
     def close(self) -> None:
-        """End the loop and its thread."""
         with suppress(RuntimeError):
             self.call(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -51,7 +51,6 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

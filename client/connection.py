@@ -75,7 +75,6 @@ class Connection:
             self.hold.close()
 
     def link(self, run_id: str) -> str | None:
-        """The run's page in the Web UI."""
         from urllib.parse import quote
 
         if self.ui_url is None:

@@ -21,7 +21,6 @@ def leave(code: int) -> NoReturn:
 
 
 def flush() -> None:
-    """Write out what is buffered."""
     if (tracing := sys.modules.get("client.tracing")) is not None:
         tracing.flush()
     for stream in (sys.stdout, sys.stderr):

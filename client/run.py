@@ -58,8 +58,6 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """A run at one moment."""
-
     row: Row
     """What the server knows."""
     progress: Progress | None
@@ -357,7 +355,6 @@ class BlockingRun(Blocking[Run]):
 
     @property
     def id(self) -> str:
-        """Its id."""
         return self.held.id
 
     @property

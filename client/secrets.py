@@ -16,7 +16,6 @@ REMOVED = "[secret removed]"
 
 
 def is_secret(name: str, value: object) -> bool:
-    """Whether a setting holds a secret."""
     return isinstance(value, SecretStr) or any(mark in name.split("_") for mark in MARKS)
 
 

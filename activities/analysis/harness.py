@@ -15,7 +15,6 @@ import sys
 
 
 def main() -> None:
-    """Run the program of stdin."""
     job = json.load(sys.stdin)
     channel = os.fdopen(int(sys.argv[1]), "w")
     for kind, most in job["limits"].items():

@@ -31,8 +31,6 @@ class Point:
 
 
 class NotUsable(Exception):
-    """An effect that cannot be pooled."""
-
     def __init__(self, reason: NotPooledReason) -> None:
         super().__init__(reason)
         self.reason: NotPooledReason = reason

@@ -52,12 +52,10 @@ _NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442)
 
 
 def supported() -> bool:
-    """Whether there is a filter for this machine."""
     return platform.machine() in _AUDIT_ARCH
 
 
 def program() -> bytes:
-    """The filter for this machine."""
     machine = platform.machine()
     steps = [
         _step(_LOAD, _ARCH),

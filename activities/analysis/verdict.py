@@ -67,7 +67,6 @@ def together(
 
 
 def of_generated(generated: GeneratedAnalysis, expected: Expected) -> Verdict:
-    """The verdict for what a generated program returned."""
     result = interval_of(generated)
     return "INCONCLUSIVE" if result is None else verdict_of(result, generated.null, expected)
 

@@ -55,7 +55,6 @@ class Standing:
 
 
 def standing_of(name: str, items: Sequence[Evidence]) -> Standing:
-    """The records of a drug among the items."""
     approvals = reading.of_drug(_of_type(items, "regulatory"), name)
     return Standing(
         label=reading.best_label(reading.of_drug(_of_type(items, "drug_label"), name)),

@@ -28,7 +28,6 @@ def user_home() -> Path:
 
 
 def is_trusted(path: Path, data: bytes) -> bool:
-    """Whether the user trusts this file with this content."""
     return _trusted().get(_name(path)) == hashlib.sha256(data).hexdigest()
 
 

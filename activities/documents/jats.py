@@ -49,8 +49,6 @@ _XLINK = "{http://www.w3.org/1999/xlink}href"
 
 @dataclass(frozen=True, slots=True)
 class JatsArticle:
-    """An article's metadata and running text."""
-
     title: str
     identifiers: Identifiers
     authors: tuple[str, ...]

@@ -32,7 +32,6 @@ FRAME = struct.Struct(">cI")
 
 
 def main() -> None:
-    """Serve jobs until stdin ends."""
     jobs, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not be mistaken for a result
     sys.setrecursionlimit(2_000)

@@ -40,7 +40,6 @@ class ArXiv(ApiSource):
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Make the search: one request returns all that is asked for. Raises SourceError."""
         params = parameters(query)
         asked = (query.model_dump(mode="json"), params["search_query"])
         yield await self.ask(XmlReader(Exchange, read_exchange, asked), "query", params, accept=(400,))

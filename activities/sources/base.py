@@ -33,8 +33,6 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A whole search: every exchange together."""
-
     records: tuple[Evidence, ...] = ()
     status: SearchStatus = "empty"
     hits: int = 0
@@ -45,8 +43,6 @@ class SearchResult:
 
 @runtime_checkable
 class Source(Protocol):
-    """A place to search."""
-
     @property
     def info(self) -> SourceInfo: ...
 

@@ -68,7 +68,6 @@ class Component(Wire):
 
     @property
     def gene(self) -> str:
-        """The gene's symbol; empty when it is not given."""
         return next(
             (s.component_synonym for s in self.target_component_synonyms if s.syn_type == "GENE_SYMBOL"), ""
         )
@@ -101,7 +100,6 @@ class Chembl(ApiSource):
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Ask for the molecule, then for its mechanisms, then for their targets. Raises SourceError."""
         asked = drug_asked(query.text)
         similar = (await self.page(Molecules, "molecule/search.json", {"q": asked, "limit": FOUND})).molecules
         drugs = list(_molecules_of(asked, similar))

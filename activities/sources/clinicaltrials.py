@@ -169,7 +169,6 @@ class ClinicalTrials(ApiSource):
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Fetch page after page of studies. Raises SourceError."""
         params = parameters(query)
         sent = "; ".join(f"{k}={params[k]}" for k in params if k.startswith(("query", "filter")))
         seen = 0

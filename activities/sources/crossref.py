@@ -122,7 +122,6 @@ class Crossref(ApiSource):
         self._who = {"mailto": settings.email} if settings.email else {}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Make the search: one request returns all that is asked for. Raises SourceError."""
         asked = parameters(query)
         works = await self.ask(partial(read_message, Works), "works", {**asked, **self._who})
         sent = f"query={asked['query']}; filter={asked['filter']}"

@@ -64,8 +64,6 @@ class Link(Wire):
 
 
 class Result(Wire):
-    """A core result."""
-
     id: Annotated[str, Field(min_length=1)]
     source: Annotated[str, Field(min_length=1)]
     """`MED` is PubMed, `PPR` the preprint servers."""
@@ -110,8 +108,6 @@ class Page(Wire):
 
 
 class EuropePmc(ApiSource):
-    """See the module."""
-
     url = BASE_URL
     info = INFO
 
@@ -120,7 +116,6 @@ class EuropePmc(ApiSource):
         self._email = settings.email
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """The best matches in one request. Raises SourceError."""
         if not query.text.strip():
             raise Refused("europepmc was asked an empty query")
         sent = narrowed(query)

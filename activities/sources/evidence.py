@@ -51,8 +51,6 @@ class Match:
 
 
 class EvidenceIndex:
-    """The works of one evidence store."""
-
     def __init__(self, store: EvidenceStore, place: Path, *, shared: bool) -> None:
         """`place`: the file of the index. `shared`: whether others use the store as well."""
         self._store = store
@@ -176,7 +174,6 @@ class EvidenceSource:
         self._index: EvidenceIndex | None = None
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Search what has been collected. Raises StoreError."""
         if self._index is None:
             self._index = index_of(self._settings)
         matches = await self._index.search(query.text, query.limit, query.filters)

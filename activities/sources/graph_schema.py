@@ -38,8 +38,6 @@ class PathPattern(BaseModel, frozen=True, extra="forbid"):
 
 
 class GraphSchema(BaseModel, frozen=True, extra="forbid"):
-    """The names of one graph."""
-
     title: str
     """What a reader calls the graph."""
     name: str

@@ -33,8 +33,6 @@ TITLE_CHARS = 300
 
 
 class McpToolSource:
-    """See the module."""
-
     def __init__(self, name: str, chosen: McpSource) -> None:
         self._chosen = chosen
         self._limiter = RateLimiter(chosen.rate) if chosen.rate else None
@@ -63,7 +61,6 @@ class McpToolSource:
         return ""
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """One search. Raises SourceError."""
         try:
             turn = self._limiter.passage() if self._limiter else nullcontext()
             async with turn, asyncio.timeout(self._chosen.timeout):

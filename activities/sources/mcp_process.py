@@ -36,7 +36,6 @@ ERRORS: dict[str, type[SourceError]] = {kind.__name__: kind for kind in (Malform
 
 
 def main() -> None:
-    """Do the one job."""
     job = json.loads(sys.stdin.buffer.read())
     chosen, name = McpSource.model_validate(job["source"]), job["name"]
     limit(chosen.timeout)
@@ -160,7 +159,6 @@ def failure(name: str, chosen: McpSource, error: BaseException) -> SourceError:
 
 
 def text_of(result: "CallToolResult") -> str:
-    """The blocks of text of a result, one after the other."""
     return "\n".join(block.text for block in result.content if block.type == "text")
 
 

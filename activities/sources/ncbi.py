@@ -45,8 +45,6 @@ Number = Annotated[str, Field(pattern=r"^[0-9]{1,12}$")]
 
 
 class SearchAnswer(Wire):
-    """What esearch answered."""
-
     error: str = ""
     problem: str = at("/esearchresult/ERROR")
     ids: tuple[Number, ...] | None = at("/esearchresult/idlist", None)
@@ -71,8 +69,6 @@ class SearchAnswer(Wire):
 
 
 class Summary(Wire):
-    """What esummary says of a record."""
-
     title: str = ""
 
 
@@ -166,7 +162,6 @@ class Eutils:
         *,
         max_age: float | None = None,
     ) -> T:
-        """One request; see `Http.read`."""
         everything = {**params, **self._common}
         url = f"{self.address}/{utility}"
         if len(url) + len(urlencode(everything)) > MAX_URL_CHARS:

@@ -46,8 +46,6 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class GraphPath(NamedTuple):
-    """A path as the database returned it."""
-
     names: Sequence[str]
     ids: Sequence[str]
     types: Sequence[str]

@@ -84,7 +84,6 @@ class OpenAlex(ApiSource):
         self._who = {name: value for name, value in who.items() if value}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Fetch page after page of works. Raises SourceError."""
         asked = parameters(query)
         sent = f"search={asked['search']}; filter={asked['filter']}"
         for seen in range(0, query.limit, PER_PAGE):

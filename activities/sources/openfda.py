@@ -63,7 +63,6 @@ class OpenFda(ApiSource):
     key_header = "x-api-key"
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Ask one endpoint after the other. Raises SourceError."""
         for endpoint, share in shares_of(query).items():
             params = parameters(endpoint, query.text, share)
             page = await self.ask(answer, f"drug/{endpoint}.json", params, accept=(404, 500))
@@ -136,7 +135,6 @@ def lucene(text: str, names: tuple[str, ...], anywhere: bool = False) -> str:
 
 
 def balanced(parts: list[str]) -> bool:
-    """Whether parentheses match."""
     depth = 0
     for part in parts:
         depth += {"(": 1, ")": -1}.get(part, 0)

@@ -130,7 +130,6 @@ def read_label(item: JsonValue) -> Evidence:
 
 
 def sections_of(item: dict[str, JsonValue]) -> Iterator[str]:
-    """The sections a label has, each under its heading."""
     for field, heading in SECTIONS.items():
         parts = item.get(field)
         if isinstance(parts, list) and (

@@ -142,7 +142,6 @@ class OpenTargets(ApiSource):
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Search for the drug, then request its data. Raises SourceError."""
         asked = drug_asked(query.text)
         answer = await self._ask(SearchAnswer, SEARCH, {"name": asked})
         own = [hit.id for hit in answer.hits if hit.entity == "drug" and is_name_of(asked, (hit.name,))]

@@ -25,8 +25,6 @@ MAX_ARTICLES = 50
 
 
 class Pmc:
-    """See the module."""
-
     def __init__(self, settings: Settings, http: Http) -> None:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pmc", settings, http)
@@ -36,7 +34,6 @@ class Pmc:
         )
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """esearch, then efetch. Raises SourceError."""
         matches = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
         yield matches.exchange
         if matches.ids:

@@ -17,7 +17,6 @@ class Reading:
     total: int = 0
 
     def report(self, done: int, total: int) -> None:
-        """Receive the present state."""
         self.done, self.total = done, total
 
     def details(self) -> dict[str, int] | None:

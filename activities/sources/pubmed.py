@@ -33,8 +33,6 @@ _YEAR = re.compile(r"\b(1[5-9]|20|21)\d{2}\b")
 
 
 class PubMed:
-    """See the module."""
-
     def __init__(self, settings: Settings, http: Http) -> None:
         rate = requests_per_second(settings)
         self._eutils = Eutils("pubmed", settings, http)
@@ -42,7 +40,6 @@ class PubMed:
         self.info = info_of("pubmed").replace(rate=f"{rate:.0f} requests a second", rate_per_second=rate)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """esearch (or elink), then efetch. Raises SourceError."""
         # Records without an abstract are set aside, so a few more are asked for than are wanted.
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):

@@ -72,7 +72,6 @@ class Reactome(ApiSource):
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """One answer. Raises SourceError."""
         sent = query.text.strip().upper()
         read: Callable[[JsonValue], Evidence] = read_entry
         if ACCESSION.fullmatch(sent):

@@ -82,14 +82,11 @@ class Page(Wire):
 
 
 class SemanticScholar(ApiSource):
-    """Searches titles and abstracts."""
-
     url = "https://api.semanticscholar.org/graph/v1"
     info = info_of(NAME)
     key_header = "x-api-key"
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """Fetch page after page. Raises SourceError."""
         params = parameters(query)
         for offset in range(0, query.limit, PER_PAGE):
             items, total = await self.ask(answer, "paper/search", {**params, "offset": str(offset)})

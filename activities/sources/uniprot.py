@@ -77,13 +77,10 @@ class Page(Wire):
 
 
 class UniProt(ApiSource):
-    """Finds reviewed entries of human proteins."""
-
     url = "https://rest.uniprot.org"
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        """One page of entries. Raises SourceError."""
         sent = entry_query(query.text)
         params: dict[str, str | int] = {
             "query": sent,

@@ -201,7 +201,6 @@ def ask(
 
 
 def show_planned(planned: "Planned", *, as_json: bool) -> None:
-    """Print how a question would be researched."""
     if as_json:
         print_json(planned)
         return

@@ -87,8 +87,6 @@ class Amount(click.FloatRange):
 
 
 class Words(click.ParamType[tuple[str, ...]]):
-    """A comma-separated list."""
-
     name = "words"
 
     def convert(
@@ -103,8 +101,6 @@ class Words(click.ParamType[tuple[str, ...]]):
 
 
 class Names(Words):
-    """A comma-separated list of known names."""
-
     name = "names"
 
     def __init__(self, choices: Sequence[str]) -> None:
@@ -157,14 +153,12 @@ def print_text(text: str) -> None:
 
 
 def print_json(value: object, indent: int | None = 2) -> None:
-    """Data to stdout."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
     click.echo(shown(json.dumps(value, indent=indent, ensure_ascii=False, default=str)))
 
 
 def print_json_line(value: object) -> None:
-    """Data to stdout as one line."""
     print_json(value, indent=None)
 
 

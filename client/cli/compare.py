@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The result of one mode."""
-
     mode: str
     run_id: str
     status: str

@@ -65,8 +65,6 @@ async def documents(client: "Determinator", folder: str | None, run: str | None,
 
 @dataclass(frozen=True, slots=True)
 class OfRun:
-    """What a run did with a folder."""
-
     run_id: str
     folder: str | None
     found: frozenset[str]

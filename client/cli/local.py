@@ -115,7 +115,6 @@ def doctor(network: bool, as_json: bool, address: str | None) -> int:
 
 
 async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
-    """All checks, in the order of their dependencies."""
     try:
         settings = load_settings()
     except Failure as error:
@@ -137,7 +136,6 @@ async def checks(address: str | None, *, network: bool) -> AsyncIterator[Check]:
 
 
 def check_home(settings: "Settings") -> Check:
-    """Whether home can be written."""
     import shutil
 
     places = Places(settings.home)

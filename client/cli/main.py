@@ -190,7 +190,6 @@ def print_error(message: str, code: int) -> int:
 
 
 def main() -> NoReturn:
-    """Run the command line of this process."""
     # Importing creates many objects that stay, and looking through them is a tenth of the time of a short
     # command. One that follows a run enables the collector again.
     gc.disable()

@@ -103,7 +103,6 @@ def _option(name: str, key: Key, field: FieldInfo) -> Callable[[Command], Comman
 
 
 def _kind(key: Key, field: FieldInfo) -> "click.ParamType[Any] | type[bool]":
-    """The type of an option's value."""
     kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
     if get_origin(field.annotation) in (list, Literal) or not kinds:
         kinds = [field.annotation]

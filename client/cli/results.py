@@ -194,7 +194,6 @@ async def find_report(client: "Determinator", name: str, number: int | None) -> 
 
 
 def save_data(data: bytes, output: Path) -> None:
-    """Save bytes to a file, and print its name."""
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(data)
     click.echo(str(output))

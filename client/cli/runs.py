@@ -68,7 +68,6 @@ async def failure(connection: "Connection", run_id: str) -> str:
 
 
 async def show_status(connection: "Connection", now: "RunStatus") -> None:
-    """Print it for a person."""
     from client.runs.display import graph_line, panel
 
     row, seen, calls = now.row, now.progress, now.calls

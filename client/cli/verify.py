@@ -62,7 +62,6 @@ async def verify(client: "Determinator", target: str, evidence: Path | None, as_
 
 
 def _verify_markdown(target: str, *, as_json: bool) -> int:
-    """Check a text file by itself."""
     from activities.report.formats.statements import sentence
     from activities.report.markdown_check import check_markdown
     from client.reports.verify import read_markdown

@@ -49,7 +49,6 @@ async def watch(client: "Determinator", run: str, output: Path | None, as_json: 
 
 
 def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
-    """Name the run and its page in the Web UI."""
     link = run.link
     if run.attached:
         say(f"the same question is being researched already; joining the run {run.id}")
@@ -77,7 +76,6 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
 
 
 def show_detached(run_id: str, *, as_json: bool) -> None:
-    """Print how to return to the run."""
     from client.listing import shortest_name
 
     name = shortest_name(run_id)

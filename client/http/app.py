@@ -51,7 +51,6 @@ class Limited:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer why not."""
         if scope["type"] == "http":
             length = dict(scope["headers"]).get(b"content-length", b"0")
             if not length.isdigit() or int(length[:20]) > MAX_BODY_BYTES:
@@ -69,7 +68,6 @@ def error_of(status: int, message: str, headers: dict[str, str] | None = None) -
 
 
 async def refused(_: Request, error: Exception) -> JSONResponse:
-    """The answer where the client cannot do what is asked."""
     match as_failure(error):
         case NoSuchRun():
             return error_of(404, line_of(error))
@@ -81,7 +79,6 @@ async def refused(_: Request, error: Exception) -> JSONResponse:
 
 
 async def http_error(_: Request, error: Exception) -> JSONResponse:
-    """The answer to a request that a route refuses."""
     assert isinstance(error, HTTPException)
     return error_of(error.status_code, str(error.detail), dict(error.headers or {}))
 

@@ -36,8 +36,6 @@ puts instructions of its own and their text."""
 
 
 class StreamOptions(BaseModel):
-    """What a stream holds beside the answer."""
-
     include_usage: bool = False
 
 
@@ -53,7 +51,6 @@ class Conversation(BaseModel):
 
 
 def chat(desk: Desk) -> APIRouter:
-    """The route."""
     router = APIRouter(prefix="/v1", tags=["chat"])
     ask = Depends(desk.needs("ask"))
 
@@ -117,8 +114,6 @@ async def tell(case: Case, text: str, *, gate: str | None) -> None:
 
 
 class Reply:
-    """The answer about a run."""
-
     def __init__(self, run: Run, after: int, model: str) -> None:
         self.run = run
         self._after = after  # a gate that was decided just now may still seem to wait
@@ -156,7 +151,6 @@ class Reply:
         yield {"content": self._line, **({"annotations": links} if links else {})}
 
     async def whole(self) -> dict[str, Any]:
-        """The answer at once."""
         message: dict[str, Any] = {"role": "assistant", "content": "", "reasoning_content": ""}
         async with aclosing(self.parts()) as parts:
             async for part in parts:
@@ -165,12 +159,10 @@ class Reply:
         return {**await self.head("chat.completion"), "choices": [choice], "usage": self.usage()}
 
     async def head(self, kind: str) -> dict[str, Any]:
-        """The fields that every part of the answer has."""
         created = int((await self.run.row()).started.timestamp())
         return {"id": f"chatcmpl-{self.run.id}", "object": kind, "created": created, "model": self._model}
 
     def usage(self) -> dict[str, int]:
-        """What its models used."""
         used = self.used
         return {
             "prompt_tokens": used.input_tokens,
@@ -200,7 +192,6 @@ async def sent(reply: Reply, *, usage: bool) -> AsyncGenerator[ServerSentEvent, 
 
 
 def chunk(head: dict[str, Any], delta: dict[str, Any], finish: str | None = None) -> ServerSentEvent:
-    """A part of the answer."""
     return _event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
 

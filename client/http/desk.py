@@ -69,8 +69,6 @@ class Options(BaseModel):
 
 
 class Question(Options):
-    """The body of `POST /runs`."""
-
     question: Annotated[str, Field(min_length=3, max_length=QUESTION_CHARS)]
     follow_up: Annotated[str, Field(max_length=200, description="A finished run to build on")] | None = None
 

@@ -49,7 +49,6 @@ def text_of(report: Report) -> Json:
 
 
 def output_text(text: str, annotated: Sequence[Json] = ()) -> Json:
-    """A text of an answer."""
     return {"type": "output_text", "text": text, "annotations": [*annotated], "logprobs": []}
 
 
@@ -70,7 +69,6 @@ def annotations(text: str, references: Iterable[Reference]) -> Iterator[Json]:
 
 
 def usage_of(used: Usage) -> Json:
-    """What the models of a run used."""
     return {
         "input_tokens": used.input_tokens,
         "input_tokens_details": {"cached_tokens": used.cached_tokens, "cache_write_tokens": 0},
@@ -90,7 +88,6 @@ class Output:
         self._number = -1
 
     def begin(self, response: Json) -> Iterator[Json]:
-        """What a stream begins with."""
         yield self._event("created", response=response)
         yield self._event("in_progress", response=response)
         yield self._added(self._reasoning("in_progress"))
@@ -125,7 +122,6 @@ class Output:
             yield from self._message(text)
 
     def last(self, response: Json) -> Json:
-        """How the stream ends."""
         return self._event(LAST_EVENT.get(response["status"], "completed"), response=response)
 
     def whole(self, events: Sequence[AgentEvent], text: Json | None, *, over: bool) -> None:

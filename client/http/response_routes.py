@@ -34,28 +34,21 @@ CANCEL_SECONDS = 20.0
 
 
 class Part(BaseModel):
-    """A part of a message."""
-
     type: str = ""
     text: str = ""
 
 
 class Turn(BaseModel):
-    """A message of a conversation."""
-
     role: str = "user"
     content: str | list[Part] | None = None
 
     @property
     def text(self) -> str:
-        """What it says."""
         parts = self.content or ""
         return parts if isinstance(parts, str) else "\n".join(part.text for part in parts if part.text)
 
 
 class Item(Turn):
-    """A message, or an answer to a request for approval."""
-
     type: str = "message"
     approval_request_id: str = ""
     approve: bool = False
@@ -78,12 +71,10 @@ class Asked(BaseModel):
 
     @property
     def items(self) -> list[Item]:
-        """The input as items."""
         return [Item(content=self.input)] if isinstance(self.input, str) else self.input
 
 
 def responses(desk: Desk) -> APIRouter:
-    """The routes."""
     router = APIRouter(prefix="/v1", tags=["responses"])
     ask, read = (Depends(desk.needs(scope)) for scope in ("ask", "read"))
 
@@ -137,7 +128,6 @@ def responses(desk: Desk) -> APIRouter:
 
 
 def model_of(mode: str) -> Json:
-    """A mode as a model."""
     return {"id": f"{MODELS}{mode}", "object": "model", "created": 0, "owned_by": "determinator"}
 
 
@@ -191,7 +181,6 @@ async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) 
 
 
 async def answer(run: Run) -> JSONResponse:
-    """A run as a response."""
     return JSONResponse(await response_of(run))
 
 

@@ -39,8 +39,6 @@ class Body(BaseModel):
 
 
 class Message(Body):
-    """What a decision says beside its name."""
-
     gate: Annotated[Gate | None, Field(description="approve, reject: null for the one that waits")] = None
     note: Text = ""
     text: Annotated[Text, Field(description="steer: the instruction")] = ""
@@ -48,8 +46,6 @@ class Message(Body):
 
 
 class Addition(Body):
-    """What is added to a budget."""
-
     tokens: Annotated[int, Field(ge=0)] = 0
     cost: Annotated[float, Field(ge=0, description="US dollars")] = 0.0
     seconds: Annotated[float, Field(ge=0)] = 0.0
@@ -57,8 +53,6 @@ class Addition(Body):
 
 
 class Candidates(BaseModel):
-    """The candidates to keep."""
-
     names: Annotated[list[str], Field(max_length=200)]
 
 
@@ -69,27 +63,20 @@ class Instruction(Body):
 
 
 class Disputed(Instruction):
-    """A sentence, and why it is wrong."""
-
     sentence: Sentence
 
 
 class Decided(Body):
-    """The decision of a dispute."""
-
     sentence: Sentence
     upheld: Annotated[bool, Field(description="true: the sentence goes, its quote stands in its place")]
     note: Text = ""
 
 
 class Answers(Body):
-    """What a person means."""
-
     answers: Annotated[list[Text], Field(max_length=10, description="In order; empty: what is assumed")]
 
 
 def rest(desk: Desk) -> APIRouter:
-    """The routes."""
     router = APIRouter(prefix="/runs", tags=["runs"])
     client = desk.client
     asker, reader = (Depends(desk.needs(scope)) for scope in ("ask", "read"))

@@ -27,8 +27,6 @@ TOKEN_BYTES = 32
 
 
 class Token(Frozen):
-    """What a token allows."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")

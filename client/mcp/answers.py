@@ -91,7 +91,6 @@ def one_line(error: Exception | str) -> str:
 
 
 def by_name(identifiers: object) -> object:
-    """The identifiers that are set, by name."""
     return dict(identifiers.items_in_order()) if isinstance(identifiers, Identifiers) else identifiers
 
 
@@ -116,13 +115,10 @@ class Work(BaseModel):
 
 
 class CollectedWork(Work):
-    """A work that runs have collected."""
-
     score: float = Field(0.0, description="How near it is; comparable within one answer")
 
     @classmethod
     def of(cls, work: Evidence, score: float) -> "CollectedWork":
-        """A work with its score."""
         return cls.model_validate(work).model_copy(update={"score": score})
 
 
@@ -138,7 +134,6 @@ class SearchAnswer(BaseModel):
 
     @classmethod
     def of(cls, source: str, result: SearchResult) -> "SearchAnswer":
-        """The answer of a search that was made."""
         return cls(
             source=source,
             status=result.status,
@@ -157,8 +152,6 @@ class AllSources(BaseModel):
 
 
 class Notice(BaseModel):
-    """A notice that affects whether a work may be cited."""
-
     model_config = ConfigDict(from_attributes=True)
 
     kind: str
@@ -168,8 +161,6 @@ class Notice(BaseModel):
 
 
 class PaperDetails(BaseModel):
-    """A paper in PubMed."""
-
     work: Work
     mesh_terms: list[str]
     publication_types: list[str]
@@ -180,8 +171,6 @@ class PaperDetails(BaseModel):
 
 
 class Quote(BaseModel):
-    """A verbatim quote and the work it is from."""
-
     evidence_id: str
     quote: str
     reference: int | None = None
@@ -196,7 +185,6 @@ class ReportClaim(BaseModel):
 
 
 def claims_in(report: Report) -> list[ReportClaim]:
-    """The claims of a report, each with its quotes."""
     numbers = {reference.evidence_id: reference.number for reference in report.references}
     return [
         ReportClaim(
@@ -213,8 +201,6 @@ def claims_in(report: Report) -> list[ReportClaim]:
 
 
 class ReportAnswer(BaseModel):
-    """A report."""
-
     run: RunId
     question: str
     title: str
@@ -229,7 +215,6 @@ class ReportAnswer(BaseModel):
 
     @classmethod
     def of(cls, report: Report, markdown: str) -> "ReportAnswer":
-        """The answer for a report."""
         return cls(
             run=report.run_id,
             question=report.question,
@@ -246,8 +231,6 @@ class ReportAnswer(BaseModel):
 
 
 class ChartAnswer(BaseModel):
-    """A chart of a report."""
-
     run: RunId
     chart: str
     table: str = Field(description="What it draws, as a Markdown table")
@@ -255,8 +238,6 @@ class ChartAnswer(BaseModel):
 
 
 class HypothesisAnswer(BaseModel):
-    """What the evidence says of a hypothesis."""
-
     state: RunState
     report: ReportAnswer | None = Field(
         description="null while the run goes on: ask research_status, get_report"
@@ -264,8 +245,6 @@ class HypothesisAnswer(BaseModel):
 
 
 class VerifyAnswer(BaseModel):
-    """What a check of a whole report found."""
-
     holds: bool
     quotes: int = Field(description="Quotes that were checked")
     faults: list[str]
@@ -284,8 +263,6 @@ class QuoteToCheck(BaseModel):
 
 
 class CheckedQuote(BaseModel):
-    """Whether a quote is verbatim."""
-
     quote: str
     verbatim: bool
     reason: str = Field(
@@ -294,8 +271,6 @@ class CheckedQuote(BaseModel):
 
 
 class Told(BaseModel):
-    """The answer to a question about a report."""
-
     run: RunId
     question: str
     answer: list[str] = Field(description="In sentences, each of which a claim bears out")
@@ -304,7 +279,6 @@ class Told(BaseModel):
 
     @classmethod
     def of(cls, report: Report) -> "Told":
-        """The answer, which is a report of one section."""
         answer = [claim.text for claim in report.answer]
         return cls(
             run=report.run_id,
@@ -329,7 +303,6 @@ class ChangedReport(BaseModel):
 
     @classmethod
     def of(cls, answered: Answered) -> "ChangedReport":
-        """What came of it."""
         outcome = answered.outcome
         return cls(
             run=outcome.run_id,

@@ -64,20 +64,16 @@ Range = Annotated[DateRange, Field(description="Years of publication, counted ba
 
 
 def since(date_range: DateRange) -> Filters:
-    """The filter of a range of years."""
     if date_range == "all":
         return Filters()
     return Filters(year_from=datetime.now(UTC).year - YEARS[date_range])
 
 
 class Literature:
-    """The tools, on one client."""
-
     def __init__(self, client: Determinator) -> None:
         self._client = client
 
     def register(self, server: MCPServer) -> None:
-        """Add the tools to a server."""
         for name, (source, covers) in OF_ONE_SOURCE.items():
             text = f"{covers} An outage is an error, never an empty answer."
             server.add_tool(clearly(self._of(source)), name, description=text, annotations=READS)
@@ -85,8 +81,6 @@ class Literature:
             server.add_tool(clearly(tool), annotations=READS)
 
     def _of(self, source: str) -> Callable[..., Awaitable[SearchAnswer]]:
-        """The tool that searches one source."""
-
         async def search(
             query: QueryText, max_results: MaxResults = 10, date_range: Range = "all"
         ) -> SearchAnswer:
@@ -218,17 +212,14 @@ class Literature:
 
 
 def parts_of(text: str, separator: str) -> list[str]:
-    """A fact that lists several things."""
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def given(text: str, title: str = "") -> Evidence:
-    """A text as an item of evidence."""
     return Evidence(evidence_id="given", source="given", title=title, text=text)
 
 
 def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
-    """The verdict on one quote."""
     quote, is_verbatim, reason = asked.quote, False, ""
     if document is None:
         reason = "the run has no such item"

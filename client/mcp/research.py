@@ -93,14 +93,11 @@ Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
 
 class Research:
-    """The tools, on one client."""
-
     def __init__(self, client: Determinator, folders: Folders) -> None:
         self._client = client
         self._folders = folders
 
     def register(self, server: MCPServer) -> None:
-        """Add the tools to a server."""
         changing = (
             *(self.start_research, self.follow_up, self.analyze_hypothesis, self.approve, self.steer),
             *(self.extend, self.edit_plan, self.refresh, self.answer_questions),

@@ -39,8 +39,6 @@ REPORTS = "reports.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A line of a batch."""
-
     line: int
     text: str
     options: AskOptions
@@ -54,8 +52,6 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A row of the table of results."""
-
     line: int
     question: str
     run_id: str

@@ -74,8 +74,6 @@ IMPORT_OF_RULES = "from activities.text.normal_form import MIN_QUOTE_CHARS, norm
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A bundle that was written."""
-
     run_id: str
     path: Path
     files: list[str]

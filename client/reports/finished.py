@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Everything known about a run that has ended."""
-
     run_id: str
     first: Report
     """As the run published it."""

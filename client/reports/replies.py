@@ -10,8 +10,6 @@ from client.runs.revising import Answered
 
 
 class Told(BaseModel):
-    """The answer to a question about a report."""
-
     run_id: str
     question: str
     answered: bool | None
@@ -23,7 +21,6 @@ class Told(BaseModel):
 
     @classmethod
     def of(cls, answered: Answered) -> "Told":
-        """The answer, which is a report of one section."""
         report = answered.report
         claims = claims_of(report)
         return cls(
@@ -51,7 +48,6 @@ class Changed(BaseModel):
 
     @classmethod
     def of(cls, answered: Answered) -> "Changed":
-        """What came of it."""
         outcome = answered.outcome
         return cls(
             run_id=outcome.run_id,

@@ -14,7 +14,6 @@ class RunReport(Report):
 
     @classmethod
     def of(cls, report: Report) -> "RunReport":
-        """The same report."""
         return cls.model_construct(**dict(report))
 
     def at_length(self, length: Length | None) -> "RunReport":

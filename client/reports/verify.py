@@ -100,7 +100,6 @@ def open_parcel(path: Path) -> Parcel:
 
 
 def is_markdown(target: str) -> bool:
-    """Whether a target names a Markdown file."""
     return target.lower().endswith(MARKDOWN) and not Path(target).is_dir()
 
 
@@ -214,8 +213,6 @@ def _whole(path: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found of a report."""
-
     found: Examination
     parcel: Parcel
     items: int

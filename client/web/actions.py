@@ -59,12 +59,10 @@ class Actions:
 
     @staticmethod
     async def reject(run: Run, user: str, note: str) -> str:
-        """Reject what waits."""
         return f"the {await run.reject(by=user, note=note)} is rejected"
 
     @staticmethod
     async def steer(run: Run, user: str, text: str) -> str:
-        """Give an instruction."""
         await run.steer(text, by=user)
         return "the run follows it from its next step on"
 
@@ -80,7 +78,6 @@ class Actions:
 
     @staticmethod
     async def extend(run: Run, _user: str, tokens: float, cost: float, minutes: float) -> str:
-        """Add to the budget."""
         await run.extend(tokens=int(tokens or 0), cost=cost or 0.0, seconds=(minutes or 0) * 60)
         return "the budget is extended"
 

@@ -74,8 +74,6 @@ class Fields(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class AskForm:
-    """The form's components."""
-
     fields: Mapping[str, gr.components.Component]
     """By their names in `Fields`."""
     button: gr.Button

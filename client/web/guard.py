@@ -33,7 +33,6 @@ class Guard:
         self._https = https
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer why not."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -62,7 +61,6 @@ def refused(path: str, headers: Headers) -> PlainTextResponse | None:
 
 
 def most_bytes(path: str) -> int:
-    """How large the body of a request may be."""
     return MAX_BYTES if path == QUESTION_FILE else MAX_BODY_BYTES
 
 
@@ -78,7 +76,6 @@ def is_own_origin(headers: Headers) -> bool:
 
 
 def is_route(path: str) -> bool:
-    """Whether the page uses a path."""
     if path.startswith(GRADIO):
         return path.removeprefix(GRADIO).startswith(GRADIO_ROUTES)
     return path == "/" or path.startswith(ROUTES)

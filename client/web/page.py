@@ -32,7 +32,6 @@ SAID_CHARS = 1_000
 
 
 def build_page(access: Access) -> gr.Blocks:
-    """The whole page."""
     settings = access.client.settings
     shared = access.shared
     os.environ.update(GRADIO)
@@ -73,8 +72,6 @@ def build_page(access: Access) -> gr.Blocks:
 
 
 def runs_of(access: Access) -> Callable[[gr.Request], Awaitable[str]]:
-    """The runs of a user as a table of links."""
-
     async def listed(request: gr.Request) -> str:
         try:
             return rendered("runs", rows=await access.runs(user_of(request.username)))

@@ -24,7 +24,6 @@ MAX_CHARS = 400_000
 
 @cache
 def environment() -> Environment:
-    """The templates of the page."""
     return Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -55,7 +54,6 @@ def events_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
 
 
 def rendered(name: str, **values: object) -> str:
-    """A template with values."""
     return environment().get_template(f"{name}.html.jinja").render(values)
 
 

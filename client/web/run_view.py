@@ -179,7 +179,6 @@ class Look:
         return [{**updates, "seen": seen}.get(name, gr.skip()) for name in OUTPUTS]
 
     async def _updates(self, run_id: str, seen: Seen, request: gr.Request) -> dict[str, object]:
-        """What has changed, by name."""
         try:
             run = await self._access.run(run_id, user_of(request.username))
             status = await run.status()

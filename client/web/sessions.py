@@ -21,8 +21,6 @@ COOKIE_KEY = "session"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One signed-in browser."""
-
     user: str
     password_hash: str | None
     """The hash of the password that was used, if any: the session ends when the list of users has another
@@ -32,8 +30,6 @@ class Session:
 
 
 class Sessions:
-    """The sessions of one page."""
-
     def __init__(
         self, hash_of: Callable[[str], str | None], clock: Callable[[], float] = time.monotonic
     ) -> None:

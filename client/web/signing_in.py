@@ -25,8 +25,6 @@ Next = Callable[[Request], Awaitable[Response]]
 
 
 class SignIn:
-    """The ways of signing in that are configured."""
-
     def __init__(
         self, users: UserList | None = None, provider: Provider | None = None, token: str = ""
     ) -> None:
@@ -48,7 +46,6 @@ class SignIn:
         return self._sessions.user(request)
 
     def add_to(self, app: FastAPI) -> None:
-        """Add the routes."""
         app.get("/sign-in", response_class=HTMLResponse)(self._form)
         app.post("/sign-in")(self._with_password)
         app.get("/sign-in/provider")(self._to_provider)

@@ -53,7 +53,6 @@ def hash_of(password: str, salt: bytes | None = None) -> str:
 
 
 def verifies(password: str, hashed: str) -> bool:
-    """Whether a password has this hash."""
     try:
         kind, salt, digest = hashed.split("$")
         expected = base64.b64decode(digest, validate=True)
@@ -74,7 +73,6 @@ class ReadAgain(Generic[T]):
         self._entries = read(path)
 
     def __call__(self) -> Mapping[str, T]:
-        """The entries as the file has them now."""
         version = version_of(self._path)
         if version != self._version:
             try:

@@ -69,7 +69,6 @@ class Http:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connections and the cache."""
         await self.client.aclose()
         if self.cache is not None:
             await self.cache.aclose()
@@ -85,7 +84,6 @@ class Http:
         return limiter
 
     def rate_limiter(self, source: str) -> RateLimiter | None:
-        """The rate limiter of a source, if it has one."""
         return self._limiters.get(self._group_of.get(source, ""))
 
     async def get(

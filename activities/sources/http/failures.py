@@ -28,7 +28,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def failure(response: httpx.Response, source: str) -> SourceError:
-    """The error for a response with a failing status."""
     status = response.status_code
     wait = retry_after(response.headers)
     text = f"{source} answered {status}: {summary(response)}"

@@ -80,7 +80,6 @@ class SafePages:
     def of(
         cls, settings: Settings, cache: HttpCache | None = None, seconds: float = MAX_SECONDS
     ) -> "SafePages":
-        """The reader of pages that the settings describe."""
         return cls(networks(settings.private_pages), cache=cache, max_seconds=seconds)
 
     async def read(self, url: str) -> Page:

@@ -31,7 +31,6 @@ _BIBTEX = {
 
 
 def bibtex_records(text: str) -> Iterator[JsonValue]:
-    """The entries of a BibTeX file."""
     with behind_extra("a bibliography", "bibliography"):
         from bibtexparser.entrypoint import parse_string
         from bibtexparser.middlewares import LatexDecodingMiddleware
@@ -51,7 +50,6 @@ def bibtex_records(text: str) -> Iterator[JsonValue]:
 
 
 def ris_records(text: str) -> Iterator[JsonValue]:
-    """The entries of a RIS file."""
     with behind_extra("a bibliography", "bibliography"):
         import rispy
 

@@ -72,12 +72,10 @@ class LibraryIndex:
 
     @property
     def count(self) -> int:
-        """How many documents there are."""
         return len(self.numbers)
 
     @property
     def documents(self) -> tuple[Evidence, ...]:
-        """Every document, read from the cache."""
         return tuple(self.store.documents(self.numbers))
 
     def search(

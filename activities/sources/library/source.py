@@ -30,7 +30,6 @@ have no word of the question."""
 
 
 def cache_of(settings: Settings) -> Path:
-    """Where the indexes of folders are kept."""
     return settings.home / "cache" / "library"
 
 
