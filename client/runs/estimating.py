@@ -84,7 +84,6 @@ async def taken(settings: Settings, models: tuple[str, ...]) -> list[Took]:
                     sections=len(data["sections"]) or 1,
                     iterations=len(loops) / len(set(loops)) if loops else 1.0,
                     works=(method.get("counts") or {}).get("screened", 0),
-                    elsewhere=any(one["source"] != "library" for one in method.get("searches") or ()),
                 )
             )
     except (StoreError, ValueError, LookupError, TypeError):

@@ -278,7 +278,7 @@ def took(request: ResearchRequest, calls: int, seconds: float = 2.0, **changes: 
     used = Usage(calls=1, input_tokens=900, output_tokens=100, seconds=seconds)
     amount = Amount(calls=calls, tokens=calls * 1000, seconds=calls * seconds)
     by_role = dict.fromkeys(roles, used)
-    return Took(kind_of(request, MODEL), amount, request.mode, by_role, **{"elsewhere": True, **changes})
+    return Took(kind_of(request, MODEL), amount, request.mode, by_role, **changes)
 
 
 @pytest.mark.parametrize(
