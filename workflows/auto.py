@@ -4,8 +4,6 @@ The choice is one typed step. Continuing as new as another workflow type keeps t
 follows the run sees one run; the state is carried over.
 """
 
-from typing import NoReturn
-
 from temporalio import workflow
 
 from activities.contracts.evidence import Mode, StopReason
@@ -18,7 +16,6 @@ from workflows.state import RunState
 from workflows.steps.prepare import settled_mode
 from workflows.types import Outcome, ResearchRequest
 
-TRAITS = ModeTraits(None)
 REASON_GRAPH = "a graph was given"
 
 
@@ -28,7 +25,7 @@ class AutoResearch(ResearchHandlers):
 
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
-        self.research = RunParts(request, state, TRAITS)
+        self.research = RunParts(request, state, ModeTraits(None))
 
     @workflow.run
     async def run(self, request: ResearchRequest, state: RunState | None = None) -> Outcome:
@@ -46,10 +43,7 @@ class AutoResearch(ResearchHandlers):
         read = state.parsed is not None and reason == state.parsed.rationale  # then `read` has stated it
         message = f"{mode} research" if read else f"{mode} research: {reason}"
         self.research.events.emit(ModeChosen(mode=mode, reason=reason), message)
-        await self._continue_as(mode)
-
-    async def _continue_as(self, mode: Mode) -> NoReturn:
-        request, state = self._with_defaults(mode), self.research.state
+        request = self._with_defaults(mode)
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(
             workflow=WORKFLOW_OF_MODE[mode],

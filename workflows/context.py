@@ -19,18 +19,17 @@ from workflows.state import RunState
 from workflows.types import ResearchRequest
 
 
-def one_writer(_request: ResearchRequest, _state: RunState) -> tuple[Role, ...]:
-    """The report needs one draft, its check and the editor's pass."""
-    return ("writer", "verifier", "editor")
-
-
 @dataclass(frozen=True)
 class ModeTraits:
     """How a mode differs from the others where shared parts need to know it."""
 
     mode: Mode | None
     """What the report and the progress name as the mode; None when it is still to be chosen."""
-    writing_roles: Callable[[ResearchRequest, RunState], tuple[Role, ...]] = one_writer
+    writing_roles: Callable[[ResearchRequest, RunState], tuple[Role, ...]] = lambda *_: (
+        "writer",
+        "verifier",
+        "editor",
+    )
     """The model calls that the report still needs; what they may cost is kept back."""
     single_section: bool = False
     """Whether the report has one section, whose key question is the question of the run."""
@@ -186,14 +185,9 @@ class RunContext:
     def specialist(self) -> Specialist | None:
         """Who searches now: the member of a team whose turn it is, or whom mode `auto` handed the question
         over to. A section of a longer report has its own question."""
-        name = self.member
-        if (
-            not name
-            and self.state.parsed
-            and self.traits.mode in ("simple", "iterative")
-            and not self.state.job
-        ):
-            name = self.state.parsed.specialist
+        name, state = self.member, self.state
+        if not name and state.parsed and self.traits.mode in ("simple", "iterative") and not state.job:
+            name = state.parsed.specialist
         return specialists_of(self.profile).get(name)
 
     def step_inputs(
@@ -228,7 +222,7 @@ class RunContext:
     def set_plan(self, plan: ReportPlan) -> None:
         """Make a plan the run's; section ids that are given and unique are kept."""
         self.state.plan = number_sections(plan)
-        self.state.plan_hash = plan_hash(self.state.plan)
+        self.state.plan_hash = hashlib.sha256(self.state.plan.model_dump_json().encode()).hexdigest()[:16]
 
     def history_is_long(self) -> bool:
         """Whether to continue as new at this boundary."""
@@ -245,20 +239,12 @@ class RunContext:
         workflow.continue_as_new(args=[self.request, self.state.carried()])
 
 
-def plan_hash(plan: ReportPlan) -> str:
-    """A digest of everything in a plan, which identifies it: 16 hexadecimal digits."""
-    return hashlib.sha256(plan.model_dump_json().encode()).hexdigest()[:16]
-
-
 def number_sections(plan: ReportPlan) -> ReportPlan:
     """The plan with an id for every section; ids that are present and unique are kept."""
     ids = [section.id for section in plan.report_outline]
-    used: list[str] = []
-    sections: list[ReportPlanSection] = []
+    sections: dict[str, ReportPlanSection] = {}
     for number, section in enumerate(plan.report_outline, 1):
-        name = section.id if section.id not in used else ""
-        free = (f"s{n}" for n in count(number) if f"s{n}" not in used and f"s{n}" not in ids)
-        name = name or next(free)
-        used.append(name)
-        sections.append(section.replace(id=name))
-    return plan.replace(report_outline=tuple(sections))
+        free = (f"s{n}" for n in count(number) if f"s{n}" not in sections and f"s{n}" not in ids)
+        name = section.id if section.id and section.id not in sections else next(free)
+        sections[name] = section.replace(id=name)
+    return plan.replace(report_outline=tuple(sections.values()))

@@ -42,14 +42,10 @@ def progress_of(context: RunContext) -> Progress:
         chosen_because=state.chosen_because,
         continues=state.continues,
         stop_reason=state.stop_reason,
-        started_at=_iso(budget.started_at),
+        started_at=datetime.fromtimestamp(budget.started_at, UTC).isoformat(timespec="seconds"),
         updated_at=control.events[-1].timestamp if control.events else "",
         last_seq=control.last_seq,
     )
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else ""
 
 
 def details_of(context: RunContext) -> str:

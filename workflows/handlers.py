@@ -265,12 +265,7 @@ class ResearchHandlers:
         loop.max_iterations += more.iterations
         loop.refused = None
         self.research.events.emit(
-            BudgetChanged(
-                tokens=more.tokens,
-                cost_usd=more.cost_microusd / 1e6,
-                seconds=more.seconds,
-                iterations=more.iterations,
-            ),
+            BudgetChanged(**more.model_dump(exclude={"cost_microusd"}), cost_usd=more.cost_microusd / 1e6),
             described(more),
         )
         if self.sections is not None:

@@ -20,7 +20,6 @@ from workflows.state import RunState
 from workflows.team import TEMPERATURES, Team
 from workflows.types import Outcome, ResearchRequest
 
-SUB_TEAM = "SubTeamResearch"
 TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperatures=TEMPERATURES)
 
 
@@ -31,7 +30,7 @@ class HierarchicalResearch(ResearchHandlers):
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         self.research = RunParts(request, state, ModeTraits("hierarchical", self._writing_roles))
-        self._teams = SectionResearch(self.research, SUB_TEAM, "hierarchical")
+        self._teams = SectionResearch(self.research, "SubTeamResearch", "hierarchical")
         self.sections = self._teams.sections
 
     @workflow.run

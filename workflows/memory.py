@@ -9,7 +9,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
-from activities.contracts.iterations import Finding, IterationRecord, IterationSearch
+from activities.contracts.iterations import Counted, Finding, IterationRecord, IterationSearch
 from activities.contracts.judge import JudgeAssessment
 
 RECORDS_KEPT = 200
@@ -65,23 +65,19 @@ class LoopMemory(BaseModel, defer_build=True):
         self, iteration: int, section: str, searches: Iterable[SearchRecord], used: Usage, now: str = ""
     ) -> IterationRecord:
         """The iteration under way as a record; `now` is given when it ends."""
-        judged = self.judged
+        judged = self.judged or JudgeAssessment()
         own_searches = [search for search in searches if search.iteration == iteration]
         spent = _difference(self.closed or used, self.used)
         return IterationRecord(
             iteration=iteration,
             section=section,
             started_at=self.begun,
-            seconds=_seconds(self.begun, now),
+            seconds=_seconds(self.begun, now) if self.begun and now else 0.0,
             thought=_cut(self.thought),
             gaps=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self.gaps[:GAPS_KEPT]),
             searches=tuple(
-                IterationSearch(
-                    source=search.source,
-                    query=_cut(search.asked or search.query, TEXT_CHARS // 2),
-                    status=search.status,
-                    hits=search.hits,
-                    kept=search.kept,
+                IterationSearch.model_validate(search, from_attributes=True).replace(
+                    query=_cut(search.asked or search.query, TEXT_CHARS // 2)
                 )
                 for search in own_searches[:SEARCHES_KEPT]
             ),
@@ -89,17 +85,11 @@ class LoopMemory(BaseModel, defer_build=True):
             findings=self.findings,
             shared_items=self.shared_items,
             reflection=_cut(self.reflection),
-            judged=judged is not None,
-            scores=judged.scores if judged else {},
-            score_reasons={name: _cut(why, REASON_CHARS) for name, why in judged.score_reasons.items()}
-            if judged
-            else {},
-            sources_breakdown=judged.sources_breakdown if judged else {},
-            kinds_breakdown=judged.kinds_breakdown if judged else {},
-            confidence=judged.confidence if judged else None,
+            judged=self.judged is not None,
+            **judged.model_dump(include={*Counted.model_fields} - {"score_reasons"}),
+            score_reasons={name: _cut(why, REASON_CHARS) for name, why in judged.score_reasons.items()},
             sufficient=self.sufficient,
-            recommendation=judged.recommendation if judged else "",
-            verdict=_cut(judged.reasoning) if judged else "",
+            verdict=_cut(judged.reasoning),
             model_calls=spent.calls,
             tokens=spent.tokens,
             cost_microusd=spent.cost_microusd,
@@ -121,8 +111,6 @@ def _cut(text: str, limit: int = TEXT_CHARS) -> str:
 
 
 def _seconds(begun: str, ended: str) -> float:
-    if not begun or not ended:
-        return 0.0
     return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
 
 

@@ -88,8 +88,6 @@ class Available:
 
 
 AUTO = "auto"
-AUTO_WORKFLOW = "AutoResearch"
-AUTO_LOCATION = "workflows.auto:AutoResearch"
 BUILT_IN: tuple[ModeInfo, ...] = (
     ModeInfo(
         name="simple",
@@ -151,7 +149,7 @@ TABLE: tuple[ModeInfo, ...] = (
 MODES: Mapping[str, ModeInfo] = {info.name: info for info in TABLE}
 """The modes that a run may have; `auto` chooses one of them."""
 WORKFLOW_OF_MODE: Mapping[str, str] = {
-    AUTO: AUTO_WORKFLOW,
+    AUTO: "AutoResearch",
     **{info.name: info.workflow for info in TABLE},
 }
 CHOICES: Mapping[str, str] = {
@@ -188,7 +186,7 @@ def left_out(info: ModeInfo, has: Available) -> str:
 
 def workflow_classes(modes: Sequence[ModeInfo] = TABLE) -> list[type]:
     """The workflow classes of the modes and of `auto`, imported now."""
-    locations = [AUTO_LOCATION, *(place for info in modes for place in info.location.split())]
+    locations = ["workflows.auto:AutoResearch", *(place for info in modes for place in info.location.split())]
     classes: list[type] = []
     for location in locations:
         module, _, name = location.partition(":")

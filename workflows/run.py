@@ -34,8 +34,6 @@ from workflows.steps.search import SearchSteps
 from workflows.steps.writing import WritingSteps, run_all
 from workflows.types import Outcome, ResearchRequest
 
-SINGLE_SECTION_ID = "s1"
-
 
 class RunParts:
     """The parts of one research run. Holds no logic of a mode."""
@@ -141,7 +139,7 @@ class RunParts:
     def _single_section(self) -> ReportPlanSection:
         if self.context.outline:
             return self.context.outline[0]
-        return ReportPlanSection(id=SINGLE_SECTION_ID, title="Findings", key_question=self.context.question)
+        return ReportPlanSection(id="s1", title="Findings", key_question=self.context.question)
 
     async def _conclude(
         self, stop: StopReason, conclude: Callable[[StopReason], Awaitable[Outcome]]

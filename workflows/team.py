@@ -19,7 +19,7 @@ from workflows.event_types import Managed, Replanning, TurnBegins
 from workflows.handlers import ResearchHandlers
 from workflows.rules.payload_limits import within
 from workflows.rules.stopping import NextStep
-from workflows.rules.team import Turn, apply_ledger, decide_round
+from workflows.rules.team import apply_ledger, decide_round
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.role_steps import MANAGE
@@ -69,7 +69,10 @@ class Team:
         await self.run.gates.checkpoint()
         if self.run.context.must_end:
             return
-        self._announce(turn, turn.member)
+        self.run.events.emit(
+            TurnBegins(member=turn.member, instruction=turn.instruction, overruled=turn.overruled),
+            f"{turn.member}: {turn.instruction}",
+        )
         result, new = await self._execute_turn(turn.member, turn.instruction)
         state.team = state.team.with_turn(
             TeamTurn(
@@ -120,21 +123,18 @@ class Team:
             **{one.name: one.does for one in specialists if offered.intersection(one.sources)},
         }
 
-    def _announce(self, turn: Turn, member: Member) -> None:
-        self.run.events.emit(
-            TurnBegins(member=member, instruction=turn.instruction, overruled=turn.overruled),
-            f"{member}: {turn.instruction}",
-        )
-
     async def _execute_turn(self, member: Member, instruction: str) -> tuple[str, bool]:
         """A member's turn: its result in a few words, and whether that was anything new."""
         self.run.context.instruction = instruction
         try:
             match member:
                 case "hypothesizer":
-                    return await self._form_hypotheses()
+                    new = await self.run.candidates.form_hypotheses()
+                    return f"{new} new hypotheses", new > 0
                 case "analyst":
-                    return await self._analyse()
+                    before = self.run.state.analysed
+                    result = await self.run.analyse_now()
+                    return result, self.run.state.analysed != before
                 case "judge" | "reporter":
                     return await self._judge()
                 case _:
@@ -157,24 +157,14 @@ class Team:
             loop.new_evidence > 0,
         )
 
-    async def _form_hypotheses(self) -> tuple[str, bool]:
-        new = await self.run.candidates.form_hypotheses()
-        return f"{new} new hypotheses", new > 0
-
-    async def _analyse(self) -> tuple[str, bool]:
-        before = self.run.state.analysed
-        result = await self.run.analyse_now()
-        return result, self.run.state.analysed != before
-
     async def _judge(self) -> tuple[str, bool]:
         loop = self.run.state.loop
         await self.run.judging.judge()
         if loop.judge_failures or loop.judged is None:
             return "the judge did not answer", False
-        sure = (
-            "looked through" if loop.judged.confidence is None else f"confidence {loop.judged.confidence:.2f}"
-        )
-        return f"{sure}; {len(loop.judged.gaps)} gaps", True
+        sure = loop.judged.confidence
+        text = "looked through" if sure is None else f"confidence {sure:.2f}"
+        return f"{text}; {len(loop.judged.gaps)} gaps", True
 
     def reporter_turn(self, stop: StopReason) -> None:
         """The turn in which every team ends; what the manager asked of the reporter goes with it."""

@@ -4,7 +4,6 @@ from activities.contracts.judge import JudgeAssessment, JudgeBatch, JudgeInput
 from activities.contracts.plan import ManagerInput, SelectInput, TeamLedger
 from activities.extractive import manage
 from tests.workflows.conftest import Stage, a_request
-from workflows.hierarchy import SUB_TEAM
 from workflows.rules.stopping import Attempt, better
 
 UNBOUNDED = {"max_tokens": None}
@@ -28,7 +27,7 @@ async def test_each_task_is_given_to_a_team_with_a_manager_and_a_judge_of_its_ow
     outcome, report, run = await stage.play(a_request("hierarchical", limits=UNBOUNDED))
     assert outcome.stop_reason == "sufficient_evidence"
     for section in ("s1", "s2"):
-        assert (await stage.child(run, section).handle.describe()).workflow_type == SUB_TEAM
+        assert (await stage.child(run, section).handle.describe()).workflow_type == "SubTeamResearch"
         for role in ("manager", "judge"):
             steps = [call.step for call in stage.fakes.of(role) if call.step.section == section]
             assert {step.question for step in steps} == {f"question number {section[1]}"}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from activities.contracts.evidence import Frozen, StopReason
-from workflows.graph.definition import Comparison, Condition, Field_, Named
+from workflows.graph.definition import Comparison, Condition, Named
 from workflows.rules.stopping import MAX_STALLED_ITERATIONS
 
 COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -86,12 +86,8 @@ NAMED: Mapping[Named, Callable[[Facts], bool]] = {
 
 def holds(condition: Condition, facts: Facts) -> bool:
     if isinstance(condition, Comparison):
-        return COMPARE[condition.op](_number(condition.field, facts), condition.value)
+        return COMPARE[condition.op](getattr(facts, condition.field), condition.value)
     return NAMED[condition](facts)
-
-
-def all_hold(conditions: tuple[Condition, ...], facts: Facts) -> bool:
-    return all(holds(condition, facts) for condition in conditions)
 
 
 def in_words(condition: Condition) -> str:
@@ -113,8 +109,3 @@ def stop_at_exit(facts: Facts) -> StopReason:
         facts.last == "select_tools" and facts.tasks == 0
     )
     return "searched_out" if nothing_left else "max_iterations_reached"
-
-
-def _number(field: Field_, facts: Facts) -> float:
-    value: float = getattr(facts, field)
-    return value

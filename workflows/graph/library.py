@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from activities.plugins import points
 from workflows.graph.definition import MAX_PROMPT_CHARS, GraphDefinition
-from workflows.graph.validation import GraphError, Problem, require_valid, unknown_parts
+from workflows.graph.validation import GraphError, Problem, problems, unknown_parts
 
 DEFAULT = "iterative"
 """The graph of a run that names none."""
@@ -78,7 +78,9 @@ def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
         definition = GraphDefinition.model_validate(data)
     except ValidationError as error:
         raise GraphError(tuple(_problems(error, data))) from error
-    return require_valid(definition)
+    if faults := problems(definition):
+        raise GraphError(faults)
+    return definition
 
 
 def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> None:
@@ -111,11 +113,8 @@ def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
         message = one["msg"].removeprefix("Value error, ")
         match where:
             case ["nodes", name, *rest]:
-                keys = ".".join(
-                    part
-                    for part in rest
-                    if part not in ("[key]", "agent", "state", "decision", "role", "code")
-                )
+                unsaid = ("[key]", "agent", "state", "decision", "role", "code")
+                keys = ".".join(part for part in rest if part not in unsaid)
                 faults.append(Problem("unreadable", name, f"{keys}: {message}" if keys else message))
             case ["edges", number, *rest] if number.isdigit():
                 edge = data["edges"][int(number)]

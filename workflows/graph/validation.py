@@ -76,14 +76,6 @@ def problems(definition: GraphDefinition) -> tuple[Problem, ...]:
     return tuple(faults)
 
 
-def require_valid(definition: GraphDefinition) -> GraphDefinition:
-    """The definition. Raises GraphError when a run cannot walk it."""
-    faults = problems(definition)
-    if faults:
-        raise GraphError(faults)
-    return definition
-
-
 def unknown_parts(
     definition: GraphDefinition,
     roles: Collection[str],
@@ -144,7 +136,8 @@ def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
         yield Problem(
             "wrong_edge", name, "it decides nothing: it has neither a conditional edge nor a budget"
         )
-    if not onward and name not in _in_branches(definition):
+    in_branch = any(name in branch for fork in definition.nodes for branch in definition.branches(fork))
+    if not onward and not in_branch:
         otherwise = " for when no condition holds" if isinstance(node, DecisionNode) else ""
         yield Problem("no_way_on", name, f"no sequential edge leaves it{otherwise}, and it is no exit")
 
@@ -162,10 +155,6 @@ def _exit(definition: GraphDefinition, name: str) -> Iterator[Problem]:
     if isinstance(node, AgentNode) and node.step != wanted:
         having = "has" if definition.has_sections else "has no"
         yield Problem("wrong_exit", name, f"a graph that {having} parallel_loops ends with the {wanted}")
-
-
-def _in_branches(definition: GraphDefinition) -> set[str]:
-    return {name for node in definition.nodes for branch in definition.branches(node) for name in branch}
 
 
 def _branches(definition: GraphDefinition) -> Iterator[Problem]:
@@ -221,9 +210,8 @@ def _paths(definition: GraphDefinition) -> Iterator[Problem]:
     reached = nx.descendants(walked, definition.entry) | {definition.entry}
     exits = [name for name in definition.nodes if definition.is_exit(name)]
     if not exits:
-        yield Problem(
-            "no_exit", "", "the graph has no exit: an agent node with the step writer or synthesizer"
-        )
+        message = "the graph has no exit: an agent node with the step writer or synthesizer"
+        yield Problem("no_exit", "", message)
     leading = {name for end in exits for name in (*nx.ancestors(walked, end), end)}
     for name in definition.nodes:
         if name not in reached:

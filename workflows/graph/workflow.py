@@ -18,7 +18,7 @@ from activities.contracts.step import Role
 from activities.plural import plural
 from workflows.context import ModeTraits
 from workflows.event_types import Stopping, TurnBegins
-from workflows.graph.conditions import UNLIMITED, Facts, all_hold, stop_at_exit
+from workflows.graph.conditions import UNLIMITED, Facts, holds, stop_at_exit
 from workflows.graph.definition import (
     Action,
     AgentNode,
@@ -81,13 +81,8 @@ class GraphResearch(ResearchHandlers):
         """Which node runs, which were visited, their results, and the facts that conditions use."""
         walk, request = self._walk, self.research.request
         definition = walk.definition or request.graph
-        return GraphView(
+        return GraphView.model_validate(walk, from_attributes=True).replace(
             name=definition.name if definition else "",
-            at=walk.at,
-            running=tuple(walk.running),
-            visited=tuple(walk.visited),
-            visits=walk.visits,
-            results=walk.results,
             nodes=tuple(definition.nodes) if definition else (),
             state=self._facts().model_dump() if self.research.state.prepared else {},
         )
@@ -108,8 +103,7 @@ class GraphResearch(ResearchHandlers):
         """Check the graph, prepare, and walk from node to node until an exit."""
         await self._check()
         await self.research.preparation.initialize()
-        approve = self.research.approve_single_section_plan
-        if not self._has_sections and not await approve():
+        if not self._has_sections and not await self.research.approve_single_section_plan():
             return "rejected_by_reviewer"
         while True:
             await self.research.gates.checkpoint()
@@ -133,22 +127,12 @@ class GraphResearch(ResearchHandlers):
         self._walk.running = []  # a run that continues as new names the node it stopped at
         if self._walk.definition is not None:
             return
-        graph = self.research.request.graph
-        answer = await workflow.execute_activity(
-            CHECK_GRAPH,
-            graph,
-            result_type=GraphCheck,
-            **policy.internal_step("whether the graph is valid"),
-        )
+        graph, options = self.research.request.graph, policy.internal_step("whether the graph is valid")
+        answer = await workflow.execute_activity(CHECK_GRAPH, graph, result_type=GraphCheck, **options)
         definition = graph or answer.definition
         if answer.problems or definition is None:
-            reason = "; ".join(answer.problems)
-            raise ApplicationError(
-                f"the graph is not valid: {reason}",
-                *answer.problems,
-                type="GraphInvalid",
-                non_retryable=True,
-            )
+            reason = f"the graph is not valid: {'; '.join(answer.problems)}"
+            raise ApplicationError(reason, *answer.problems, type="GraphInvalid", non_retryable=True)
         self._walk.definition, self._walk.at = definition, definition.entry
 
     def _stop(self) -> NextStep | None:
@@ -180,16 +164,12 @@ class GraphResearch(ResearchHandlers):
         research, state, loop = self.research, self.research.state, self.research.state.loop
         judged, budget, now = loop.judged, research.context.budget, research.context.now()
         tokens, cost, seconds = budget.free_tokens(), budget.free_cost(), research.context.research_seconds()
+        same = {"iteration", "new_evidence", "unjudged", "tasks", "stalled", "judge_failures", "last"}
         return Facts(
-            iteration=loop.iteration,
+            **loop.model_dump(include=same),
             evidence=len(state.evidence),
-            new_evidence=loop.new_evidence,
-            unjudged=loop.unjudged,
             searches=len(state.searches),
-            tasks=loop.tasks,
             gaps=len(loop.gaps),
-            stalled=loop.stalled,
-            judge_failures=loop.judge_failures,
             confidence=(judged.confidence or 0.0) if judged else 0.0,
             lowest_score=min(judged.scores.values(), default=0) if judged else 0,
             hypotheses=len(state.hypotheses),
@@ -203,7 +183,6 @@ class GraphResearch(ResearchHandlers):
             sufficient=enough(research.context.profile, judged, research.state.loop.gained) is not None,
             all_failed=all_failed(loop.statuses),
             unread_steering=loop.unread_steering > 0,
-            last=loop.last,
         )
 
     # nodes
@@ -240,7 +219,7 @@ class GraphResearch(ResearchHandlers):
         """The target of the first conditional edge whose conditions hold, else of the sequential one."""
         walk, facts = self._walk, self._facts()
         conditional = [edge for edge in self._definition.leaving(name) if edge.type == "conditional"]
-        target = next((e.target for e in conditional if all_hold(e.when, facts)), None)
+        target = next((e.target for e in conditional if all(holds(one, facts) for one in e.when)), None)
         target = target or self._definition.following(name)
         assert target is not None
         walk.passes[name] = walk.passes.get(name, 0) + 1

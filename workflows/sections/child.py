@@ -168,9 +168,7 @@ class ParentLink:
         searches = rows(state.searches)
         if len(searches) < len(state.searches):
             self.events.add_statement(ROWS_MISSING)
-        status: Literal["complete", "partial", "cancelled"] = (
-            "complete" if STOPS[stop].complete else "partial"
-        )
+        status: Literal["complete", "partial"] = "complete" if STOPS[stop].complete else "partial"
         findings = SectionFindings(
             section_id=self.context.section_id,
             status="cancelled" if stop == "cancelled" else status,
@@ -258,11 +256,7 @@ async def send_signal(handle: workflow.ExternalWorkflowHandle[Any], name: str, *
     The SDK absorbs a cancel that meets a signal under way, and the task would go on as if nobody had
     cancelled it. Here the signal is delivered by a task of its own, and the cancel is raised.
     """
-    sending = asyncio.create_task(_send(handle, name, payload))
+    sending = asyncio.create_task(handle.signal(name, args=payload))
     # what nobody awaits any more may fail: the receiver has ended
     sending.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.shield(sending)
-
-
-async def _send(handle: workflow.ExternalWorkflowHandle[Any], name: str, payload: tuple[object, ...]) -> None:
-    await handle.signal(name, *payload)

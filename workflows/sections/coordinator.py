@@ -86,23 +86,18 @@ class SectionCoordinator:
             cost_microusd=_capped(wanted.cost_microusd, cost, granted.cost_microusd),
         )
 
-    def _section_cost_limit(self, lease: Lease) -> int | None:
-        """What a section may spend: its lease, where the run has a limit; else the limit of one section."""
-        if self.context.budget.limits.max_cost_microusd is None:
-            return self.context.request.limits.max_section_cost_microusd
-        return lease.cost_microusd
-
-    def _section_seconds(self) -> float | None:
-        """Seconds that a section may work: what the run has left, within the limit of one section."""
-        left, most = self.context.research_seconds(), self.context.request.limits.max_section_seconds
-        bounds = [seconds for seconds in (left, most) if seconds is not None]
-        return max(min(bounds), 1.0) if bounds else None
-
     async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""
         name = f"{self.context.run_id}/{section.id}"
         child = self._child_state(section)
-        limits = child.budget.limits if child.budget else self.context.request.limits
+        assert child.budget is not None
+        request = self.context.request.replace(
+            mode=self.child_mode,
+            approve=(),
+            limits=child.budget.limits,
+            graph=None,
+            indexed=False,  # each search attribute is an event; lists show the run, not its sections
+        )
         sections = self.context.state.sections
         self.context.state.control.adopted.pop(section.id, None)  # its log begins again
         sections[section.id] = sections[section.id].replace(status="running", workflow_id=name, by_role={})
@@ -117,19 +112,7 @@ class SectionCoordinator:
             starting = asyncio.ensure_future(
                 workflow.start_child_workflow(
                     self.child_workflow,
-                    args=[
-                        self.context.request.model_copy(
-                            update={
-                                "mode": self.child_mode,
-                                "approve": (),
-                                "limits": limits,
-                                "graph": None,
-                                # each search attribute is an event; lists show the run, not its sections
-                                "indexed": False,
-                            }
-                        ),
-                        child,
-                    ],
+                    args=[request, child],
                     id=name,
                     result_type=Outcome,
                     parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
@@ -152,21 +135,25 @@ class SectionCoordinator:
             self._requests.pop(section.id, None)
 
     def _child_state(self, section: ReportPlanSection) -> RunState:
-        """The initial state of a section: its lease, and what the run knows so far."""
+        """The initial state of a section: its lease, where the run has a limit, and what the run knows so
+        far."""
         context, state = self.context, self.context.state
         limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share.tokens, self._share.cost_microusd)
+        bounds = (context.research_seconds(), limits.max_section_seconds)
+        seconds = min((one for one in bounds if one is not None), default=None)
+        money = limits.max_section_cost_microusd
         limits = limits.replace(
             max_tokens=limits.max_section_tokens if limits.max_tokens is None else lease.tokens,
-            max_cost_microusd=self._section_cost_limit(lease),
-            max_seconds=self._section_seconds(),
+            max_cost_microusd=money if limits.max_cost_microusd is None else lease.cost_microusd,
+            max_seconds=None if seconds is None else max(seconds, 1.0),
         )
-        budget = Budget(limits=limits, started_at=context.now())
         child = RunState(
-            budget=budget,
+            budget=Budget(limits=limits, started_at=context.now()),
             prepared=state.prepared,
             clarified=state.clarified,
             parsed=state.parsed,
+            question=state.question,
             unusable=list(state.unusable),
             job=SectionJob(
                 section=section,
@@ -176,7 +163,6 @@ class SectionCoordinator:
                 lineage=context.lineage,
             ),
         )
-        child.question = state.question
         child.offered = list(self._offer_for(section.id))
         context.state.offers[section.id] = [ref.evidence_id for ref in child.offered]
         # every section has what was imported; what a section finds is its own

@@ -41,28 +41,22 @@ class SectionDrafting:
         """The model calls that the report still needs: draft and check of each section, and the editor."""
         planned = len(self.context.outline) or self.context.request.limits.max_sections
         left = max(planned - len(self.context.state.drafts), 0)
-        writer: Role = "writer"
-        verifier: Role = "verifier"
-        return (*[writer] * left, *[verifier] * left, "editor")
+        section: tuple[Role, ...] = ("writer", "verifier")
+        return (*section * left, "editor")
 
     async def draft_when_done(self, section: ReportPlanSection) -> None:
         """Draft a section whose research is done while others are still researched, if possible: where
         candidates are named, drafting waits for every section."""
-        if self.context.profile.candidates or not self._may_draft(section):
+        run, stop = self.run, self.context.state.findings[section.id].stop_reason
+        if self.context.profile.candidates or not (run.models.is_paid("writer") and STOPS[stop].pays):
             return
-        run = self.run
+        if run.models.refusal("writer", writing=True):  # the others have not given back their budget
+            return
         await run.gates.checkpoint()
         if section.id not in self.context.state.drafts:
             run.events.set_phase("researching", f"writing meanwhile: {section.title}")
             await self._draft(section, use_model=True)
             run.models.reserve_for_writing()
-
-    def _may_draft(self, section: ReportPlanSection) -> bool:
-        """Whether a section that is done may be drafted before the others have given back their budget."""
-        stop = self.context.state.findings[section.id].stop_reason
-        if not self.run.models.is_paid("writer"):
-            return False
-        return STOPS[stop].pays and not self.run.models.refusal("writer", writing=True)
 
     async def draft_all(self, use_model: bool) -> None:
         """Draft every section that has no draft yet."""

@@ -83,21 +83,10 @@ class SearchSteps:
         merged = merge(state.evidence, refs, record.section)
         state.evidence = list(merged.refs)
         state.duplicates += merged.duplicates
-        self.events.emit(
-            SearchComplete(
-                source=record.source,
-                query=record.query,
-                status=record.status,
-                hits=record.hits,
-                kept=record.kept,
-                listed=record.listed,
-                new=len(merged.new_ids),
-                seconds=record.seconds,
-                attempts=record.attempts,
-            ),
-            f"{record.source}: {record.status}, {record.kept} kept of {record.hits}"
-            + (f", {record.listed} listed, not read" if record.listed else ""),
-        )
+        done = SearchComplete.model_validate(record, from_attributes=True).replace(new=len(merged.new_ids))
+        not_read = f", {record.listed} listed, not read" if record.listed else ""
+        message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{not_read}"
+        self.events.emit(done, message)
         return len(merged.new_ids)
 
     async def _search(self, tasks: Sequence[AgentTask], most: int) -> list[Answer]:
@@ -238,14 +227,5 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
 
 def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
     """The row of a search that has ended."""
-    return row.replace(
-        query=hits.query or row.query,
-        status=hits.status,
-        hits=hits.hits,
-        kept=len(hits.kept),
-        listed=hits.listed,
-        set_aside=hits.set_aside,
-        seconds=hits.seconds,
-        attempts=hits.attempts,
-        detail=hits.detail,
-    )
+    told = hits.model_dump(exclude={"source", "query", "kept", "waited"})
+    return row.replace(**told, query=hits.query or row.query, kept=len(hits.kept))
