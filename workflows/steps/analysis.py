@@ -57,12 +57,10 @@ class AnalysisSteps:
         state.analysed = done.replace(works=len(table.rows), not_pooled=())
         if done.failed:
             self.events.add_limitation("not_analysed", reason=done.failed)
-        self.events.emit(
-            AnalysisComplete(
-                verdict=done.verdict, confidence=done.confidence, pools=done.pools, studies=done.studies
-            ),
-            done.failed or f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed",
+        message = (
+            done.failed or f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed"
         )
+        self.events.emit(AnalysisComplete.model_validate(done, from_attributes=True), message)
 
     async def _with_program(self, fixed: Analysed) -> Analysed:
         """The analysis with what a generated program returned; the fixed one where there is no program, or no

@@ -29,7 +29,8 @@ from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import enough
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
-from workflows.steps.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY
+from workflows.steps.ordering import until_finished
+from workflows.steps.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
 from workflows.steps.search import SearchSteps
 from workflows.steps.writing import WritingSteps, run_all
 
@@ -50,44 +51,25 @@ class LookUpSteps:
         if self.context.must_end:
             self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
             return
-        self.events.set_phase("hypothesising", f"looking up {plural(len(waiting), 'candidate')}")
-        self.events.emit(
-            Items(type="hypothesizing", items=len(waiting)), f"looking up {plural(len(waiting), 'candidate')}"
-        )
+        message = f"looking up {plural(len(waiting), 'candidate')}"
+        self.events.set_phase("hypothesising", message)
+        self.events.emit(Items(type="hypothesizing", items=len(waiting)), message)
         running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
         try:
-            await workflow.wait_condition(lambda: self._must_finish() or all(t.done() for t in running))
-            for task in running:
-                task.cancel()  # a reviewer who asked to finish does not wait for what is left
-            await workflow.wait(running)
-        except asyncio.CancelledError:
-            for task in running:
-                task.cancel()
-            await workflow.wait(running)
-            raise
+            await until_finished(running, lambda: state.control.finish)
         finally:
             done = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
             by_name = {candidate.name: candidate for candidate in done}
             state.candidates = [by_name.get(c.name, c) for c in state.candidates]
         for task in running:
-            if not (self._must_finish() and _was_cancelled(task)):
+            if not (state.control.finish and _was_cancelled(task)):
                 task.result()
 
-    def _must_finish(self) -> bool:
-        """Whether a reviewer asked to finish now."""
-        return self.context.state.control.finish
-
     def _sources(self) -> tuple[str, ...]:
-        prepared = self.context.state.prepared
-        if prepared is None:
+        if self.context.state.prepared is None:
             return ()
-        added = self.context.state.control.added_sources
-        return permitted_sources(
-            prepared.sources,
-            self.searches.sources(),
-            (*self.context.request.sources, *added) if self.context.request.sources else (),
-            self.context.profile.look_up,
-        )
+        offered, named = self.context.prepared.sources, self.context.request.sources
+        return permitted_sources(offered, self.searches.sources(), named, self.context.profile.look_up)
 
     async def _look_up(self, candidate: Candidate, sources: tuple[str, ...]) -> Candidate:
         """The candidate with the key of its findings, or with what did not answer."""
@@ -159,18 +141,11 @@ class CandidateSteps:
         """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
         name a drug that none named before. Raises OutOfBudget."""
         state = self.context.state
-        evidence = shown(self.writing.citable(), MAX_WRITER_ITEMS)
-        self.events.set_phase("hypothesising", "forming hypotheses")
-        self.events.emit(Items(type="hypothesizing", items=len(evidence)), "forming hypotheses")
-        step = HypothesisInput(
-            **self.context.step_inputs(), evidence=evidence, chosen=tuple(state.control.chosen)
-        )
-        answer = await self.models.execute(HYPOTHESIZE, step)
+        answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
         named = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
         state.hypotheses = list(answer.hypotheses) or state.hypotheses
         searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
         state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
-        self._emit_formed(answer)
         return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
 
     async def _propose(self, use_model: bool) -> None:
@@ -179,18 +154,10 @@ class CandidateSteps:
             return
         if state.named or state.stop_reason == "rejected_by_reviewer":
             return
-        self.events.set_phase("hypothesising", "naming candidates")
-        self.events.emit(Items(type="hypothesizing", items=len(self.writing.citable())), "naming candidates")
-        step = HypothesisInput(
-            **self.context.step_inputs(),
-            evidence=shown(self.writing.citable(), MAX_WRITER_ITEMS),
-            chosen=tuple(state.control.chosen),
-        )
-        answer = await self.models.execute(NAME_CANDIDATES, step, use_model=use_model)
+        answer = await self._ask(NAME_CANDIDATES, "naming candidates", use_model)
         state.named = True
         state.hypotheses = list(answer.hypotheses)
         state.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
-        self._emit_formed(answer)
 
     async def _read_counter_evidence(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
         """Ask the second reader whether what is offered against the candidates speaks against them, while
@@ -219,11 +186,20 @@ class CandidateSteps:
         if refused:
             self.events.add_limitation("not_against", quotes=refused)
 
-    def _emit_formed(self, answer: Hypotheses) -> None:
+    async def _ask(
+        self, kind: RoleStep[HypothesisInput, Hypotheses], message: str, use_model: bool = True
+    ) -> Hypotheses:
+        evidence = shown(self.writing.citable(), MAX_WRITER_ITEMS)
+        self.events.set_phase("hypothesising", message)
+        self.events.emit(Items(type="hypothesizing", items=len(evidence)), message)
+        chosen = tuple(self.context.state.control.chosen)
+        step = HypothesisInput(**self.context.step_inputs(), evidence=evidence, chosen=chosen)
+        answer = await self.models.execute(kind, step, use_model=use_model)
         names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)
         searches = sum(len(hypothesis.search_suggestions) for hypothesis in answer.hypotheses)
         message = f"{len(answer.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
         self.events.emit(HypothesesFormed(candidates=names, searches=searches), message)
+        return answer
 
 
 def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
@@ -262,8 +238,6 @@ def permitted_sources(
     """
     if all("local" in option.info.domains for option in searched):
         return ()
-    allowed = {option.info.name for option in searched}
-    if not named:
-        allowed |= set(by_profile)
+    allowed = {*(() if named else by_profile), *(option.info.name for option in searched)}
     enabled = {option.info.name for option in offered if option.enabled}
     return tuple(name for name in SOURCES if name in allowed and name in enabled)

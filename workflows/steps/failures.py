@@ -106,13 +106,7 @@ async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:
         try:
             return await step()
         except ActivityError as error:
-            if not worker_was_lost(error):
+            lost = isinstance(error.cause, StepTimedOut) and error.cause.type == TimeoutType.HEARTBEAT
+            if not lost or error.retry_state != RetryState.MAXIMUM_ATTEMPTS_REACHED:
                 raise
     return await step()
-
-
-def worker_was_lost(error: ActivityError) -> bool:
-    """Whether the last attempt ended because its worker stopped sending heartbeats."""
-    cause = error.cause
-    lost = isinstance(cause, StepTimedOut) and cause.type == TimeoutType.HEARTBEAT
-    return lost and error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED

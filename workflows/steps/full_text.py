@@ -51,7 +51,7 @@ class FullTextSteps:
             done: FullTexts = await workflow.execute_activity_method(
                 FullTextActivities.read_in_full,
                 ReadInFull(run_id=self.context.run_id, evidence=tuple(wanted), ways=ways),
-                **policy.full_texts(left, f"read {plural(len(wanted), 'work')} in full"),
+                **policy.look_up(left, f"read {plural(len(wanted), 'work')} in full"),
             )
         except ActivityError as error:
             reason = reason_of(error)

@@ -83,7 +83,13 @@ class JudgeSteps:
         if failed and not answers:
             loop.judge_failures = MAX_JUDGE_FAILURES if failed in PERMANENT else loop.judge_failures + 1
             if loop.judge_failures < MAX_JUDGE_FAILURES:
-                await self._pause(JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1))
+                pause, left = (
+                    JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1),
+                    self.context.research_seconds(),
+                )
+                await self.models.pause_for(
+                    pause if left is None else min(pause, left), "before the judge is asked again"
+                )
             return
         loop.judge_failures = 0
         loop.unjudged -= unjudged
@@ -228,12 +234,6 @@ class JudgeSteps:
         before = state.loop.judged
         scored = [JudgeBatch(scores=before.scores, score_reasons=before.score_reasons)] if before else []
         return assess([*scored, *answers], state.judgements.values(), context.profile, state.evidence)
-
-    async def _pause(self, seconds: float) -> None:
-        left = self.context.research_seconds()
-        await self.models.pause_for(
-            seconds if left is None else min(seconds, left), "before the judge is asked again"
-        )
 
     def _record(self, judged: JudgeAssessment) -> None:
         """Keep an assessment, and say what it is."""

@@ -47,24 +47,17 @@ def _retries(attempts: int, longest: float = 30.0, first: float = 1.0) -> RetryP
     )
 
 
-_MODEL_RETRIES = _retries(5, longest=60.0)
-_SOURCE_RETRIES = _retries(SEARCH_ATTEMPTS)
-_LOOK_UP_RETRIES = _retries(LOOK_UP_ATTEMPTS)
-_INTERNAL_RETRIES = _retries(8, longest=15.0, first=0.5)
-
-
 def model_call(
     left: float | None, summary: str, *, streams: bool = False, model_down: bool = False
 ) -> Options:
     """A call to a model: minutes long, expensive, retried after the delay the server asks for. While the
     model is known to be down, a single attempt checks whether it is back."""
-    policy = _retries(1) if model_down else _MODEL_RETRIES
     return _clip(
         Options(
             start_to_close_timeout=LONGEST_CALL if streams else timedelta(minutes=5),
             schedule_to_close_timeout=3 * LONGEST_CALL if streams else timedelta(minutes=15),
             heartbeat_timeout=HEARTBEAT,
-            retry_policy=policy,
+            retry_policy=_retries(1) if model_down else _retries(5, longest=60.0),
             summary=summary,
         ),
         left,
@@ -79,7 +72,7 @@ def source_call(left: float | None, summary: str, queue: str | None) -> Options:
         start_to_close_timeout=timedelta(minutes=10),
         schedule_to_close_timeout=timedelta(minutes=30),
         heartbeat_timeout=HEARTBEAT,
-        retry_policy=_SOURCE_RETRIES,
+        retry_policy=_retries(SEARCH_ATTEMPTS),
         summary=summary,
     )
     if queue is not None:
@@ -88,24 +81,18 @@ def source_call(left: float | None, summary: str, queue: str | None) -> Options:
 
 
 def look_up(left: float | None, summary: str) -> Options:
-    """All requests for one candidate: some twenty, which wait for their sources' rates. The report is made
-    without what does not come in time."""
+    """All requests for one candidate: some twenty, which wait for their sources' rates; a few full texts,
+    each from up to three places. The report is made without what does not come in time."""
     return _clip(
         Options(
             start_to_close_timeout=timedelta(seconds=90),
             schedule_to_close_timeout=timedelta(minutes=3),
             heartbeat_timeout=HEARTBEAT,
-            retry_policy=_LOOK_UP_RETRIES,
+            retry_policy=_retries(LOOK_UP_ATTEMPTS),
             summary=summary,
         ),
         left,
     )
-
-
-def full_texts(left: float | None, summary: str) -> Options:
-    """A few works, several at once, each from up to three places; a report is written without those that do
-    not come."""
-    return look_up(left, summary)
 
 
 def internal_step(summary: str) -> Options:
@@ -113,7 +100,7 @@ def internal_step(summary: str) -> Options:
     return Options(
         start_to_close_timeout=timedelta(minutes=3),
         heartbeat_timeout=HEARTBEAT,
-        retry_policy=_INTERNAL_RETRIES,
+        retry_policy=_retries(8, longest=15.0, first=0.5),
         summary=summary,
     )
 

@@ -46,7 +46,8 @@ class Preparation:
         self.models = models
 
     async def initialize(self) -> None:
-        """Resolve what only the worker knows and parse the question, unless that has been done."""
+        """Resolve what only the worker knows and parse the question, unless that has been done. Raises
+        ApplicationError for a mode that cannot run here."""
         state, request = self.context.state, self.context.request
         if state.prepared is None or state.parsed is None:
             self.events.set_phase("reading", "reading the question")
@@ -59,7 +60,8 @@ class Preparation:
                     "general" if request.profile == "auto" else request.profile
                 )
             self.models.reserve_for_writing()
-            self._check_mode()
+            if reason := refusal(request.mode, self._available()):  # ends the run
+                raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
             earlier = await self._import_evidence() if state.job is None else None
             if request.clarify == "assume":
                 # nobody is waited for, and what is assumed is known before a search is planned
@@ -125,12 +127,9 @@ class Preparation:
         state.evidence = [ref.replace(sections=()) for ref in merged.refs]
         state.identified += len(imported.items)
         state.loop.unjudged += len(merged.new_ids)
-        items = len(merged.new_ids)
-        self.events.add_limitation("follow_up", run_id=earlier.run_id, items=items)
-        self.events.emit(
-            ImportedItems(run_id=earlier.run_id, items=items),
-            f"{plural(items, 'item')} from {earlier.run_id}",
-        )
+        items, run_id = len(merged.new_ids), earlier.run_id
+        self.events.add_limitation("follow_up", run_id=run_id, items=items)
+        self.events.emit(ImportedItems(run_id=run_id, items=items), f"{plural(items, 'item')} from {run_id}")
         return imported
 
     async def prepare(self, profile: str, extra_sources: Sequence[str] = ()) -> Prepared:
@@ -162,6 +161,7 @@ class Preparation:
         `earlier` is researched as it stands alone."""
         request, prepared = self.context.request, self.context.prepared
         question, mode = request.question, settled_mode(request)
+        specialists = {one.name: one.does for one in specialists_of(self.context.profile).values()}
         step = ParseQueryInput(
             run_id=self.context.run_id,
             question=question,
@@ -171,9 +171,7 @@ class Preparation:
             modes={} if mode else offered(self._available()),
             sources=() if request.sources else tuple(s for s in prepared.sources if s.enabled),
             preferences=prepared.preferences,
-            specialists={}
-            if mode
-            else {one.name: one.does for one in specialists_of(self.context.profile).values()},
+            specialists={} if mode else specialists,
             earlier_question=earlier.question if earlier else "",
             earlier_answer=earlier.answer if earlier else (),
         )
@@ -225,12 +223,6 @@ class Preparation:
             manager_model=self.models.is_paid("manager"),
             graph=self.context.request.graph is not None,
         )
-
-    def _check_mode(self) -> None:
-        """Refuse a mode that cannot run here; raises ApplicationError, which ends the run with the reason."""
-        reason = refusal(self.context.request.mode, self._available())
-        if reason:
-            raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
 
     def _report_missing_sources(self) -> None:
         """Add a limitation for each source that the request or the profile names and that has a fault."""

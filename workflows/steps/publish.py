@@ -68,7 +68,8 @@ class Publisher:
                 self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
-        if not published.verified_claims and STOPS[stop].complete and self._found_answers():
+        answers = any(one.answers >= MIN_ANSWERS for one in self.context.state.judgements.values())
+        if not published.verified_claims and STOPS[stop].complete and answers:
             stop = "claims_refused"
             self.events.set_stop_reason(stop)
             published = await self._publish(self._document(sections, stop, confidence, draft=False))
@@ -107,10 +108,6 @@ class Publisher:
             events=self.events.latest(EVENTS_ROOM),
         )
 
-    def _found_answers(self) -> bool:
-        """Whether a model judged that a work answers."""
-        return any(one.answers >= MIN_ANSWERS for one in self.context.state.judgements.values())
-
     async def _publish(self, document: PublishInput) -> Published:
         """Check the quotes, render and store the report."""
         document = document.replace(pubmed=await self._check_pubmed(document))
@@ -131,18 +128,11 @@ class Publisher:
             return None
         return await ask_pubmed(check, queue, PUBMED_SECONDS)
 
-    def _sample_only(self) -> tuple[Statement, ...]:
-        """The statement that only the bundled sample library was searched, where that is so."""
+    def _sample_only(self) -> bool:
+        """Whether only the bundled sample library was searched."""
         state = self.context.state
         own = state.prepared is None or state.prepared.own_library
-        if own or not state.searches or any(s.source != "library" for s in state.searches):
-            return ()
-        return (Statement.of("sample_only"),)
-
-    def _written_by_model(self, sections: tuple[PlannedSection, ...]) -> bool:
-        """Whether a model wrote any section, or judged what was found where nothing was written."""
-        written = any(planned.draft.claims for planned in sections)
-        return written or bool(self.context.state.judgements)
+        return not own and {search.source for search in state.searches} == {"library"}
 
     def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
         """What was judged of the works, those that answer best first; the quotes only of works that the
@@ -163,6 +153,7 @@ class Publisher:
         cited |= {s.evidence_id for c in state.candidates for s in c.quotes}
         answering = {j.evidence_id for j in state.judgements.values() if j.answers >= MIN_ANSWERS}
         at_hand = cited | answering
+        written = any(planned.draft.claims for planned in sections)
         return fit_document(
             PublishInput(
                 run_id=context.run_id,
@@ -196,9 +187,9 @@ class Publisher:
                 plan_hash=state.plan_hash,
                 readings=state.clarified.readings if state.clarified else (),
                 approvals=tuple(state.control.decisions),
-                limitations=(*self._sample_only(), *state.notes),
+                limitations=(*([Statement.of("sample_only")] if self._sample_only() else ()), *state.notes),
                 confidence=confidence,
-                written_by="model" if self._written_by_model(sections) else "extractive",
+                written_by="model" if written or state.judgements else "extractive",
                 judgements=self._judgements(at_hand),
                 table=table_of(state.table, cited, self._columns()),
                 appraisal=state.appraisal or Appraisal(),

@@ -59,7 +59,17 @@ class Revision:
             **policy.internal_step("read the report"),
         )
         if plan.write is not None:
-            findings = await self._tell(plan, plan.write)
+            # from the works of the run, in one call; open sentences are read in another
+            works = await self._works(plan.write, plan.known, plan.question)
+            draft, read = await self._written(plan.write, works)
+            findings = RevisionFindings(
+                request=self.request,
+                at="",
+                draft=draft,
+                verdicts=read,
+                written_from=works,
+                by_model=self._asks("writer"),
+            )
         elif plan.revise is not None:
             findings = await self._change(plan)
         else:
@@ -72,15 +82,6 @@ class Revision:
                 models=tuple(self._models),
             ),
             **policy.internal_step("publish what was asked for"),
-        )
-
-    async def _tell(self, plan: RevisionPlan, step: WriteInput) -> RevisionFindings:
-        """Answer from the works of the run, in one call, and have open sentences read in another."""
-        works = await self._works(step, plan.known, plan.question)
-        draft, read = await self._written(step, works)
-        by_model = self._asks("writer")
-        return RevisionFindings(
-            request=self.request, at="", draft=draft, verdicts=read, written_from=works, by_model=by_model
         )
 
     async def _change(self, plan: RevisionPlan) -> RevisionFindings:
@@ -110,15 +111,10 @@ class Revision:
             works = new or await self._works(step, left, plan.question)
             step = step.replace(evidence=shown(works, MAX_WRITER_ITEMS))
             draft = named("new", await self._think(WRITE, step))
-        sentences = verdicts.to_read(draft.sentences)
         check = VerifyInput(
             **plan.revise.model_dump(include={"run_id", "question"}),
             profile=plan.revise.profile,
-            sentences=(
-                *verdicts.to_read(revised.sentences),
-                *verdicts.to_read(revised.edited),
-                *sentences,
-            ),
+            sentences=verdicts.to_read([*revised.sentences, *revised.edited, *draft.sentences]),
             evidence=shown((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),
         )
         if revised.cannot:
@@ -141,12 +137,10 @@ class Revision:
     async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
         step = step.replace(evidence=tuple(works))
         draft = named(step.section_id, await self._think(WRITE, step))
+        same = {"run_id", "question", "background", "section_id"}
         check = VerifyInput(
-            run_id=step.run_id,
-            question=step.question,
-            background=step.background,
+            **step.model_dump(include=same),
             profile=step.profile,
-            section_id=step.section_id,
             sentences=verdicts.to_read(draft.sentences),
             evidence=step.evidence,
             works_room=draft.works_room,

@@ -19,7 +19,6 @@ from activities.contracts.publish import PlannedSection
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
-    Edited,
     EditInput,
     Extracted,
     ExtractInput,
@@ -85,14 +84,6 @@ class WritingSteps:
             others = [*related, *unread]
         return (*relevant, *others[:MAX_BACKGROUND_ITEMS])[:MAX_WRITER_ITEMS]
 
-    def judged_by_code(self) -> tuple[str, ...] | None:
-        """What code found to be near enough when it looked through all that was found; None where a model
-        judged, or items were found since."""
-        loop = self.context.state.loop
-        if loop.judged is None or not loop.judged.by_code or loop.unjudged:
-            return None
-        return loop.judged.relevant
-
     async def write_single(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
         """Draft the one section of a report; an empty draft when there is no evidence."""
         state = self.context.state
@@ -100,12 +91,13 @@ class WritingSteps:
         if not evidence or state.prepared is None:
             return SectionDraft(title=section.title)
         self.events.set_phase("writing", f"writing from {plural(len(evidence), 'item')}")
+        judged = state.loop.judged
         step = WriteInput(
             **self.context.step_inputs(),
             section_id=section.id,
             title=section.title,
             evidence=evidence,
-            judged=self.judged_by_code(),
+            judged=judged.relevant if judged and judged.by_code and not state.loop.unjudged else None,
             stop_reason=state.stop_reason or "sufficient_evidence",
             hypotheses=tuple(state.hypotheses),
             judgements=judgements_of(evidence, state.judgements),
@@ -138,12 +130,11 @@ class WritingSteps:
 
     async def _read_draft(self, step: WriteInput, draft: SectionDraft, section: str) -> SectionDraft:
         """The draft with the second reader's verdicts, who sees what its writer saw."""
-        sentences = verdicts.to_read(draft.sentences)
         check = VerifyInput(
             **self.context.step_inputs(question=step.question),
             section=step.section,
             section_id=step.section_id,
-            sentences=sentences,
+            sentences=verdicts.to_read(draft.sentences),
             evidence=step.evidence,
             judgements=step.judgements,
             works_room=draft.works_room,
@@ -263,8 +254,7 @@ class WritingSteps:
         state = self.context.state
         if state.appraisal is not None or self.context.profile.candidates:
             return ()
-        judged = state.judgements
-        usable = state.usable
+        judged, usable = state.judgements, state.usable
         answering = [n for n in state.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
         related = [n for n, one in judged.items() if one.answers and one.compares]
         works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
@@ -337,35 +327,30 @@ class WritingSteps:
         claims = {name: made for name, (_, made) in stated.items() if made}
         if not claims:
             return
+        judged = best_first(state.judgements.values())
+        judgements = (one.replace(support=()) for one in judged if one.answers >= MIN_ANSWERS)
+        # what managers asked of the report: that of the run, and those of its sections
+        asked = dict.fromkeys(findings.instruction for findings in state.findings.values())
+        instruction = "\n".join(filter(None, (self.context.instruction, *asked)))
         step = EditInput(
-            **self.context.step_inputs(
-                question=self.context.run_question, instruction=self._for_the_report()
-            ),
+            **self.context.step_inputs(question=self.context.run_question, instruction=instruction),
             title=state.plan.report_title if state.plan else "",
             outline={planned.section.id: planned.section.title for planned in sections},
             claims=claims,
             answers={name: answer for name, (answer, _) in stated.items() if name in claims},
-            judgements=within(self._judgements_without_quotes(), JUDGEMENTS_ROOM),
+            judgements=within(judgements, JUDGEMENTS_ROOM),
             concluded=self._concluded(),
             asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
         if size(step) > ROOM:
             self.events.add_limitation("sections_not_compared")
             return
-        self.events.set_phase("editing", f"editing {plural(len(claims), 'section')}")
-        self.events.emit(
-            Items(type="editing", items=len(claims)), f"editing {plural(len(claims), 'section')}"
-        )
-        state.edited = self._edited_without_left_out(await self.models.execute(EDIT, step))
-
-    def _for_the_report(self) -> str:
-        """What managers asked of the report: that of the run, and those of its sections."""
-        instructions = (findings.instruction for findings in self.context.state.findings.values())
-        return "\n".join(filter(None, (self.context.instruction, *dict.fromkeys(instructions))))
-
-    def _judgements_without_quotes(self) -> Iterable[WorkJudgement]:
-        judged = best_first(self.context.state.judgements.values())
-        return (one.replace(support=()) for one in judged if one.answers >= MIN_ANSWERS)
+        message = f"editing {plural(len(claims), 'section')}"
+        self.events.set_phase("editing", message)
+        self.events.emit(Items(type="editing", items=len(claims)), message)
+        edited = await self.models.execute(EDIT, step)
+        kept = edited.changed(lambda one: None if self._names_left_out(one.text) else one)
+        state.edited = kept.replace(title="" if self._names_left_out(edited.title) else edited.title)
 
     # candidates that a reviewer left out
 
@@ -389,11 +374,6 @@ class WritingSteps:
             if not self._names_left_out(text := " ".join(one.quotes)) or _names(text, chosen)
         )
         return draft.changed(kept).replace(passages=passages)
-
-    def _edited_without_left_out(self, edited: Edited) -> Edited:
-        kept = edited.changed(lambda one: None if self._names_left_out(one.text) else one)
-        title = "" if self._names_left_out(edited.title) else edited.title
-        return kept.replace(title=title)
 
 
 def judgements_of(
