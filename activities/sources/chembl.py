@@ -81,18 +81,6 @@ class Target(Wire):
     target_components: tuple[Component, ...] = ()
 
 
-class Molecules(Wire):
-    molecules: tuple[JsonValue, ...]
-
-
-class Mechanisms(Wire):
-    mechanisms: tuple[JsonValue, ...]
-
-
-class Targets(Wire):
-    targets: tuple[JsonValue, ...]
-
-
 class Chembl(ApiSource):
     """Names, clinical phase, mechanisms and targets of one drug."""
 
@@ -101,7 +89,7 @@ class Chembl(ApiSource):
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         asked = drug_asked(query.text)
-        similar = (await self.page(Molecules, "molecule/search.json", {"q": asked, "limit": FOUND})).molecules
+        similar = await self.items("/molecules", "molecule/search.json", {"q": asked, "limit": FOUND})
         drugs = list(_molecules_of(asked, similar))
         yield read_records(NAME, query, drugs, read_molecule, sent=asked)
         ids = dict.fromkeys(filter(None, (id_ for m in drugs for id_ in (m.molecule_chembl_id, m.parent))))
@@ -109,13 +97,13 @@ class Chembl(ApiSource):
             return
         name = shown(drugs[0].pref_name or asked)
         wanted = {"molecule_chembl_id__in": ",".join(ids), "limit": str(ROWS)}
-        rows = (await self.page(Mechanisms, "mechanism.json", wanted)).mechanisms
+        rows = await self.items("/mechanisms", "mechanism.json", wanted)
         exchange = read_records(NAME, query, rows, partial(read_mechanism, name=name), hits=len(rows))
         yield exchange
         targets = dict.fromkeys(record.facts.get("target_chembl_id", "") for record in exchange.records)
         if ids := dict.fromkeys(filter(None, targets)):
             wanted = {"target_chembl_id__in": ",".join(ids), "limit": str(ROWS)}
-            rows = (await self.page(Targets, "target.json", wanted)).targets
+            rows = await self.items("/targets", "target.json", wanted)
             yield read_records(NAME, query, rows, partial(read_target, name=name), hits=len(rows))
 
 

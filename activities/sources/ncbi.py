@@ -7,8 +7,7 @@ ids. NCBI reports many failures with status 200: every answer is validated befor
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import httpx
@@ -23,6 +22,7 @@ from activities.sources.filters import MESH, in_words_of, mesh_phases
 from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
+from activities.sources.names import info_of
 from activities.sources.records import Wire, at, read_page
 
 BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
@@ -87,16 +87,22 @@ class Matches(NamedTuple):
 class Eutils:
     """The utilities for the database that a source has its name from."""
 
-    def __init__(self, source: str, settings: Settings, http: Http) -> None:
-        self.source = source
+    source: str
+
+    def __init__(self, settings: Settings, http: Http) -> None:
+        rate = requests_per_second(settings)
+        also = ", together with PubMed" if self.source == "pmc" else ""
+        self.info = info_of(self.source).replace(
+            rate=f"{rate:.0f} requests a second{also}", rate_per_second=rate
+        )
         self._http = http
-        self.address = settings.source_url(source, BASE_URL)
+        self.address = settings.source_url(self.source, BASE_URL)
         self._common: dict[str, str] = {"tool": "determinator"}
         if settings.email:
             self._common["email"] = settings.email
         if settings.ncbi_api_key:
             self._common["api_key"] = settings.ncbi_api_key.get_secret_value()
-        http.pace(source, requests_per_second(settings), group=GATE)
+        http.pace(self.source, rate, group=GATE)
 
     async def search(self, query: Query, limit: int) -> Matches:
         """esearch: the best matches. The term is sent as typed; filters are joined to it with AND."""
@@ -115,21 +121,11 @@ class Eutils:
         hits = len(ids) if answer.matches is None else answer.matches
         return Matches(ids, Exchange(hits=hits, sent=params["term"], detail=answer.notes))
 
-    async def fetch(
-        self,
-        ids: Sequence[str],
-        root: str,
-        rettype: str,
-        kind: type[T],
-        reader: Callable[..., T],
-        *args: Any,  # noqa: ANN401 - those of the reader
-        max_age: float | None = None,
+    async def efetch(
+        self, ids: Sequence[str], rettype: str, read: XmlReader[T], max_age: float | None = None
     ) -> T:
-        """efetch: what `reader(tree, *args)`, a function of a module, reads from the records of ids, which
-        stand below an element named `root`. `args` are JSON and the result is a `kind`; see `XmlReader`."""
+        """What is read from the records of ids."""
         params = {"db": self.source, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
-        name = f"{reader.__module__}:{reader.__qualname__}"
-        read = XmlReader(kind, read_with, (self.source, root, name, *args))
         return await self._ask("efetch.fcgi", params, read, max_age=max_age)
 
     async def titles(self, ids: Sequence[str]) -> dict[str, str]:
@@ -192,12 +188,6 @@ def read_tree(response: httpx.Response, source: str, root: str) -> etree._Elemen
     if tree.tag != root:
         raise Malformed(f"{source} sent <{tree.tag}> in place of <{root}>")
     return tree
-
-
-def read_with(response: httpx.Response, source: str, root: str, reader: str, *args: Any) -> Any:  # noqa: ANN401 - what the reader returns
-    """What a reader, `module:function`, makes of an answer; also in another process. Raises SourceError."""
-    module, _, function = reader.partition(":")
-    return getattr(import_module(module), function)(read_tree(response, source, root), *args)
 
 
 def _error(problem: str, source: str) -> SourceError:

@@ -6,43 +6,36 @@ In a run the titles of what all searches of a round found come first, and only w
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
+import httpx
 from lxml import etree
 
 from activities.contracts.evidence import Evidence, Provenance, Query
 from activities.contracts.identifiers import evidence_id
 from activities.contracts.search import Preview
 from activities.documents.jats import read_article
-from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange, Listing
-from activities.sources.http.client import Http
-from activities.sources.names import info_of
-from activities.sources.ncbi import Eutils, requests_per_second
+from activities.sources.http.answers import XmlReader
+from activities.sources.ncbi import Eutils, read_tree
 from activities.sources.records import facts, read_records
 
 MAX_ARTICLES = 50
 """Full texts asked for at once; one is about 200 kB of XML."""
 
 
-class Pmc:
-    def __init__(self, settings: Settings, http: Http) -> None:
-        rate = requests_per_second(settings)
-        self._eutils = Eutils("pmc", settings, http)
-        self.address = self._eutils.address
-        self.info = info_of("pmc").replace(
-            rate=f"{rate:.0f} requests a second, together with PubMed", rate_per_second=rate
-        )
+class Pmc(Eutils):
+    source = "pmc"
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        matches = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
+        matches = await self.search(query, min(query.limit, MAX_ARTICLES))
         yield matches.exchange
         if matches.ids:
             yield replace(await self.fetch(matches.ids, query.text), hits=matches.exchange.hits)
 
     async def list_results(self, query: Query) -> Listing:
         """esearch, then esummary: titles, of which those are chosen that are read. Raises SourceError."""
-        matches = await self._eutils.search(query, min(query.limit, MAX_ARTICLES))
-        titles = await self._eutils.titles(matches.ids)
+        matches = await self.search(query, min(query.limit, MAX_ARTICLES))
+        titles = await self.titles(matches.ids)
         results = (
             Preview(name=f"pmc:{number}", address=number, title=titles.get(number, ""), queries=(query.text,))
             for number in matches.ids
@@ -65,13 +58,12 @@ class Pmc:
         """The articles of PMC ids (digits, without the prefix). Raises SourceError."""
         if not ids:
             return Exchange()
-        return await self._eutils.fetch(
-            ids, "pmc-articleset", "xml", Exchange, read_articles, len(ids), query
-        )
+        return await self.efetch(ids, "xml", XmlReader(Exchange, read_articles, (len(ids), query)))
 
 
-def read_articles(tree: etree._Element, asked: int, query: str) -> Exchange:
+def read_articles(response: httpx.Response, asked: int, query: str) -> Exchange:
     """Every article of a pmc-articleset that has a text. The others are counted, and why is said."""
+    tree = read_tree(response, "pmc", "pmc-articleset")
     exchange = read_records("pmc", Query(text=query), tree.iterfind("article"), read_evidence, wanted=asked)
     closed = sum(not record.full_text for record in exchange.records)
     note = f"{closed} with the abstract only (publisher's choice)" if closed else ""

@@ -9,18 +9,17 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
+import httpx
 from lxml import etree
 
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, Identifiers, Query
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_nct, normal_pmcid, normal_pmid
 from activities.documents.xml_text import text_of
-from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
-from activities.sources.http.client import Http
-from activities.sources.names import info_of
-from activities.sources.ncbi import MAX_IDS, Eutils, Matches, requests_per_second
+from activities.sources.http.answers import XmlReader
+from activities.sources.ncbi import MAX_IDS, Eutils, Matches, read_tree
 from activities.sources.records import facts, read_records
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
@@ -32,21 +31,17 @@ _LINK_QUERY = re.compile(r"\s*(related|citedby|references):\s*(\d+)\s*", re.IGNO
 _YEAR = re.compile(r"\b(1[5-9]|20|21)\d{2}\b")
 
 
-class PubMed:
-    def __init__(self, settings: Settings, http: Http) -> None:
-        rate = requests_per_second(settings)
-        self._eutils = Eutils("pubmed", settings, http)
-        self.address = self._eutils.address
-        self.info = info_of("pubmed").replace(rate=f"{rate:.0f} requests a second", rate_per_second=rate)
+class PubMed(Eutils):
+    source = "pubmed"
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         # Records without an abstract are set aside, so a few more are asked for than are wanted.
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):
-            linked = await self._eutils.links(link.group(2), _LINKS[link.group(1).lower()])
+            linked = await self.links(link.group(2), _LINKS[link.group(1).lower()])
             matches = Matches(linked[:limit], Exchange(hits=len(linked), sent=query.text))
         else:
-            matches = await self._eutils.search(query, limit)
+            matches = await self.search(query, limit)
         yield matches.exchange
         if matches.ids:
             yield replace(await self.fetch(matches.ids, query.text), hits=matches.exchange.hits)
@@ -58,21 +53,14 @@ class PubMed:
         """
         if not pmids:
             return Exchange()
-        return await self._eutils.fetch(
-            pmids[:MAX_IDS],
-            "PubmedArticleSet",
-            "abstract",
-            Exchange,
-            read_articles,
-            list(pmids),
-            query,
-            max_age=max_age,
-        )
+        read = XmlReader(Exchange, read_articles, (list(pmids), query))
+        return await self.efetch(pmids[:MAX_IDS], "abstract", read, max_age)
 
 
-def read_articles(tree: etree._Element, pmids: Sequence[str], query: str) -> Exchange:
+def read_articles(response: httpx.Response, pmids: Sequence[str], query: str) -> Exchange:
     """Every record of a PubmedArticleSet that has a text, in the order of the PMIDs. The others are counted,
     and why is said."""
+    tree = read_tree(response, "pubmed", "PubmedArticleSet")
     elements = (element for element in tree if element.tag in RECORDS)
     exchange = read_records("pubmed", Query(text=query), elements, read_record, wanted=len(set(pmids)))
     records = {record.identifiers.pmid: record for record in exchange.records}

@@ -24,6 +24,7 @@ from activities.sources.records import (
     SetAside,
     Wire,
     database_record,
+    read_items,
     read_page,
     read_records,
 )
@@ -106,12 +107,7 @@ def read_search(response: httpx.Response) -> list[JsonValue]:
 
 def read_list(response: httpx.Response) -> list[JsonValue]:
     """The body as a list. Raises SourceError for anything else."""
-    if _matches_nothing(response):
-        return []
-    data = read_json(response, TITLE)
-    if not isinstance(data, list):
-        raise Malformed(f"{TITLE} sent JSON of another shape than its API has: no list")
-    return data
+    return [] if _matches_nothing(response) else read_items("", response, TITLE)
 
 
 def read_pathway(item: JsonValue, accession: str) -> Evidence:

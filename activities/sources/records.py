@@ -130,6 +130,10 @@ class ApiSource:
         """What is at a path, in this shape. Raises SourceError."""
         return await self.ask(lambda response: read_page(shape, response, self.info.title), path, params)
 
+    async def items(self, pointer: str, path: str, params: Mapping[str, str | int]) -> list[JsonValue]:
+        """The list at a JSON pointer of what is at a path. Raises SourceError."""
+        return await self.ask(lambda response: read_items(pointer, response, self.info.title), path, params)
+
 
 class SetAside(ValueError):
     """A record that is not kept. The message says why in a few words that fit many records."""
@@ -145,6 +149,17 @@ def read_page(page: type[Page], response: httpx.Response, source: str) -> Page:
         raise Malformed(
             f"{source} sent JSON of another shape than its API has (at {what}): {summary(response)}"
         ) from error
+
+
+def read_items(pointer: str, response: httpx.Response, source: str) -> list[JsonValue]:
+    """The list at a JSON pointer of a body; empty: the whole of it. Raises Malformed for anything else."""
+    items = pointed(read_json(response, source), pointer)
+    if not isinstance(items, list):
+        where = pointer.removeprefix("/").replace("/", ".") or "the whole"
+        raise Malformed(
+            f"{source} sent JSON of another shape than its API has (at {where}): {summary(response)}"
+        )
+    return items
 
 
 def read_records(

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+import httpx
 import structlog
-from lxml import etree
 from pydantic import Field
 
 from activities.contracts.errors import RateLimited, SourceError
@@ -25,6 +25,7 @@ from activities.contracts.publish import PubMedSaid
 from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
+from activities.sources.http.answers import XmlReader
 from activities.sources.http.cache import STANDING_SECONDS
 from activities.sources.http.client import Http
 
@@ -68,7 +69,7 @@ class StandingLookup:
 
     def __init__(self, http: Http, settings: Settings) -> None:
         self._offline = settings.offline
-        self._eutils = ncbi.Eutils("pubmed", settings, http)
+        self._pubmed = pubmed.PubMed(settings, http)
         self._crossref = crossref.Crossref(settings, http)
         self._europepmc = europepmc.EuropePmc(settings, http)
 
@@ -80,15 +81,9 @@ class StandingLookup:
         notices: dict[str, tuple[StandingNotice, ...]] = {}
         for start in range(0, len(pmids), ncbi.MAX_IDS):
             batch = list(pmids[start : start + ncbi.MAX_IDS])
-            notices |= await self._eutils.fetch(
-                batch,
-                "PubmedArticleSet",
-                "abstract",
-                dict[str, tuple[StandingNotice, ...]],
-                read_notices,
-                batch,
-                max_age=STANDING_SECONDS,
-            )
+            read = XmlReader(dict[str, tuple[StandingNotice, ...]], read_notices, (batch,))
+            answer = await self._pubmed.efetch(batch, "abstract", read, STANDING_SECONDS)
+            notices |= answer
         return PubMedSaid(asked=tuple(pmids), notices=notices)
 
     async def check_many(
@@ -235,10 +230,10 @@ def _europepmc_clause(identifiers: Identifiers) -> str:
     return f'DOI:"{doi}"'
 
 
-def read_notices(tree: etree._Element, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
+def read_notices(response: httpx.Response, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
     """The notices in PubMed's records, by PMID, of the works that were asked for."""
     notices: dict[str, tuple[StandingNotice, ...]] = {}
-    for element in tree:
+    for element in ncbi.read_tree(response, "pubmed", "PubmedArticleSet"):
         if element.tag not in pubmed.RECORDS:
             continue
         try:

@@ -23,7 +23,7 @@ from activities.sources.records import (
     at,
     database_record,
     each,
-    read_page,
+    read_items,
     read_records,
 )
 
@@ -72,31 +72,21 @@ class Entry(CamelWire):
     cross_references: tuple[CrossReference, ...] = at("/uniProtKBCrossReferences", ())
 
 
-class Page(Wire):
-    results: tuple[JsonValue, ...]
-
-
 class UniProt(ApiSource):
     url = "https://rest.uniprot.org"
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         sent = entry_query(query.text)
-        params: dict[str, str | int] = {
-            "query": sent,
-            "fields": FIELDS,
-            "format": "json",
-            "size": query.limit,
-        }
-        entries, hits = await self.ask(read_entries, "uniprotkb/search", params)
-        yield read_records(NAME, query, entries, read_entry, hits=hits, sent=sent)
+        params = {"query": sent, "fields": FIELDS, "format": "json", "size": str(query.limit)}
+        answer = await self.ask(read_entries, "uniprotkb/search", params)
+        yield read_records(NAME, query, answer[0], read_entry, hits=answer[1], sent=sent)
 
 
-def read_entries(response: httpx.Response) -> tuple[tuple[JsonValue, ...], int]:
+def read_entries(response: httpx.Response) -> tuple[list[JsonValue], int]:
     """The entries of an answer, and how many match. Raises Malformed."""
-    page = read_page(Page, response, TITLE)
-    total = response.headers.get("x-total-results", "")
-    return page.results, int(total) if total.isdigit() else len(page.results)
+    entries, total = read_items("/results", response, TITLE), response.headers.get("x-total-results", "")
+    return entries, int(total) if total.isdigit() else len(entries)
 
 
 def entry_query(text: str) -> str:
