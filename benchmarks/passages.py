@@ -51,7 +51,7 @@ from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive import write
 from activities.profiles.loader import load_profile
 from activities.sources.library import SAMPLE
-from activities.sources.library.index import Libraries, LibraryIndex, Match
+from activities.sources.library.index import Libraries, LibraryIndex
 from activities.text import ranking, thesaurus
 from activities.text.embeddings import keep_in
 from activities.text.entities import abbreviations, of_kind, resolve, same
@@ -432,7 +432,7 @@ def over_bioasq(report: Report, folder: Path, file: Path, limit: int) -> None:
     report.passages("bioasq", asked, ("95 %", "95 %", "95 %"))
 
 
-def searches(index: LibraryIndex, question: str) -> Iterator[tuple[str, list[Match]]]:
+def searches(index: LibraryIndex, question: str) -> Iterator[tuple[str, list[ranking.Item]]]:
     """What the library's search finds, by words alone, by the encoder alone, and by both as the product
     does."""
     for name, weights in (("words alone", (1, 0)), ("encoder alone", (0, 1)), ("both", None)):

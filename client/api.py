@@ -338,8 +338,7 @@ class Determinator:
         its score. `only`: ids of the works to look among. Raises StoreError."""
         from activities.sources.evidence import index_of
 
-        works = await index_of(self.settings).search(query, limit, only=only)
-        return [(one.work, one.score) for one in works]
+        return await index_of(self.settings).search(query, limit, only=only)
 
     async def _shared_http(self) -> "Http | None":
         """One HTTP client for all searches within `async with`, so that they keep the rate of an API between

@@ -23,8 +23,7 @@ class BraveSource(WebSource):
             # The API accepts a range of days: https://api-dashboard.search.brave.com (parameter freshness).
             params["freshness"] = f"{years[0]}-01-01to{years[1]}-12-31"
         headers = {"accept": "application/json", "x-subscription-token": self._key}
-        address = f"{self._url}/web/search"
-        return await self._http.read("brave", self._read, address, params, headers)
+        return await self._http.read("brave", self._read, f"{self._url}/web/search", params, headers)
 
     def found_in(self, body: dict[str, object]) -> object:
         """The results of the web; news, videos and boxes beside them are passed over."""

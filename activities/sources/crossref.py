@@ -167,12 +167,9 @@ def read_one(response: httpx.Response) -> Work | None:
 
 
 def read_work(item: JsonValue) -> Evidence:
-    """One work. Raises ValueError without a DOI or for another shape."""
-    return evidence(Work.model_validate(item))
-
-
-def evidence(work: Work) -> Evidence:
-    """A work as evidence; of a notice its facts say what it is and what it is about."""
+    """One work; of a notice its facts say what it is and what it is about. Raises ValueError without a DOI or
+    for another shape."""
+    work = Work.model_validate(item)
     doi = normal_doi(work.doi)
     if doi is None:
         raise ValueError(f"{work.doi[:40]!r} is not a DOI")

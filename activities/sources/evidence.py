@@ -13,7 +13,6 @@ import asyncio
 import hashlib
 import sqlite3
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -42,14 +41,6 @@ CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (words, tokenize = 'unicode6
 _VERSION = "2"
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A work and how well it matches, higher is better within one search."""
-
-    work: Evidence
-    score: float
-
-
 class EvidenceIndex:
     def __init__(self, store: EvidenceStore, place: Path, *, shared: bool) -> None:
         """`place`: the file of the index. `shared`: whether others use the store as well."""
@@ -65,8 +56,9 @@ class EvidenceIndex:
         filters: Filters | None = None,
         *,
         only: Collection[str] | None = None,
-    ) -> list[Match]:
-        """The best works, of those whose ids are in `only` where it is given. Raises StoreError."""
+    ) -> list[tuple[Evidence, float]]:
+        """The best works, of those whose ids are in `only` where it is given, each with how well it matches:
+        higher is better within one search. Raises StoreError."""
         async with self._lock:
             try:
                 return await self._search(text, limit, filters or Filters(), only)
@@ -78,7 +70,7 @@ class EvidenceIndex:
 
     async def _search(
         self, text: str, limit: int, filters: Filters, only: Collection[str] | None
-    ) -> list[Match]:
+    ) -> list[tuple[Evidence, float]]:
         from activities.text.ranking import best_first, rank
 
         self._place.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +84,7 @@ class EvidenceIndex:
         works = await asyncio.gather(*map(self._store.get, chosen))
         pairs = [(w, score) for w, score in zip(works, chosen.values(), strict=True) if passes(w, filters)]
         ranked = await asyncio.to_thread(rank, text, [w for w, _ in pairs], [score for _, score in pairs])
-        return [Match(item.document, round(item.score, 4)) for item in best_first(ranked)[:limit]]
+        return [(item.document, round(item.score, 4)) for item in best_first(ranked)[:limit]]
 
     async def _read_new(self, database: sqlite3.Connection) -> None:
         old = {key for (key,) in database.execute("SELECT key FROM blobs")}
@@ -178,5 +170,5 @@ class EvidenceSource:
             self._index = index_of(self._settings)
         matches = await self._index.search(query.text, query.limit, query.filters)
         origin = Provenance(source="evidence", query=query.text)
-        records = tuple(item.work.replace(provenance=(origin,)) for item in matches)
+        records = tuple(work.replace(provenance=(origin,)) for work, _ in matches)
         yield Exchange(records=records, hits=len(records), sent=query.text)

@@ -28,14 +28,8 @@ _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
         "clinical_trial",
         frozenset(
             {
-                "adaptiveclinicaltrial",
-                "clinicaltrial",
-                "clinicaltrialphasei",
-                "clinicaltrialphaseii",
-                "clinicaltrialphaseiii",
-                "clinicaltrialphaseiv",
-                "controlledclinicaltrial",
-                "pragmaticclinicaltrial",
+                *("clinicaltrial", *(f"clinicaltrialphase{phase}" for phase in ("i", "ii", "iii", "iv"))),
+                *("adaptiveclinicaltrial", "controlledclinicaltrial", "pragmaticclinicaltrial"),
             }
         ),
     ),
@@ -45,15 +39,8 @@ _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
 )
 _ABOUT_OTHERS = frozenset(
     {
-        "address",
-        "biography",
-        "comment",
-        "editorial",
-        "interview",
-        "lecture",
-        "letter",
-        "news",
-        "newspaperarticle",
+        *("address", "biography", "comment", "editorial", "interview", "lecture", "letter"),
+        *("news", "newspaperarticle"),
     }
 )
 """Types of what is no study."""

@@ -22,8 +22,7 @@ class SerperSource(WebSource):
         if years := years_of(query):
             # Google's own parameter for a range of days, which Serper passes on.
             wish["tbs"] = f"cdr:1,cd_min:1/1/{years[0]},cd_max:12/31/{years[1]}"
-        headers = {"x-api-key": self._key}
-        address = f"{self._url}/search"
+        address, headers = f"{self._url}/search", {"x-api-key": self._key}
         return await self._http.read("serper", self._read, address, headers=headers, json_body=wish)
 
     def found_in(self, body: dict[str, object]) -> object:

@@ -37,8 +37,7 @@ class TavilySource(WebSource):
             wish["start_date"] = f"{query.filters.year_from}-01-01"
         if query.filters.year_to is not None:
             wish["end_date"] = f"{query.filters.year_to}-12-31"
-        headers = {"authorization": f"Bearer {self._key}"}
-        address = f"{self._url}/search"
+        address, headers = f"{self._url}/search", {"authorization": f"Bearer {self._key}"}
         return await self._http.read(
             "tavily", self._read, address, headers=headers, json_body=wish, accept=_OVER_PLAN
         )

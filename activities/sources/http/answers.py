@@ -30,19 +30,16 @@ SECONDS = 30.0
 T = TypeVar("T")
 
 
-def is_marked_up(response: httpx.Response) -> bool:
-    """Whether an answer is XML or HTML, by its content: the media type is only the sender's claim."""
-    return response.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<"
+def start_of(response: httpx.Response) -> bytes:
+    """How an answer begins, which tells XML and HTML: the media type is only the sender's claim."""
+    return response.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
 
 
 def is_large_xml(response: httpx.Response) -> bool:
     """Whether an answer is read in a process of its own."""
-    content = response.content
-    if len(content) < LARGE_XML_BYTES:
-        return False
-    # by its content: the media type is only the sender's claim
-    start = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
-    return start[:1] in (b"<", b"") and not start.startswith((b"<!doctype html", b"<html"))
+    start = start_of(response)
+    is_html = start.startswith((b"<!doctype html", b"<html"))
+    return len(response.content) >= LARGE_XML_BYTES and start[:1] in (b"<", b"") and not is_html
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ async def read_answer(response: httpx.Response, source: str, read: Callable[[htt
             kind: type[T] = read.kind
             return await _in_process(kind, f"{__name__}:call", source, response, name, *read.args)
         await _in_process(int, COUNT_ELEMENTS, source, response)
-    if len(response.content) < LARGE_BYTES and not is_marked_up(response):
+    if len(response.content) < LARGE_BYTES and start_of(response)[:1] != b"<":
         return _read(response, source, read)
     return await readers().in_thread(lambda _: _read(response, source, read))
 

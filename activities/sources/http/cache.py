@@ -10,7 +10,7 @@ import hashlib
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -138,13 +138,10 @@ def key_of(request: httpx.Request | str) -> str:
     """What makes two requests the same one to the cache: address, `Accept` and body, without secrets."""
     if isinstance(request, str):
         return request
-    identity = f"{request.method} {_public_url(request.url, _IRRELEVANT_PARAMS)}"
+    params = request.url.params.multi_items()
+    relevant = sorted((name, value) for name, value in params if name.lower() not in _IRRELEVANT_PARAMS)
+    url = request.url.copy_with(params=relevant, userinfo=b"", fragment=None)
+    identity = f"{request.method} {url}"
     if request.content:
         identity += f" {hashlib.sha256(request.content).hexdigest()}"
     return hashlib.sha256(f"{identity} {request.headers.get('accept', '')}".encode()).hexdigest()
-
-
-def _public_url(url: httpx.URL, without: Collection[str]) -> str:
-    """The address without the named parameters, user information and fragment."""
-    params = [(name, value) for name, value in url.params.multi_items() if name.lower() not in without]
-    return str(url.copy_with(params=sorted(params), userinfo=b"", fragment=None))

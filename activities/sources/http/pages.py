@@ -163,10 +163,9 @@ class SafePages:
 
     def _kind(self, head: httpx.Response, url: str) -> str:
         if not head.is_success:
-            error = failure(
-                httpx.Response(head.status_code, headers=_without_body(head), request=head.request),
-                "the page",
-            )
+            waits = {name: value for name, value in head.headers.items() if name == "retry-after"}
+            bare = httpx.Response(head.status_code, headers=waits, request=head.request)
+            error = failure(bare, "the page")
             raise type(error)(f"{url[:200]}: {error}", retry_after=error.retry_after)
         kind: str = head.headers.get("content-type", "text/html").partition(";")[0].strip().casefold()
         if kind not in (*_HTML, *PLAIN_TYPES, *PDF_TYPES):
@@ -228,7 +227,3 @@ class _Checked(httpcore.AsyncNetworkBackend):
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
-
-
-def _without_body(head: httpx.Response) -> dict[str, str]:
-    return {name: value for name, value in head.headers.items() if name == "retry-after"}

@@ -17,7 +17,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from activities.sources.library.store import Changed, Contents, Store
 from activities.sources.progress import Report
 from activities.text.coverage import wordings
 from activities.text.embeddings import embedder
-from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, best_first, rank, words
+from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, Item, best_first, rank, words
 
 log = structlog.get_logger()
 
@@ -49,14 +49,6 @@ ATTEMPTS = 3
 """To open a folder that another process reads at the same time."""
 LOGGED = 100
 """Items set aside that are logged one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A document and how well it matches: higher is better, comparable within one search."""
-
-    document: Evidence
-    score: float
 
 
 class LibraryIndex:
@@ -85,7 +77,7 @@ class LibraryIndex:
         passes: Callable[[Evidence], bool] = lambda _: True,
         *,
         whole: bool = False,
-    ) -> tuple[list[Match], int]:
+    ) -> tuple[list[Item], int]:
         """The best documents that pass, and how many match at all. `whole`: all documents of a folder of no
         more than `limit`, where one matches. Raises sqlite3.Error, Changed."""
         scores = np.zeros(len(self.numbers))
@@ -111,7 +103,7 @@ class LibraryIndex:
         ranked = rank(query, [document for _, document in chosen], [float(scores[n]) for n, _ in chosen])
         if self.encoding is not None:
             self.encoding.start()
-        return [Match(item.document, item.score) for item in best_first(ranked)[:limit]], hits
+        return best_first(ranked)[:limit], hits
 
     def _by_words(self, phrases: Iterable[str], scores: NDArray[np.float64]) -> int:
         """Write the BM25 of the best documents into `scores`; how many match at all. Raises Changed."""

@@ -66,16 +66,8 @@ LOOKED_AT = 20
 """Records at the beginning of a file that all have no text, where it is a table: of sales, or of members."""
 
 READERS: dict[str, Callable[[bytes], Text]] = {
-    ".txt": read_plain,
-    ".text": read_plain,
-    ".log": read_plain,
-    ".yaml": read_plain,
-    ".yml": read_plain,
-    ".toml": read_plain,
-    ".ini": read_plain,
-    ".cfg": read_plain,
-    ".conf": read_plain,
-    ".rst": read_plain,
+    **dict.fromkeys((".txt", ".text", ".log", ".rst"), read_plain),
+    **dict.fromkeys((".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf"), read_plain),
     ".eml": read_mail,
     ".md": read_markdown,
     ".markdown": read_markdown,

@@ -18,7 +18,8 @@ from activities.sources.library.store import Changed
 from activities.sources.progress import Report, current_report
 
 if TYPE_CHECKING:
-    from activities.sources.library.index import Libraries, LibraryIndex, Match
+    from activities.sources.library.index import Libraries, LibraryIndex
+    from activities.text.ranking import Item
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "documents"
 """The bundled sample library; its licence and source are in the README.md above it."""
@@ -105,7 +106,7 @@ class LibrarySource:
 
     def _found(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
-    ) -> "tuple[LibraryIndex, list[Match], int]":
+    ) -> "tuple[LibraryIndex, list[Item], int]":
         damaged, whole = False, WHOLE in query.filters.options
 
         def fits(document: Evidence) -> bool:

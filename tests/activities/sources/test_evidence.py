@@ -76,7 +76,7 @@ async def test_words_without_another_name_are_no_damage_of_the_index(settings: S
 
 async def test_filters_hold(settings: Settings) -> None:
     found = await index_of(settings).search("patients adenomas statins", 10, Filters(year_from=2015))
-    assert "pmid:2" not in {item.work.evidence_id for item in found}
+    assert "pmid:2" not in {work.evidence_id for work, _ in found}
 
 
 async def test_what_was_collected_since_is_found(settings: Settings) -> None:
@@ -100,7 +100,7 @@ async def test_a_shared_store_does_not_show_what_was_in_somebodys_library(
 ) -> None:
     index = EvidenceIndex(EvidenceStore.at(settings.evidence_url), tmp_path / "i.sqlite", shared=True)
     found = await index.search("high blood pressure and salt", 10)
-    assert "doc:3" not in {item.work.evidence_id for item in found}
+    assert "doc:3" not in {work.evidence_id for work, _ in found}
 
 
 async def test_a_damaged_index_is_made_again(settings: Settings) -> None:
