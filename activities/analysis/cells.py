@@ -23,24 +23,13 @@ from activities.contracts.effects import Arms, Effect, Unread, UnreadReason
 from activities.contracts.judge import Cell, Table, TableRow
 from activities.text.normal_form import verbatim
 
-EFFECT_COLUMNS: tuple[str, ...] = (
-    "outcome",
-    "measure",
-    "estimate",
-    "low",
-    "high",
-    "n",
-    "events",
-    "total",
-    "control_events",
-    "control_total",
-)
+_EFFECT = ("outcome", "measure", "estimate", "low", "high")
+"""Without one of these, where the row has it, the effect is not read."""
+_COUNTS = ("events", "total", "control_events", "control_total")
+EFFECT_COLUMNS: tuple[str, ...] = (*_EFFECT, "n", *_COUNTS)
 """Columns that the analysis asks the extractor for."""
 MEASURED = frozenset(EFFECT_COLUMNS) - {"outcome"}
 """Those whose cells are a number or the name of a measure."""
-_COUNTS = ("events", "total", "control_events", "control_total")
-_EFFECT = ("outcome", "measure", "estimate", "low", "high")
-"""Without one of these, where the row has it, the effect is not read."""
 
 
 def effects_of(

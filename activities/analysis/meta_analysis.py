@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from activities.analysis.pooling import Estimator, pool_all
+from activities.analysis.pooling import pool_all
 from activities.analysis.scale import no_effect
 from activities.analysis.verdict import (
     MIN_P_OF_SMALL_STUDIES,
@@ -59,12 +59,11 @@ def analyse_effects(
     effects: Iterable[Effect],
     *,
     expected: Expected = "different",
-    estimator: Estimator = "PM",
     unread: Sequence[Unread] = (),
 ) -> Analysis:
     """Pool what can be pooled and give the verdict; none where effects that works state are `unread`, since
     what is missing may say the opposite. Raises NotInstalled without statsmodels."""
-    pools, not_pooled = pool_all(effects, estimator)
+    pools, not_pooled = pool_all(effects)
     verdict, confidence = together(pools, None, expected)
     analysis = Analysis(
         expected=expected,

@@ -157,15 +157,8 @@ def _read(code: str, output: str, answer: bytes, failed: str) -> GeneratedAnalys
         failed = "it assigns no dict to `result`"
     values = result if isinstance(result, dict) and not failed else {}
     numbers = {name: _finite(values.get(name)) for name in ("estimate", "low", "high", "null")}
-    return GeneratedAnalysis(
-        code=code,
-        output=output,
-        estimate=numbers["estimate"],
-        low=numbers["low"],
-        high=numbers["high"],
-        null=numbers["null"] or 0.0,
-        failed=failed,
-    )
+    null = numbers.pop("null") or 0.0
+    return GeneratedAnalysis(code=code, output=output, **numbers, null=null, failed=failed)
 
 
 def _finite(value: object) -> float | None:

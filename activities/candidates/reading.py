@@ -30,13 +30,13 @@ _HEADING = re.compile(rf"^\d+(?:\.\d+)*\s+(?:{'|'.join(SECTIONS.values())})\s+",
 _SENTENCE_END = re.compile(r"(?<=[.;])\s")
 
 
-def shortened(text: str, most: int = LONGEST) -> str:
+def shortened(text: str) -> str:
     """The beginning of a text, cut after a sentence where one ends in time, else between words. What comes
     out stands in the text as it is."""
-    if len(text) <= most:
+    if len(text) <= LONGEST:
         return text.strip()
-    ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, most)]
-    return text[: ends[-1]].strip() if ends else text[:most].rsplit(" ", 1)[0].strip()
+    ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, LONGEST)]
+    return text[: ends[-1]].strip() if ends else text[:LONGEST].rsplit(" ", 1)[0].strip()
 
 
 def section_of(label: Evidence, field: str) -> str:
@@ -75,14 +75,14 @@ def without_heading(text: str) -> str:
 def of_drug(records: Iterable[Evidence], name: str) -> list[Evidence]:
     """The records that are about this very drug, by the names in their facts, else by their title: a label of
     a combination is not one of its parts."""
-    return [record for record in records if _is_of(record, name)]
 
+    def is_of(record: Evidence) -> bool:
+        texts = [record.facts.get(field, "") for field in ("generic_name", "brand_name", "substance_name")]
+        if any(texts):
+            return any(is_name_of(name, tuple(text.split("; "))) for text in texts)
+        return names_drug(record.title, name)
 
-def _is_of(record: Evidence, name: str) -> bool:
-    texts = [record.facts.get(field, "") for field in ("generic_name", "brand_name", "substance_name")]
-    if any(texts):
-        return any(is_name_of(name, tuple(text.split("; "))) for text in texts)
-    return names_drug(record.title, name)
+    return [record for record in records if is_of(record)]
 
 
 def best_label(labels: Sequence[Evidence]) -> Evidence | None:

@@ -19,18 +19,8 @@ from activities.retractions.rules import Kind
 
 _LEFT_OUT = frozenset(
     {
-        "ack",
-        "disp-formula",
-        "fig",
-        "fig-group",
-        "fn",
-        "fn-group",
-        "object-id",
-        "ref-list",
-        "supplementary-material",
-        "table-wrap",
-        "table-wrap-group",
-        "tex-math",
+        *("ack", "disp-formula", "fig", "fig-group", "fn", "fn-group", "object-id", "ref-list"),
+        *("supplementary-material", "table-wrap", "table-wrap-group", "tex-math"),
     }
 )
 _BLOCKS = frozenset({"p", "list", "list-item", "def-list", "def-item", "disp-quote", "boxed-text", "sec"})
@@ -73,6 +63,8 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
     types = [article.get("article-type", "")]
     types += [text_of(subject) for subject in meta.iterfind("article-categories//subject")]
     journal = article.find("front/journal-meta//journal-title")
+    # the abstract proper, not a graphical, short or plain-language one
+    proper = next((one for one in meta.iterfind("abstract") if not one.get("abstract-type")), None)
     return JatsArticle(
         title=title,
         identifiers=_identifiers(meta),
@@ -80,17 +72,11 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
         year=_year(meta),
         journal=text_of(journal) or None,
         types=tuple(kind for kind in types if kind),
-        abstract=_running(_main_abstract(meta)),
+        abstract=_running(proper),
         body=_running(article.find("body")),
         tables=_tables(article),
         notices=_notices(meta, reported_by),
     )
-
-
-def _main_abstract(meta: etree._Element) -> etree._Element | None:
-    """The abstract proper, not a graphical, short or plain-language one."""
-    abstracts = meta.findall("abstract")
-    return next((abstract for abstract in abstracts if not abstract.get("abstract-type")), None)
 
 
 def _running(element: etree._Element | None) -> str:

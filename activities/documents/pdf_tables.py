@@ -23,18 +23,8 @@ MOST_PAGES = 40
 SHARE_OF_TIME = 0.75
 """The share of the time for a document after which no further page is laid out."""
 BROKEN = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    RecursionError,
-    AssertionError,
-    ZeroDivisionError,
-    OverflowError,
-    MemoryError,
-    NotImplementedError,
+    *(OSError, ValueError, TypeError, AttributeError, AssertionError, MemoryError),
+    *(LookupError, ArithmeticError, RuntimeError),
 )
 """What pypdf raises for broken files, beside its own exceptions."""
 LEAST_ROWS = 3
@@ -70,8 +60,8 @@ def may_have_table(text: str) -> bool:
 
 
 def read_rows(laid: Sequence["PageObject"], texts: list[str], until: float) -> None:
-    """Put the rows of tables in the texts of the pages that may have some, until a time of the monotonic
-    clock. A page that cannot be laid out stays as it is."""
+    """Put a paragraph for each row of their tables in the texts of the pages that may have some, until a time
+    of the monotonic clock. A page that cannot be laid out stays as it is."""
     from pypdf.errors import PyPdfError
 
     likely = [number for number, text in enumerate(texts) if may_have_table(text)]
@@ -79,17 +69,12 @@ def read_rows(laid: Sequence["PageObject"], texts: list[str], until: float) -> N
         if time.monotonic() > until:
             return
         with suppress(PyPdfError, *BROKEN):
-            texts[number] = with_rows(laid[number], texts[number])
-
-
-def with_rows(page: "PageObject", text: str) -> str:
-    """The text of a page with a paragraph for each row of its tables."""
-    return replaced(text, page.extract_text(extraction_mode="layout"))
+            texts[number] = replaced(texts[number], laid[number].extract_text(extraction_mode="layout"))
 
 
 def replaced(text: str, layout: str) -> str:
-    """The same by the page's layout."""
-    lines = [list(map(_cell, _WORDS.finditer(line))) for line in layout.split("\n")]
+    """The text of a page with a paragraph for each row of its tables, by the page's layout."""
+    lines = [[Cell(*one.span(), one.group()) for one in _WORDS.finditer(line)] for line in layout.split("\n")]
     for run, rows in _tables(lines):
         words = "".join(_SPACE.sub("", cell.text) for line in run for cell in line)
         place = _find(words, text)
@@ -98,10 +83,6 @@ def replaced(text: str, layout: str) -> str:
             table = tables.side_by_side(rows)
             text = f"{text[:start].rstrip()}\n\n{table}\n\n{text[end:].lstrip()}"
     return text
-
-
-def _cell(match: re.Match[str]) -> Cell:
-    return Cell(match.start(), match.end(), match.group())
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[tuple[list[Line], list[list[str]]]]:

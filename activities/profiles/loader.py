@@ -24,10 +24,6 @@ class ProfileError(DeterminatorError):
     """A profile is missing or cannot be read; the message says which and how to fix it."""
 
 
-class _Written(Profile, frozen=True, extra="forbid"):
-    """A profile as a person writes it: a misspelt key is an error, not a silent default."""
-
-
 def load_profile(name: str, *, path: str | Path | None = None, folder: Path | None = None) -> Profile:
     """The profile in the file `path`; without one, the profile `name` from the user's folder, else the
     built-in one. `auto` stands for `general` until a question has been read.
@@ -64,7 +60,8 @@ def _read(file: Path | Traversable) -> Profile:
             data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise ProfileError(f"the profile {file} is over {MAX_BYTES // 1024} KiB; a profile is short text")
-        written = _Written.model_validate(tomllib.loads(data.decode()))
+        # a misspelt key is an error, not a silent default
+        profile = Profile.model_validate(tomllib.loads(data.decode()), extra="forbid")
     except OSError as error:
         raise ProfileError(f"cannot read the profile {file}: {error.strerror or error}") from error
     except ValidationError as error:
@@ -73,8 +70,8 @@ def _read(file: Path | Traversable) -> Profile:
         raise ProfileError(f"the profile {file} is wrong at `{where}`: {first['msg']}") from error
     except ValueError as error:
         raise ProfileError(f"the profile {file} is not valid TOML: {error}") from error
-    if not written.criteria:
+    if not profile.criteria:
         raise ProfileError(f"the profile {file} has no [[criteria]]: the judge needs at least one")
-    if len({c.name for c in written.criteria}) < len(written.criteria):
+    if len({c.name for c in profile.criteria}) < len(profile.criteria):
         raise ProfileError(f"the profile {file} names a criterion twice")
-    return Profile.model_validate(written.model_dump())
+    return profile

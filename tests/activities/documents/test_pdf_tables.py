@@ -81,5 +81,5 @@ def test_a_page_that_cannot_be_laid_out_keeps_its_text(monkeypatch: pytest.Monke
     def fail(*_: object) -> str:
         raise KeyError("/Font")
 
-    monkeypatch.setattr(pdf_tables, "with_rows", fail)
+    monkeypatch.setattr(pdf_tables, "replaced", fail)
     assert "Alma A4 9.5" in read_pdf(pdf(BOATS)).text
