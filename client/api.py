@@ -131,14 +131,22 @@ class Determinator:
 
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
-        return await self.start(await self._request(question, follow_up, options), user, once)
+        from client.runs.estimating import limit_doubts
+
+        request = await self._request(question, follow_up, options)
+        expected = request.estimate
+        if expected is not None and expected.kind != self._expected:  # of many questions, said once
+            self._expected = expected.kind
+            for line in (f"expected: {expected.text}", *limit_doubts(expected, request)):
+                self.say(line)
+        return await self.start(request, user, once)
 
     async def plan(self, question: str, **options: "Unpack[AskOptions]") -> "Planned":
         """How a question would be researched: read and outlined, and nothing searched; no run is made of it.
 
         Raises BadInput, Failure, NoConnection, RPCError.
         """
-        from client.runs.estimating import estimated
+        from client.runs.estimating import estimated, limit_doubts
         from client.runs.planning import plan_question
 
         request = await self._request(question, None, options)
@@ -150,7 +158,9 @@ class Determinator:
             connection.release()
         if request.estimate is None:
             return planned
-        expected = await estimated(self.settings, request, planned.settled)
+        expected = await estimated(self.settings, request, planned.settled) or request.estimate
+        for line in limit_doubts(expected, request):
+            self.say(line)
         return planned.model_copy(update={"estimate": expected})
 
     async def _request(
@@ -158,7 +168,7 @@ class Determinator:
     ) -> "ResearchRequest":
         """The request of a question, which the embedded worker can run where that one serves."""
         from client.runs.destinations import destinations
-        from client.runs.estimating import estimate_lines, estimated
+        from client.runs.estimating import estimated
         from client.runs.request import build_request, checked
 
         if follow_up is None:
@@ -168,12 +178,7 @@ class Determinator:
         if self.embedded:
             named = bool(options.get("sources"))
             request = await checked(self.settings, request, named=named, say=self.say)
-            expected = await estimated(self.settings, request)
-            request = request.replace(estimate=expected)
-            if expected is not None and expected.kind != self._expected:  # of many questions, said once
-                self._expected = expected.kind
-                for line in estimate_lines(expected, request):
-                    self.say(line)
+            request = request.replace(estimate=await estimated(self.settings, request))
             if self._connection is None or follow_up is not None:
                 self.say(await destinations(self.settings, request))
         return request

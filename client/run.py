@@ -59,7 +59,6 @@ Answer = TypeVar("Answer")
 @dataclass(frozen=True, slots=True)
 class RunStatus:
     row: Row
-    """What the server knows."""
     progress: Progress | None
     """What the run itself reports, its sections included; None when no worker answers."""
     calls: tuple[ModelCall, ...]
@@ -303,7 +302,7 @@ class Run:
             raise BadInput(f"{self.id} waits for the {seen.waiting_for}, not for the {gate}")
         chosen = gate or (seen.waiting_for if seen else None)
         if chosen is None:
-            raise BadInput("no worker answers, so the gate that waits is not known; name it with --gate")
+            raise BadInput("no worker answers, so the gate that waits is not known; name the gate")
         await self._send(action, Approval(gate=chosen, by=named(by), note=note))
         return chosen
 

@@ -123,7 +123,7 @@ _PERMANENT_UNLESS_BUSY: tuple[tuple[_Test, str, str], ...] = (
     (
         lambda f: f.is_in(401, 403),
         "auth",
-        "{where} refused the key ({status}){said}; check OPENAI_API_KEY",
+        "{where} refused the key ({status}){said}; OPENAI_API_KEY must hold one of this server",
     ),
     (
         lambda f: bool(_FILTER.search(f.words)),

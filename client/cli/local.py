@@ -34,7 +34,6 @@ from client.terminal import to_stdout
 
 if TYPE_CHECKING:
     from activities.settings import Settings
-    from client.connection import Connection
 
 State = Literal["ok", "warn", "fail"]
 PROBE_SECONDS = 10.0
@@ -61,11 +60,7 @@ def up(restart: bool, as_json: bool) -> None:
     """
     settings = load_settings()
 
-    async def body() -> "Connection":
-
-        return await start_embedded(settings, restart=restart, say=say)
-
-    connection = run_async(body)
+    connection = run_async(lambda: start_embedded(settings, restart=restart, say=say))
     if as_json:
         print_json({"address": connection.address, "ui": connection.ui_url, "home": str(settings.home)})
         return
@@ -145,11 +140,8 @@ def check_home(settings: "Settings") -> Check:
         write_whole(probe, b"")
         probe.unlink()
     except OSError as error:
-        return Check(
-            "home",
-            "fail",
-            f"{places.home} cannot be written ({error.strerror}); free some space, or set DETERMINATOR_HOME",
-        )
+        why = f"{places.home} cannot be written ({error.strerror})"
+        return Check("home", "fail", f"{why}; free some space, or set DETERMINATOR_HOME")
     free = shutil.disk_usage(places.home).free / 1e9
     if free < 0.5:
         return Check("home", "warn", f"{places.home} has {free:.1f} GB left; free some space")
@@ -223,11 +215,8 @@ def check_worker(settings: "Settings") -> Check:
 
 async def check_store(settings: "Settings") -> Check:
     """Whether the evidence store stores a blob and returns it."""
-    where = (
-        without_credentials(settings.evidence_url)
-        if "://" in settings.evidence_url
-        else settings.evidence_url
-    )
+    where = settings.evidence_url
+    where = without_credentials(where) if "://" in where else where
     try:
         store = EvidenceStore.at(settings.evidence_url)
         await store.put_named("doctor", b"ok")
@@ -264,10 +253,10 @@ async def check_model(settings: "Settings") -> Check:
             answer = await http.get(f"{address}/models", headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Check("model", "fail", f"{base} does not answer ({error or type(error).__name__})")
-    if answer.status_code in (401, 403) and not headers:
-        return Check("model", "fail", f"{base} wants a key ({answer.status_code}); set OPENAI_API_KEY")
     if answer.status_code in (401, 403):
-        return Check("model", "fail", f"{base} refuses the key ({answer.status_code}); check OPENAI_API_KEY")
+        wants = "refuses the key" if headers else "wants a key"
+        why = f"{base} {wants} ({answer.status_code}); OPENAI_API_KEY must hold one of this server"
+        return Check("model", "fail", why)
     if not answer.is_success:
         return Check("model", "warn", f"{base} answers {answer.status_code} when asked for its models")
     names = model_names(answer)

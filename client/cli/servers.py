@@ -3,6 +3,7 @@
 import logging
 import os
 import secrets
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,15 +64,23 @@ def packages_of(extra: str, server: str) -> Iterator[None]:
         raise BadInput(f"{server} is not installed ({error.name} is missing): {install(extra)}") from error
 
 
-async def serve_app(app: "ASGIApp", host: str, port: int, message: str) -> int:
+def listen_at(host: str, port: int) -> socket.socket:
+    """Listen at an address: who opens it at once waits, and is not refused. Raises BadInput when it is in
+    use."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        raise BadInput(f"{host}:{port} cannot be listened on ({error.strerror}); is it in use?") from error
+
+
+async def serve_app(app: "ASGIApp", listening: socket.socket, message: str) -> int:
     """Serve until SIGINT or SIGTERM; return the exit code. `message` is printed first, with the port that was
-    chosen for 0 in place of `{port}`. Raises BadInput when the address is in use."""
+    chosen for 0 in place of `{port}`."""
     import uvicorn
 
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -82,12 +91,7 @@ async def serve_app(app: "ASGIApp", host: str, port: int, message: str) -> int:
     server = uvicorn.Server(config)
     # open tabs hold connections that would never end; ending them is no error to report
     logging.getLogger("uvicorn.error").addFilter(lambda _record: not server.should_exit)
-    try:
-        listening = config.bind_socket()
-    except SystemExit:  # uvicorn logs the reason and exits
-        raise BadInput(f"{host}:{port} cannot be listened on; is it in use?") from None
     with listening:
-        listening.listen()  # who opens the printed address at once waits, and is not refused
         say(message.replace("{port}", str(listening.getsockname()[1])))
         await server.serve(sockets=[listening])
     return 0
@@ -146,7 +150,7 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
             )
             line = f"the MCP server listens on http://{host}:{{port}}"
             app = TokenRequired(server.streamable_http_app(host=host), token(MCP_TOKEN))
-            return await serve_app(app, host, port, line)
+            return await serve_app(app, listen_at(host, port), line)
 
     return run_async(body)
 
@@ -192,6 +196,7 @@ def serve_http(
     if scopes or max_cost is not None:
         raise BadInput("--scope and --max-cost are for --add-token")
     host, port = listening_address(listen, secured=tokens is not None, how="give tokens with --tokens FILE")
+    listening = listen_at(host, port)
     settings = load_settings()
     if tokens is None:
         own = random_key(settings.home / "state" / "serve.token").hex()
@@ -203,7 +208,7 @@ def serve_http(
     async def body() -> int:
         async with Determinator(settings, address=address, say=say) as client:
             line = f"the HTTP interface listens on http://{host}:{{port}}/v1"
-            return await serve_app(build_app(client, callers, allowed), host, port, line)
+            return await serve_app(build_app(client, callers, allowed), listening, line)
 
     return run_async(body)
 
@@ -248,10 +253,6 @@ def web(
 ) -> None:
     """Serve the page: ask, watch, approve, read. Without sign-in it serves this machine only, to those who
     open the address it prints; with sign-in each user sees their own runs."""
-    with packages_of("web", "the page"):
-        from client.web.server import LOOPBACK as NAMES
-        from client.web.server import build_app
-        from client.web.signing_in import SignIn
     from client.web.users import Provider, UserList
 
     if add_user is not None:
@@ -268,6 +269,11 @@ def web(
         provider = Provider(oidc_issuer, oidc_client_id, secret)
     if host not in LOOPBACK and listed is None and provider is None:
         raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
+    listening = listen_at(host, port)
+    with packages_of("web", "the page"):  # half a minute on a machine that is busy
+        from client.web.server import LOOPBACK as NAMES
+        from client.web.server import build_app
+        from client.web.signing_in import SignIn
     settings = load_settings()
     token = (
         random_key(settings.home / "state" / "web.token").hex() if listed is None and provider is None else ""
@@ -276,7 +282,7 @@ def web(
     app = build_app(Determinator(settings, address=address, say=say), sign_in, (*NAMES, *names), https=https)
     shown = "127.0.0.1" if host in LOOPBACK else host
     line = f"the page: http://{shown}:{{port}}/{'?token=' + token if token else ''}"
-    run_async(lambda: serve_app(app, host, port, line))
+    run_async(lambda: serve_app(app, listening, line))
 
 
 def _add_user(users: Path | None, name: str) -> None:

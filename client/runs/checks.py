@@ -35,7 +35,7 @@ def check_question(question: str) -> None:
     if len(question) > QUESTION_CHARS:
         raise BadInput(
             f"the question has {len(question):,} characters; the limit is {QUESTION_CHARS:,}. "
-            "Ask one question, and give long material as documents with --library"
+            "Ask one question, and give long material as documents in a library"
         )
 
 
@@ -48,7 +48,7 @@ def check_instruction(text: str) -> None:
 def check_addition(amounts: Iterable[object]) -> None:
     """Raises BadInput where nothing would be added to a budget."""
     if not any(amounts):
-        raise BadInput("nothing to add; give --tokens, --cost, --time or --iterations")
+        raise BadInput("nothing to add; give tokens, cost, time or iterations")
 
 
 def check_library(folder: str | None) -> str | None:

@@ -117,9 +117,8 @@ def works_in(folder: str | None) -> Works:
     return Works(most=len(chars), chars=fmean(chars)) if chars else Works()
 
 
-def estimate_lines(expected: Estimate, request: ResearchRequest) -> Iterable[str]:
-    """What is said before a run begins."""
-    yield f"expected: {expected.text}"
+def limit_doubts(expected: Estimate, request: ResearchRequest) -> Iterable[str]:
+    """Why the limit of a request's cost cannot hold, or will cut its run short."""
     most = request.limits.max_cost_microusd
     if most is None:
         return

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from activities.contracts.publish import Amount, Estimate
-from client.runs.estimating import estimate_lines, works_in
+from client.runs.estimating import limit_doubts, works_in
 from tests.workflows.conftest import a_request
 
 
@@ -21,9 +21,8 @@ from tests.workflows.conftest import a_request
 def test_a_money_limit_that_cannot_hold_or_will_cut_the_run_short_is_told(
     most: int | None, expected: int | None, said: str
 ) -> None:
-    lines = [
-        *estimate_lines(Estimate(cost_microusd=expected), a_request(limits={"max_cost_microusd": most}))
-    ][1:]
+    request = a_request(limits={"max_cost_microusd": most})
+    lines = [*limit_doubts(Estimate(cost_microusd=expected), request)]
     assert len(lines) == bool(said)
     assert said in "".join(lines)
 

@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from activities.settings import Settings
 from client.access import Access
 from client.api import Determinator
-from client.cli.servers import serve_app
+from client.cli.servers import listen_at, serve_app
 from client.embedded.binary import free_port
 from client.runs.spoken import MAX_BYTES
 from client.web.guard import GRADIO, MAX_BODY_BYTES, QUESTION_FILE
@@ -138,7 +138,7 @@ async def test_the_address_of_a_browser_is_believed_of_a_named_proxy_only(
             await PlainTextResponse(str(scope["client"][0]))(scope, receive, send)
 
     port = free_port()
-    serving = asyncio.create_task(serve_app(who, "127.0.0.1", port, "port {port}"))
+    serving = asyncio.create_task(serve_app(who, listen_at("127.0.0.1", port), "port {port}"))
     try:
         async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(retries=5)) as http:
             forwarded = {"X-Forwarded-For": "6.6.6.6"}
