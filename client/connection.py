@@ -30,7 +30,6 @@ CONNECT_SECONDS = 8.0
 """How long to wait for an address before it counts as unreachable."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""Hosts that are this machine."""
 
 EMBEDDED_RETRY = RetryConfig(max_interval_millis=1_000, max_elapsed_time_millis=60_000, max_retries=1_000)
 """How long a request to the embedded server is repeated: its supervisor starts it again when it dies."""

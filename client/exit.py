@@ -16,11 +16,6 @@ def leave(code: int) -> NoReturn:
     The interpreter's own clean-up can crash a process that used a Temporal client (a native runtime is torn
     down under running threads), which would turn a good exit code into 134 or 139.
     """
-    flush()
-    os._exit(code)
-
-
-def flush() -> None:
     if (tracing := sys.modules.get("client.tracing")) is not None:
         tracing.flush()
     for stream in (sys.stdout, sys.stderr):
@@ -28,3 +23,4 @@ def flush() -> None:
             stream.flush()
     with contextlib.suppress(OSError, ValueError):
         logging.shutdown()
+    os._exit(code)

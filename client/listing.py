@@ -14,7 +14,6 @@ from client.failures import NoSuchRun, SeveralRuns, no_such_run
 from workflows.modes import WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
-"""Visibility query for research runs."""
 
 
 STATUSES = {
@@ -190,17 +189,13 @@ def status_of(execution: WorkflowExecution) -> str:
     return execution.status.name.lower() if execution.status else "unknown"
 
 
-async def _memo(execution: WorkflowExecution) -> Mapping[str, object]:
-    """What was noted when the run began. A run that was encrypted with a key that is not here says so, and
-    the others are listed all the same."""
-    try:
-        return await execution.memo()
-    except (CodecError, KeyError):  # the SDK raises KeyError for an encoding that it does not know
-        return {"question": UNREADABLE}
-
-
 async def as_row(execution: WorkflowExecution) -> Row:
-    memo = await _memo(execution)
+    """A run that was encrypted with a key that is not here says so, and the others are listed all the
+    same."""
+    try:
+        memo: Mapping[str, object] = await execution.memo()
+    except (CodecError, KeyError):  # the SDK raises KeyError for an encoding that it does not know
+        memo = {"question": UNREADABLE}
     attributes = {pair.key.name: str(pair.value) for pair in execution.typed_search_attributes}
     kind = execution.workflow_type.removesuffix("Research").lower()
     return Row(

@@ -9,7 +9,6 @@ from activities.credentials import carried_by
 from activities.settings import Settings
 
 MARKS = ("key", "token", "secret", "password")
-"""Words in the name of a setting whose value is a secret."""
 MIN_CHARS = 8
 """Shorter values (`none`, `ollama`) are stand-ins for a key; removing them would damage ordinary words."""
 REMOVED = "[secret removed]"

@@ -36,7 +36,6 @@ FIELDS: Mapping[CandidateFieldName, Field] = {
 }
 ANSWERS = {name: field.sources for name, field in FIELDS.items() if field.sources}
 SOURCES = tuple(dict.fromkeys(source for sources in ANSWERS.values() for source in sources))
-"""Every source that a candidate can be looked up in."""
 
 
 def unanswered(permitted: Collection[str]) -> tuple[CandidateField, ...]:

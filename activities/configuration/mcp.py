@@ -57,9 +57,7 @@ class McpSource(BaseModel, frozen=True, extra="forbid"):
     command: list[str] = Field(default_factory=list)
     """The program that serves over stdin and stdout, and its arguments."""
     url: str | None = None
-    """The address of a server for streamable HTTP."""
     token_variable: str | None = None
-    """The environment variable with the token for `url`."""
     variables: list[str] = Field(default_factory=list)
     """Names of environment variables that the program gets, beside the few that every program gets."""
     tool: str

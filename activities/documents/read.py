@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_PAGES = 2_000
-"""Pages of one PDF that are read."""
 MAX_CHARS = 4_000_000
 """Characters of one document that are kept: about ten thick books."""
 PDF_SECONDS = 12.0

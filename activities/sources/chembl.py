@@ -27,7 +27,6 @@ FOUND = 20
 ROWS = 100
 """Mechanisms or targets of one exchange."""
 SHOWN_NAMES = 12
-"""Other names of a molecule that are listed."""
 
 
 class Molecule(Wire):

@@ -43,7 +43,6 @@ class GraphSchema(BaseModel, frozen=True, extra="forbid"):
     name: str
     """The property by which nodes are found and shown."""
     id: str = ""
-    """The property of a node's identifier."""
     provenance: tuple[str, ...] = ()
     """Properties of a relationship that say where it is from."""
     dates: tuple[str, ...] = ()

@@ -26,7 +26,6 @@ from activities.sources.records import ApiSource, Wire, at, facts, read_page, re
 NAME = "openfda"
 TITLE = "openFDA"
 REACTIONS = 25
-"""How many of the most frequent reactions are listed."""
 
 FIELDED = re.compile(r"(?:^|[\s(+-])_?[a-z][\w.]*:(?!/)\S")
 """Field syntax as in `openfda.generic_name:"imatinib"` or `_exists_:boxed_warning`."""

@@ -23,7 +23,6 @@ from activities.sources.ncbi import MAX_IDS, Eutils, Matches, read_tree
 from activities.sources.records import facts, read_records
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
-"""Elements that are a record."""
 _LINKS = {"related": "pubmed_pubmed", "citedby": "pubmed_pubmed_citedin", "references": "pubmed_pubmed_refs"}
 _COCHRANE = "the cochrane database of systematic reviews"
 """Its reviews were indexed as plain reviews before the type existed."""

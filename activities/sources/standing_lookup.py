@@ -47,11 +47,9 @@ class StandingVerdict(Frozen):
     notices: tuple[StandingNotice, ...] = ()
     """One for each notice, naming every authority that reports it; oldest first, undated last."""
     asked: tuple[str, ...] = ()
-    """Authorities that were asked about this work."""
     reported: dict[str, Standing] = Field(default_factory=dict)
     """What each authority that knows the work says by itself."""
     failures: tuple[str, ...] = ()
-    """Why an authority that was asked did not answer."""
 
 
 class Answer(NamedTuple):

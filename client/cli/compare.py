@@ -34,12 +34,10 @@ class Compared:
     sureness: str = "0%"
     """The confidence as reports print it."""
     calls: int = 0
-    """Calls of a language model."""
     tokens: int = 0
     seconds: float = 0.0
     """Working seconds; waiting for people does not count."""
     report: str | None = None
-    """Where the report was saved."""
 
 
 async def compare(

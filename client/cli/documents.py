@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from client.run import Run
 
 SHOWN_PROBLEMS = 3
-"""Problems with the records of one file that the table has."""
 STYLES = {"indexed": "green", "unreadable": "red", "repeats": "yellow"}
 
 

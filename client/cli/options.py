@@ -151,8 +151,8 @@ def default_of(key: Key, field: FieldInfo) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`1h`, `30m`, `150s`."""
-    for letter, length in (("h", 3600), ("m", 60)):
+    """`7d`, `1h`, `30m`, `150s`: by the largest unit of which it is a whole number."""
+    for letter, length in (("d", 86_400), ("h", 3600), ("m", 60)):
         if seconds % length == 0:
             return f"{seconds / length:g}{letter}"
     return f"{seconds:g}s"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from client.cli.common import Duration, json_option, on_client, print_json, print_text, run_argument, say
+from client.cli.options import duration
 from client.failures import BadInput, Exit
 from client.terminal import plain
 
@@ -83,12 +84,9 @@ async def schedule(
     if as_json:
         print_json(as_data(scheduled))
     else:
-        first = (
-            f", first at {scheduled.next_times[0].astimezone():%Y-%m-%d %H:%M}"
-            if scheduled.next_times
-            else ""
-        )
-        print_text(f"{scheduled.schedule_id} every {short(timedelta(seconds=every))}{first}")
+        times = scheduled.next_times
+        first = f", first at {times[0].astimezone():%Y-%m-%d %H:%M}" if times else ""
+        print_text(f"{scheduled.schedule_id} every {duration(every)}{first}")
     where = "the embedded server and its worker" if connection.embedded else "a worker"
     say(
         f"{where} must run at these times (`determinator {'up' if connection.embedded else 'worker'}`); a "
@@ -217,7 +215,7 @@ def line(one: "Scheduled") -> str:
     """`refresh-ask-...  every 7d  next 2026-03-08 09:00  last ...`"""
     parts = [
         one.schedule_id,
-        f"every {short(one.every)}" if one.every else "",
+        f"every {duration(one.every.total_seconds())}" if one.every else "",
         "paused" if one.paused else "",
     ]
     if one.next_times:
@@ -226,15 +224,6 @@ def line(one: "Scheduled") -> str:
         parts.append(f"last {one.last_time.astimezone():%Y-%m-%d %H:%M}")
     parts.append("searches and references" if one.search else "references")
     return plain("  ".join(part for part in parts if part))
-
-
-def short(every: timedelta) -> str:
-    """`7d`, `12h`, `90m`: the largest unit of which it is a whole number."""
-    seconds = int(every.total_seconds())
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
 
 
 def as_data(one: "Scheduled") -> dict[str, object]:

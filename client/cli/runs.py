@@ -29,7 +29,6 @@ PHASES = {"waiting": "waiting_for_approval", "paused": "paused"}
 """States that are phases of a running run."""
 STATES = ("running", "waiting", "paused", "completed", "failed", "cancelled", "terminated", "timed_out")
 SHORT_STATES = {"waiting for approval": "waiting", "waiting for model": "no model"}
-"""States that are too long for a narrow table."""
 
 
 @click.command()

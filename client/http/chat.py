@@ -20,15 +20,13 @@ from activities.contracts.evidence import Usage
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput, Failure
-from client.http.desk import Case, Desk, Once, Options, check_scope
-from client.http.protocol import CHUNK_CHARS, MODELS, ending
-from client.http.response_routes import Turn, mode_of
+from client.http.desk import Case, Desk, Once, check_scope
+from client.http.protocol import CHUNK_CHARS, ending
+from client.http.response_routes import Request, Turn, options_of
 from client.http.tokens import Token
 from client.run import Run
-from workflows.modes import AUTO
 
 RUN_LINE = re.compile(r"^Run: `([\w.-]{1,200})`", re.MULTILINE)
-"""The last line of an answer."""
 TASK = "### Task:"
 """What Open WebUI begins its own requests with (titles, tags, follow-ups), which it sends to the model of the
 conversation unless another one is set for them, and questions with files or a web search, before which it
@@ -39,15 +37,11 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
-class Conversation(BaseModel):
+class Conversation(Request):
     """The body of `POST /v1/chat/completions`: of the protocol's fields those that mean something here."""
 
-    model: str = f"{MODELS}{AUTO}"
     messages: list[Turn] = Field(max_length=500)
-    stream: bool | None = False
     stream_options: StreamOptions | None = None
-    tools: list[Any] | None = None
-    determinator: Options | None = None
 
 
 def chat(desk: Desk) -> APIRouter:
@@ -71,9 +65,7 @@ def chat(desk: Desk) -> APIRouter:
 async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tuple[Run, int]:
     """The run that the last message is about, and the event after which it is new. Raises
     BadInput for what cannot be done."""
-    mode = mode_of(body.model)
-    if body.tools:
-        raise BadInput("this server runs no tools of its callers; leave out `tools`")
+    options = options_of(body)
     if not body.messages or body.messages[-1].role != "user" or not body.messages[-1].text.strip():
         raise BadInput("the last message must be a question of the user")
     text = body.messages[-1].text.strip()
@@ -82,8 +74,6 @@ async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tu
             "this model answers research questions only: set another one for tasks such as titles, and "
             "attach no files and no web search to a question"
         )
-    options = body.determinator or Options()
-    options = options.model_copy(update={"mode": options.mode or mode})
     answers = [turn.text for turn in body.messages if turn.role == "assistant"]
     named = RUN_LINE.findall(answers[-1]) if answers else []
     if not named:

@@ -55,19 +55,33 @@ class Item(Turn):
     reason: str | None = None
 
 
-class Asked(BaseModel):
+class Request(BaseModel):
+    """What the bodies of both protocols have."""
+
+    model: str = f"{MODELS}{AUTO}"
+    stream: bool | None = False
+    tools: list[Any] | None = None
+    determinator: Options | None = None
+    """`extra_body={"determinator": {...}}`: limits, sources, gates."""
+
+
+def options_of(body: Request) -> Options:
+    """What is asked beside the question. Raises BadInput, and HTTPException for a model that is no mode."""
+    mode = mode_of(body.model)
+    if body.tools:
+        raise BadInput("this server runs no tools of its callers; leave out `tools`")
+    options = body.determinator or Options()
+    return options.model_copy(update={"mode": options.mode or mode})
+
+
+class Asked(Request):
     """The body of `POST /v1/responses`: of the protocol's fields those that mean something here. What tunes a
     model (temperature, instructions) is ignored: prompts and models are those of the server."""
 
-    model: str = f"{MODELS}{AUTO}"
     input: str | Annotated[list[Item], Field(max_length=500)]
-    stream: bool | None = False
     background: bool | None = False
     previous_response_id: str | None = None
-    tools: list[Any] | None = None
     text: dict[str, Any] | None = None
-    determinator: Options | None = None
-    """`extra_body={"determinator": {...}}`: limits, sources, gates."""
 
     @property
     def items(self) -> list[Item]:
@@ -143,8 +157,7 @@ def mode_of(name: str) -> str:
 async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, int]:
     """The run that a request is about, and the event after which it is new. Raises
     BadInput for what cannot be done here."""
-    if body.tools:
-        raise BadInput("this server runs no tools of its callers; leave out `tools`")
+    options = options_of(body)
     form = (body.text or {}).get("format", {}).get("type", "text")
     if form != "text":
         raise BadInput(f"a report is Markdown, not {form}; GET /runs/ID/report has other formats")
@@ -155,9 +168,6 @@ async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, 
     texts = [item.text for item in body.items if item.type == "message" and item.role == "user"]
     if not texts or not texts[-1].strip():
         raise BadInput("`input` has no message of a user")
-    mode = mode_of(body.model)
-    options = body.determinator or Options()
-    options = options.model_copy(update={"mode": options.mode or mode})
     return await desk.ask(token, texts[-1], options, before, once), 0
 
 

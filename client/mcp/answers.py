@@ -10,13 +10,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from activities.contracts.evidence import Evidence, Identifiers, SearchStatus
 from activities.credentials import redacted
-from activities.report.formats.words import dispute_line
-from activities.report.instructions import SentenceChange, differences
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED
 from client.failures import as_failure
-from client.runs.revising import Answered
 from client.runs.run_state import RunId, RunState
 
 P = ParamSpec("P")
@@ -48,7 +45,6 @@ TOOLS = {
 }
 """Verb of the command line -> tool."""
 ARGUMENTS = {
-    "gate": "gate",
     "library": "library",
     "sources": "sources",
     "source": "sources",
@@ -60,7 +56,6 @@ ARGUMENTS = {
     "max-time": "max_minutes",
     "max-iterations": "max_iterations",
 }
-"""Option of the command line -> argument of a tool."""
 DateRange = Literal["1y", "5y", "10y", "all"]
 
 
@@ -286,29 +281,4 @@ class Told(BaseModel):
             answer=answer,
             claims=claims_in(report),
             written_by=report.written_by,
-        )
-
-
-class ChangedReport(BaseModel):
-    """What has become of a report that was changed or disputed."""
-
-    run: RunId
-    version: int
-    made: bool = Field(description="Whether a version was made; else nothing changed, and `notes` say why")
-    changes: list[SentenceChange] = Field(
-        description="`before` is empty for a new sentence, `after` for one gone"
-    )
-    disputes: list[str]
-    notes: list[str]
-
-    @classmethod
-    def of(cls, answered: Answered) -> "ChangedReport":
-        outcome = answered.outcome
-        return cls(
-            run=outcome.run_id,
-            version=outcome.version,
-            made=outcome.made,
-            changes=differences(answered.before, answered.report),
-            disputes=[dispute_line(one) for one in answered.report.disputes],
-            notes=[*outcome.notes],
         )

@@ -23,7 +23,6 @@ from client.access import Folders
 from client.api import Determinator
 from client.failures import BadInput
 from client.mcp.answers import (
-    ChangedReport,
     ChartAnswer,
     CollectedWork,
     HypothesisAnswer,
@@ -35,9 +34,11 @@ from client.mcp.answers import (
 from client.mcp.elicitation import ask_back
 from client.messages import MESSAGES, MessageName
 from client.reports.charts import render_chart
+from client.reports.replies import Changed
 from client.reports.verify import is_file_name
 from client.run import Run
 from client.runs.planning import Planned
+from client.runs.request import AskOptions
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
 from workflows.modes import CHOICES
@@ -136,12 +137,16 @@ class Research:
         mode deep and approve ["plan"], then edit_plan and approve."""
         return await self._client.plan(
             question,
-            mode=mode,
-            profile=None if profile == "auto" else profile,
-            sources=list(sources),
-            library=self._folders.check(library) if library else None,
-            max_sections=max_sections,
+            **(self._narrowed(profile, sources, library) | AskOptions(mode=mode, max_sections=max_sections)),
         )
+
+    def _narrowed(self, profile: str, sources: Sequence[str], library: str) -> AskOptions:
+        """What a question is narrowed to. Raises BadInput for a folder that may not be named."""
+        return {
+            "profile": None if profile == "auto" else profile,
+            "sources": list(sources),
+            "library": self._folders.check(library) if library else None,
+        }
 
     async def start_research(
         self,
@@ -172,13 +177,9 @@ class Research:
         given. Where your client can ask its person, it may be asked first what the question leaves open."""
         caps = ctx.session.client_capabilities
         asks = caps is not None and caps.elicitation is not None and self._client.settings.clarify is None
-        run = await self._client.ask(
-            question,
+        options = self._narrowed(profile, sources, library) | AskOptions(
             mode=mode if mode != "auto" else None,
             graph=(graph if graph in builtin_names() else self._folders.check(graph)) if graph else None,
-            profile=None if profile == "auto" else profile,
-            sources=list(sources),
-            library=self._folders.check(library) if library else None,
             columns=list(columns) or None,
             length=length,
             max_cost=max_cost,
@@ -187,6 +188,7 @@ class Research:
             approve=list(approve) or None,
             clarify="ask" if asks else None,
         )
+        run = await self._client.ask(question, **options)
         if asks and (question_back := await ask_back(run, ctx, BY)) is not None:
             return question_back
         return await self._state(run, ctx, wait_seconds)
@@ -197,17 +199,17 @@ class Research:
         answered = await self._client.tell(run, question, by=BY)
         return Told.of(answered.report)
 
-    async def change_report(self, run: OneRun, instruction: Message) -> ChangedReport:
+    async def change_report(self, run: OneRun, instruction: Message) -> Changed:
         """Change a finished report: shorter, without a section, for a general reader, with a work that is
         named by its PMID. A version is made beside it; what is not touched stays letter by letter."""
-        return ChangedReport.of(await self._client.change(run, instruction, by=BY))
+        return Changed.of(await self._client.change(run, instruction, by=BY))
 
     async def dispute_sentence(
         self, run: OneRun, sentence: Annotated[str, Field(max_length=20)], reason: Message
-    ) -> ChangedReport:
+    ) -> Changed:
         """Say that a sentence of a finished report is wrong. Its works are read again; the report shows both,
         and the sentence stays until a person decides."""
-        return ChangedReport.of(await self._client.dispute(run, sentence, reason, by=BY))
+        return Changed.of(await self._client.dispute(run, sentence, reason, by=BY))
 
     async def answer_questions(
         self,
@@ -373,14 +375,9 @@ class Research:
         repurposing, and its report when it ends in time. The numbers in it are those of the works it
         quotes."""
         through = f" through {mechanism}" if mechanism else ""
-        run = await self._client.ask(
-            f"Could {drug} treat {condition}{through}?",
-            mode="iterative",
-            profile="drug_repurposing",
-            sources=list(sources),
-            library=self._folders.check(library) if library else None,
-            max_cost=max_cost,
-        )
+        options = self._narrowed("drug_repurposing", sources, library)
+        options |= AskOptions(mode="iterative", max_cost=max_cost)
+        run = await self._client.ask(f"Could {drug} treat {condition}{through}?", **options)
         state = await self._state(run, ctx, wait_seconds)
         report = None if state.status == "running" else await self.get_report(run.id)
         return HypothesisAnswer(state=state, report=report)

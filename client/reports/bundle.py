@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -67,7 +68,6 @@ FILE_DESCRIPTIONS = {
     "methodology.md": "how the research was done: plan, searches, models, decisions, limits",
     "check.py": "checks sums and quotes with nothing but Python",
 }
-"""What each file is, for the README."""
 IMPORT_OF_RULES = "from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs\n"
 """Line of `check_bundle` in whose place the rules stand in `check.py`."""
 
@@ -77,9 +77,7 @@ class Exported:
     run_id: str
     path: Path
     files: list[str]
-    """Its files, as paths within it."""
     missing: list[str]
-    """What could not be had, in words."""
 
 
 async def export(client: "Determinator", name: str, output: Path | None, *, force: bool) -> Exported:
@@ -148,9 +146,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     if run.events:
         bundle["events.jsonl"] = clean("".join(f"{event.model_dump_json()}\n" for event in run.events))
     if run.iterations:
-        bundle["iterations.jsonl"] = clean(
-            "".join(f"{record.model_dump_json()}\n" for record in run.iterations)
-        )
+        bundle["iterations.jsonl"] = clean("".join(f"{one.model_dump_json()}\n" for one in run.iterations))
     bundle["methodology.md"] = clean(_methodology(run, report))
     bundle[CHECK] = check_script()
     if run.versions:
@@ -272,9 +268,7 @@ def _plan(run: Finished, report: Report) -> str:
 
 
 def _search_summary(report: Report) -> str:
-    counts: dict[str, int] = {}
-    for record in report.methodology.searches:
-        counts[record.status] = counts.get(record.status, 0) + 1
+    counts = Counter(record.status for record in report.methodology.searches)
     listed = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.items())
     searches = plural(len(report.methodology.searches), "search")
     return f"{searches}: {listed or 'none'}; each is in `searches.csv`."
@@ -306,23 +300,14 @@ def _readme(
     examination = examine(report, [dict(line) for line in lines])
     quotes = sum(len(bearer.quotes) for bearer in examination.bearers)
     works = {quote.evidence_id for bearer in examination.bearers for quote in bearer.quotes}
-    state = (
-        "everything held"
-        if examination.holds
-        else f"{len(examination.faults())} things did not hold; the check names them"
-    )
+    faults = f"{len(examination.faults())} things did not hold; the check names them"
+    state = "everything held" if examination.holds else faults
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
     counts = f"{plural(quotes, 'quote')} from {plural(len(works), 'work')}"
     blocks = [
         _head(report),
         f"{HOLDS} Run `{run.run_id}`, {escape_markdown(report.generated_at)}.",
-        "\n".join(
-            [
-                "| file | what it is |",
-                "|---|---|",
-                *(f"| `{name}` | {description} |" for name, description in rows),
-            ]
-        ),
+        "\n".join(["| file | what it is |", "|---|---|", *(f"| `{name}` | {text} |" for name, text in rows)]),
         "## Checking it",
         f"{counts}; when this was exported, {state}.",
         CHECKING,

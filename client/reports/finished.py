@@ -39,7 +39,6 @@ class Finished:
     first: Report
     """As the run published it."""
     report: Report
-    """The latest version."""
     versions: tuple[Version, ...]
     items: tuple[tuple[EvidenceRef, Evidence], ...]
     """What was found, in the run's order; cited items first where they had to be searched for."""

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 from activities.extras import NotInstalled
@@ -66,30 +65,16 @@ def can_speak() -> bool:
 
 def _engine(wav_file: Path, text_file: Path, speed: float) -> list[str]:
     """The command line of the first engine that is there."""
-    made: tuple[tuple[str, Callable[[str], list[str]]], ...] = (
-        (
-            "espeak-ng",
-            lambda path: [path, "-w", str(wav_file), "-s", str(round(WORDS_A_MINUTE * speed)), "--stdin"],
-        ),
-        (
-            "flite",
-            lambda path: [
-                *(path, "--setf", f"duration_stretch={1 / speed:.3f}"),
-                *("-f", str(text_file), "-o", str(wav_file)),
-            ],
-        ),
-        (
-            "piper",
-            lambda path: [
-                *(path, "--model", os.environ.get(PIPER_VOICE, "")),
-                *("--length_scale", f"{1 / speed:.3f}", "--output_file", str(wav_file)),
-            ],
-        ),
-    )
-    for name, command in made:
+    voice, slower, file = os.environ.get(PIPER_VOICE, ""), f"{1 / speed:.3f}", str(wav_file)
+    engines = {
+        "espeak-ng": ("-w", file, "-s", str(round(WORDS_A_MINUTE * speed)), "--stdin"),
+        "flite": ("--setf", f"duration_stretch={slower}", "-f", str(text_file), "-o", file),
+        "piper": ("--model", voice, "--length_scale", slower, "--output_file", file),
+    }
+    for name, arguments in engines.items():
         path = shutil.which(name)
-        if path is not None and (name != "piper" or os.environ.get(PIPER_VOICE)):
-            return command(path)
+        if path is not None and (name != "piper" or voice):
+            return [path, *arguments]
     raise NotInstalled(
         "an engine that speaks is", f"install espeak-ng or flite, or piper with its voice in {PIPER_VOICE}"
     )

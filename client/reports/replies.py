@@ -1,4 +1,4 @@
-"""What came of a message about a finished report, as data: for the command line with `--json` and HTTP."""
+"""What came of a message about a finished report, as data: for the command line (`--json`), HTTP and MCP."""
 
 from pydantic import BaseModel
 

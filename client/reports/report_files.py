@@ -10,23 +10,13 @@ from client.embedded.home import Places
 
 
 async def has_report(settings: Settings, run_id: str) -> bool:
-    """Whether a run has left a report, in home or in the evidence store, whatever the server knows of it."""
-    if has_file(settings, run_id):
-        return True
-    if "://" not in settings.evidence_url:
-        return False
-    from activities.evidence_store import EvidenceStore
-
-    return await EvidenceStore.at(settings.evidence_url).get_named(report_name(run_id, "json")) is not None
-
-
-def has_file(settings: Settings, run_id: str) -> bool:
-    """Whether a report of a run is among the files of home, or of an evidence store on this machine."""
+    """Whether it is in home or in the evidence store."""
     if any(Places(settings.home).reports.glob(f"{glob_escape(file_name(run_id))}.*")):
         return True
-    if "://" in settings.evidence_url:
-        return False
-    return (Path(settings.evidence_url).expanduser() / report_name(run_id, "json")).exists()
+    from activities.evidence_store import EvidenceStore
+
+    store = EvidenceStore.at(settings.evidence_url)
+    return await store.get_named(report_name(run_id, "json")) is not None
 
 
 SET_ASIDE = "before-rewind"

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 512 * 1024 * 1024
 """Bytes that are read of one report, unpacked: more is no report."""
 MAX_NAMES = 1_000
-"""Files that a list of sums may name."""
 
 MARKDOWN = (".md", ".markdown")
 """Endings of a report that is text, by any author."""
@@ -151,21 +150,11 @@ def _bundle(path: Path, files: Files) -> Parcel:
     report = read_report(report_file, f"{path}/{REPORT}")
     lines = read_lines(evidence_file, f"{path}/{EVIDENCE}")
     differing, uncompared = compare(report, lines, files.read)
-    damaged = (*_damaged(files), *differing)
-    return Parcel(report, lines, damaged, tuple(uncompared), _foreign_script(files.read))
-
-
-def _damaged(files: Files) -> list[str]:
-    """What is wrong with files and sums. Raises BadParcel for more files than a bundle has."""
     if max(len(files.names), (files.read(SUMS) or b"").count(b"\n")) > MAX_NAMES:
         raise BadParcel(f"a bundle with more than {MAX_NAMES} files is not read")
-    return check_sums(files.names, files.read)
-
-
-def _foreign_script(read: Read) -> bool:
-    """Whether a bundle's `check.py` is another than the one this version writes."""
-    script = read(CHECK)
-    return script is not None and script != check_script()
+    damaged = (*check_sums(files.names, files.read), *differing)
+    is_foreign = files.read(CHECK) not in (None, check_script())
+    return Parcel(report, lines, damaged, tuple(uncompared), is_foreign)
 
 
 def _files(streams: Mapping[str, Callable[[], IO[bytes]]]) -> Files:

@@ -75,7 +75,6 @@ class Fields(BaseModel):
 @dataclass(frozen=True, slots=True)
 class AskForm:
     fields: Mapping[str, gr.components.Component]
-    """By their names in `Fields`."""
     button: gr.Button
     message: gr.Markdown
 

@@ -31,7 +31,6 @@ FILES_AN_HOUR = 60
 FILES_AT_ONCE = 2
 """Files that are read for all users at once: one uses a processor for seconds or minutes."""
 QUOTE_CHARS = 5_000
-"""Characters of a quote in an address."""
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )

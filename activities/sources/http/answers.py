@@ -47,7 +47,6 @@ class XmlReader(Generic[T]):
     """Reads an answer in XML by a function of a module, in another process where the answer is large."""
 
     kind: type[T]
-    """What the function returns."""
     function: Callable[..., T]
     args: tuple[object, ...] = ()
     """Its arguments after the answer; JSON."""

@@ -29,7 +29,6 @@ from activities.sources.http.rate_limiter import RateLimiter
 USER_AGENT = "determinator (durable deep research)"
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 MAX_BYTES = 32 * 1024 * 1024
-"""Largest answer of an API that is read."""
 HOLD_SECONDS = 60.0
 """Longest hold of a rate limiter after an API reported too many requests."""
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-subscription-token", "x-goog-api-key"})

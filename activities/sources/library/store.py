@@ -53,7 +53,6 @@ class Contents:
 
     numbers: tuple[int, ...]
     set_aside: tuple[SetAside, ...]
-    """Files and records that could not be read."""
 
 
 class Changed(Exception):
