@@ -20,8 +20,8 @@ from temporalio import activity
 
 from activities.contracts.errors import Malformed, SourceError
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence, EvidenceRef, Frozen
-from activities.documents.read import Unreadable
 from activities.documents.readers import readers
+from activities.documents.text import Unreadable
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.settings import Settings

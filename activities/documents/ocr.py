@@ -16,7 +16,7 @@ from operator import attrgetter
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from activities.documents.read import Text, Unreadable, behind_extra, from_pages
+from activities.documents.text import Text, Unreadable, behind_extra, from_pages
 
 if TYPE_CHECKING:
     from PIL.Image import Image

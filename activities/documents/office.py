@@ -17,7 +17,8 @@ from urllib.parse import unquote
 from lxml import etree
 
 from activities.documents import tables
-from activities.documents.read import Text, Unreadable, behind_extra, blocks_of, decode, from_pages
+from activities.documents.html_page import blocks_of
+from activities.documents.text import Text, Unreadable, behind_extra, decode, from_pages
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""

@@ -76,7 +76,7 @@ def _items(job: dict[str, Any], body: bytes) -> Iterator[object]:
 
 def _reason(error: BaseException) -> str:
     from activities.contracts.errors import DeterminatorError
-    from activities.documents.read import Unreadable
+    from activities.documents.text import Unreadable
 
     if isinstance(error, (Unreadable, DeterminatorError)):
         return str(error)

@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from activities.documents.read import Unreadable
 from activities.documents.reader_process import DONE, ENDING, FRAME, IDLE_SECONDS, ITEM, UNREADABLE
+from activities.documents.text import Unreadable
 
 MEMORY_BYTES = 2 * 1024**3
 """Address space of a reading process, the interpreter and its libraries (about 400 MB) included."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from activities.documents.read import Lacking, Text, Unreadable, behind_extra, tidy_line
+from activities.documents.text import Lacking, Text, Unreadable, behind_extra, tidy_line
 from activities.plural import clock
 
 SPEECH_SECONDS = 840.0

@@ -7,8 +7,8 @@ from lxml import etree, html
 
 from activities.contracts.errors import Malformed, RateLimited
 from activities.contracts.evidence import Query
-from activities.documents.read import Unreadable
 from activities.documents.readers import readers
+from activities.documents.text import Unreadable
 from activities.sources.base import Listing
 from activities.sources.names import info_of
 from activities.sources.web import WebSource, years_of

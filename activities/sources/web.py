@@ -19,7 +19,7 @@ from activities.contracts import identifiers
 from activities.contracts.errors import Malformed, Refused, SourceError
 from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query, SourceInfo
 from activities.contracts.search import Preview
-from activities.documents.read import Text
+from activities.documents.text import Text
 from activities.settings import Settings
 from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http

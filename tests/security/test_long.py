@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from activities.contracts.errors import Malformed
-from activities.documents.read import Text, Unreadable
 from activities.documents.readers import Readers
+from activities.documents.text import Text, Unreadable
 from activities.sources.http.reading import read_xml
 from tests.security.test_reading import attributes, shared_stream_pdf
 

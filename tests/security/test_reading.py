@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from activities.contracts.evidence import Query
-from activities.documents.read import Text, Unreadable
 from activities.documents.readers import Readers
+from activities.documents.text import Text, Unreadable
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.library import LibrarySource
@@ -84,7 +84,7 @@ def test_html_that_is_made_to_hang_ends_in_time(pool: Readers, body: bytes) -> N
 
 def test_a_pdf_whose_pages_share_one_stream_is_cut(pool: Readers) -> None:
     found = pool.call(
-        Text, "activities.documents.read:read_pdf", 1.0, body=shared_stream_pdf(2_000, 20_000), seconds=30
+        Text, "activities.documents.pdf:read_pdf", 1.0, body=shared_stream_pdf(2_000, 20_000), seconds=30
     )
     assert "of 2,000 pages" in found.cut
     assert "the same words again" in found.text

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 import httpx
 
 from activities.contracts.errors import Malformed
-from activities.documents.read import Unreadable
 from activities.documents.readers import readers
+from activities.documents.text import Unreadable
 from activities.sources.http.reading import sound
 
 LARGE_BYTES = 256 * 1024

@@ -19,8 +19,9 @@ import httpx
 from pydantic import TypeAdapter
 
 from activities.contracts.errors import Malformed, Refused, Unavailable
-from activities.documents.read import PDF_TYPES, PLAIN_TYPES, Text, Unreadable
+from activities.documents.read import PDF_TYPES, PLAIN_TYPES
 from activities.documents.readers import readers
+from activities.documents.text import Text, Unreadable
 from activities.settings import Settings
 from activities.sources.http.addresses import Network, check_url, networks, resolve
 from activities.sources.http.bodies import CODINGS, TooLarge, read_body

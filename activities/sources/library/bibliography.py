@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from activities.documents.read import behind_extra
+from activities.documents.text import behind_extra
 
 ATTACHMENTS = "attachments"
 """The field of a record with the paths of the files that hold the work, as the entry has them."""

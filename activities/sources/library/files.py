@@ -18,8 +18,8 @@ from pydantic import TypeAdapter
 
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence
-from activities.documents.read import Unreadable
 from activities.documents.readers import Stop, readers
+from activities.documents.text import Unreadable
 from activities.sources.library.reading import (
     MAX_FILE_BYTES,
     PAGED_PICTURES,

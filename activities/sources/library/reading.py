@@ -20,6 +20,9 @@ from pydantic import JsonValue
 
 from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, Identifiers
+from activities.documents.html_page import read_html
+from activities.documents.letters import mailbox_messages, read_mail, read_plain
+from activities.documents.markdown import read_markdown, read_notebook
 from activities.documents.ocr import read_picture, read_scanned_pdf
 from activities.documents.office import (
     read_docx,
@@ -30,22 +33,9 @@ from activities.documents.office import (
     read_xlsx,
     table_rows,
 )
-from activities.documents.read import (
-    Lacking,
-    NoText,
-    Text,
-    Unreadable,
-    decode,
-    from_pages,
-    mailbox_messages,
-    read_html,
-    read_mail,
-    read_markdown,
-    read_notebook,
-    read_pdf,
-    read_plain,
-)
+from activities.documents.pdf import read_pdf
 from activities.documents.speech import read_recording
+from activities.documents.text import Lacking, NoText, Text, Unreadable, decode, from_pages
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
 from activities.sources.library.records import has_text, is_row, read_record, records_in, year_in

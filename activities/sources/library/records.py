@@ -30,7 +30,7 @@ from pydantic import JsonValue
 
 from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Standing
-from activities.documents.read import MAX_CHARS, TITLE_CHARS, Unreadable
+from activities.documents.text import MAX_CHARS, TITLE_CHARS, Unreadable
 from activities.sources.library import evidence_type
 from activities.sources.publication import stated_type
 from activities.sources.retraction_marks import notice_of, read_marks

@@ -10,8 +10,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from activities.documents import ocr
 from activities.documents.ocr import DOTS_PER_INCH, Line, _widened, reading_order
-from activities.documents.read import Unreadable
 from activities.documents.readers import MEMORY_BYTES, readers
+from activities.documents.text import Unreadable
 from activities.sources.library import files
 from activities.sources.library.index import Libraries
 from activities.text.normal_form import verbatim

@@ -8,7 +8,7 @@ import typst
 from pypdf import PdfReader
 
 from activities.documents import pdf_tables
-from activities.documents.read import read_pdf
+from activities.documents.pdf import read_pdf
 
 REMARK = "new mooring lines are needed before the storms of the autumn begin"
 BOATS = """

@@ -3,7 +3,8 @@
 import pytest
 import typst
 
-from activities.documents.read import read_mail, read_pdf, read_plain
+from activities.documents.letters import read_mail, read_plain
+from activities.documents.pdf import read_pdf
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from activities.contracts.evidence import Evidence
-from activities.documents.read import from_pages
+from activities.documents.text import from_pages
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.references import best_url, page_links, quote_url

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence
-from activities.documents.read import Unreadable
+from activities.documents.text import Unreadable
 from activities.sources.library import files, reading
 from activities.sources.library.files import list_folder
 from activities.sources.library.records import read_record, records_in

@@ -15,7 +15,7 @@ import typst
 
 from activities.contracts.evidence import Evidence
 from activities.documents.office import read_epub
-from activities.documents.read import Unreadable
+from activities.documents.text import Unreadable
 from activities.sources.library import files
 from activities.sources.library.reading import MAX_PART_CHARS, _parts
 from tests.libraries import Collection, read_folder

@@ -1,0 +1,86 @@
+"""Text files, messages and mailboxes: the head of a letter says who wrote it when, also in a text file."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+from activities.documents.html_page import all_text
+from activities.documents.text import TITLE_CHARS, Text, Unreadable, decode, not_empty, tidied
+
+NOTE_CHARS = 600
+"""Text below the first line up to which a file is a note: its first line may be its first sentence."""
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|could|will|would|shall|should|must|may|might|do|does|did)\b"
+)
+_MAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+MAX_HEADERS = 4_000
+"""Characters of a text that may be headers of a message."""
+_DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
+
+
+def read_plain(data: bytes) -> Text:
+    """A text file. Its first line is the title when it stands alone, or is underlined, is short enough and is
+    no sentence of a note. Lines that are drawn become empty ones: what they part is no sentence together."""
+    text, cut = tidied(_DRAWN_LINE.sub("", decode(data)))
+    first, _, rest = text.partition("\n")
+    stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
+    title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""
+    if title.endswith((".", "!")) and (len(rest) < NOTE_CHARS or _AUXILIARY.search(title)):
+        title = ""  # it says something; titles of articles may end with a stop too
+    sent = letter_head(text)
+    return Text(not_empty(text), sent.title or title, sent.authors, sent.meta, cut)
+
+
+def read_mail(data: bytes) -> Text:
+    """A message as mail programs save it (RFC 5322): its headers for people, and its plain text, else its
+    page."""
+    from email import policy
+    from email.message import EmailMessage
+    from email.parser import BytesParser
+
+    message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
+    body = message.get_body(("plain", "html"))
+    content = str(body.get_content()) if body is not None else ""
+    if body is not None and body.get_content_subtype() == "html":
+        content = all_text(content)
+    headers = [f"{name}: {message[name]}" for name in _MAIL_HEADERS if message[name]]
+    text, cut = tidied("\n".join(headers) + f"\n\n{content}")
+    sent = letter_head(text)
+    return Text(not_empty(content.strip() and text), sent.title, sent.authors, sent.meta, cut)
+
+
+def mailbox_messages(data: bytes) -> Iterator[bytes]:
+    """The messages of a mailbox as mail programs export it (RFC 4155). Raises Unreadable for another file."""
+    starts = [*re.finditer(rb"(?:\A|(?<=\n))From [^\n]*\n(?=[!-9;-~]+:)", data)]
+    if not starts:
+        raise Unreadable("it is no mailbox")
+    ends = [*(match.start() for match in starts[1:]), len(data)]
+    for match, end in zip(starts, ends, strict=True):
+        yield re.sub(rb"(?m)^>(>*From )", rb"\1", data[match.end() : end])
+
+
+def letter_head(text: str) -> Text:
+    """Subject, sender and date of a message, by the headers that it begins with; nothing for other texts."""
+    from email.parser import HeaderParser
+    from email.utils import getaddresses
+
+    headers = HeaderParser().parsestr(text[:MAX_HEADERS])
+    if not (headers["From"] and (headers["To"] or headers["Subject"])):
+        return Text("")
+    sender = " ".join(headers["From"].split())
+    # without an address it is no address of a message but a name: `From: Jane Doe`
+    senders = [name or address for name, address in getaddresses([sender])] if "@" in sender else [sender]
+    date = {"date": _day(headers["Date"])} if headers["Date"] else {}
+    subject = " ".join((headers["Subject"] or "").split())[:TITLE_CHARS]
+    return Text("", subject, tuple(filter(None, senders)), date)
+
+
+def _day(sent: str) -> str:
+    """The day of a message (`2024-05-13`), which a letter has without a time; as it stands where that is no
+    date of a message."""
+    from email.utils import parsedate_to_datetime
+
+    for text in (sent, f"{sent} 00:00"):
+        with suppress(ValueError):
+            return parsedate_to_datetime(text).date().isoformat()
+    return " ".join(sent.split())

@@ -1,0 +1,117 @@
+"""The text that may be quoted, as every reader of a document returns it; and what a reader raises.
+
+What comes out is what a person sees, in reading order; nothing is summarised or rewritten.
+"""
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from activities.extras import install
+
+MAX_CHARS = 4_000_000
+"""Characters of one document that are kept: about ten thick books."""
+TITLE_CHARS = 300
+
+
+class Unreadable(Exception):
+    """A document that cannot be read, and why."""
+
+
+class Lacking(Unreadable):
+    """A document that could be read with a library or a model that is not installed; how to install it."""
+
+
+@contextmanager
+def behind_extra(what: str, extra: str) -> Iterator[None]:
+    """Around the import of a library that an extra brings. Raises Lacking where it is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise Lacking(f"it is {what}; to read it: {install(extra)}") from error
+
+
+class NoText(Unreadable):
+    """A PDF without text: a scan, which may be recognised (`activities.documents.ocr`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was read. `meta` holds the document's own metadata, lower-case keys: `doi`, `pmid`, `date`, `url`,
+    `venue`."""
+
+    text: str
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    meta: Mapping[str, str] = field(default_factory=dict)
+    cut: str = ""
+    """What was left out, where a limit was reached: `the first 12 of 2,000 pages`."""
+    pages: tuple[int, ...] = ()
+    """Where in `text` each page begins, the first one first; empty where there are no pages."""
+    times: tuple[float, ...] = ()
+    """Seconds at which each part of `pages` of a recording begins; empty for every other document."""
+
+
+def decode(data: bytes) -> str:
+    """Bytes of a text as a string: by its byte order mark, else UTF-8, else Windows-1252.
+
+    Raises Unreadable for binary data.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    if b"\0" in data[:65_536]:
+        raise Unreadable("it is binary, not text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def from_pages(
+    pages: Iterable[str],
+    *,
+    title: str = "",
+    authors: tuple[str, ...] = (),
+    meta: Mapping[str, str] | None = None,
+    cut: str = "",
+    paged: bool = True,
+) -> Text:
+    """A text of pages with a blank line between them. `paged` keeps where each begins. Raises Unreadable when
+    there is no text in them."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for page in pages:
+        piece, _ = tidied(page)
+        # an empty page begins where the next one does
+        starts.append(length)
+        if piece:
+            pieces.append(piece)
+            length += len(piece) + 2
+    text, too_long = tidied("\n\n".join(pieces))
+    offsets = tuple(min(start, len(text)) for start in starts) if paged else ()
+    return Text(not_empty(text), title[:TITLE_CHARS], authors, meta or {}, cut or too_long, offsets)
+
+
+def tidy_line(text: str) -> str:
+    return " ".join(tidied(text)[0].split())
+
+
+def tidied(text: str) -> tuple[str, str]:
+    """The text as it is kept, and what was left out of it."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    # Lone surrogates (broken PDFs, JSON escapes) cannot be stored as UTF-8.
+    text = text.encode("utf-8", errors="replace").decode("utf-8")
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    text = re.sub(r"\n{3,}", "\n\n", text).strip()
+    if len(text) <= MAX_CHARS:
+        return text, ""
+    return text[:MAX_CHARS], f"only the first {MAX_CHARS:,} of {len(text):,} characters were kept"
+
+
+def not_empty(text: str) -> str:
+    if not text:
+        raise Unreadable("there is no text in it")
+    return text
