@@ -18,7 +18,7 @@ from client.runs.checks import check_output
 from client.terminal import harmless, plain, plain_table, shown, to_stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from activities.contracts.evidence import Evidence, EvidenceRef
     from activities.report.schema import Report
@@ -30,10 +30,6 @@ MAX_COLLECTED = 20
 """Works that a search of what was collected shows."""
 WAV = "wav"
 """The summary read aloud: no format of `FORMATS`, since a bundle does not speak."""
-COLUMNS = (("source", 15), ("year", 4), ("type", 18), ("standing", 9))
-"""Columns of the evidence table between id and title, with their width."""
-NEEDED_BESIDE = 105
-"""Columns of a terminal beside the id for the evidence to be a table."""
 
 
 @click.command()
@@ -257,63 +253,36 @@ async def evidence(client: "Determinator", run: str | None, text: str | None, fo
         return
     target = await client.run(run or "last")
     if form == "table":
-        show_evidence(await target.found(), await target.use())
+        if items := await target.found():
+            show_evidence(items, await target.use())
+        else:
+            say("the run has found nothing yet")
         return
     async for line in target.evidence_lines():
         click.echo(shown(json.dumps(line, ensure_ascii=False)))
 
 
-def show_evidence(items: "tuple[EvidenceRef, ...]", use: "Use | None" = None) -> None:
-    """Print the index as a table: what the report cites with its number, in that order, then the others with
-    the reason."""
+def show_evidence(items: "Sequence[EvidenceRef | Evidence]", use: "Use | None" = None) -> None:
+    """Print works as a table: what the report cites with its number, in that order, then the others with the
+    reason."""
     from rich.text import Text
 
-    from activities.report.formats.words import UNUSED
-
-    if not items:
-        say("the run has found nothing yet")
-        return
     if use is not None:
-        items = tuple(sorted(items, key=lambda ref: use.cited.get(ref.evidence_id, len(items))))
+        items = sorted(items, key=lambda ref: use.cited.get(ref.evidence_id, len(items)))
         used = sum(ref.evidence_id in use.cited for ref in items)
         say(f"{plural(len(items), 'item')}; the report cites {used} of them")
-    console = to_stdout()
-    longest = max(len(ref.evidence_id) for ref in items)
-    if console.width < longest + NEEDED_BESIDE:  # an id is useless unless it is whole
-        for ref in items:
-            facts = (
-                *(ref.source, str(ref.year or ""), ref.evidence_type.replace("_", " "), ref.standing),
-                use.text(ref.evidence_id) if use else "",
-            )
-            console.print(Text(plain(ref.evidence_id), style="bold"), soft_wrap=True)
-            console.print(Text(f"    {', '.join(filter(None, facts))}", style=style_of(ref)))
-            console.print(Text(f"    {plain(ref.title)}"), no_wrap=True, overflow="ellipsis")
-        return
     table = plain_table()
-    reasons = [UNUSED[reason] for reason in use.unused.values()] if use else []
-    first = max([17, *map(len, reasons)])
-    for name, width in (("cited, or why not", first), ("id", longest), *COLUMNS):
-        table.add_column(name, no_wrap=True, min_width=width)
-    room = console.width - longest - sum(width + 2 for _, width in COLUMNS) - first - 4
-    table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
+    table.add_column("id", no_wrap=True)  # useless unless it is whole
+    table.add_column("work")
     for ref in items:
-        number = use.cited.get(ref.evidence_id) if use else None
-        reason = use.unused.get(ref.evidence_id) if use else None
-        table.add_row(
-            Text(f"[{number}]") if number else Text(UNUSED[reason] if reason else "", style="dim"),
-            Text(plain(ref.evidence_id)),
-            ref.source,
-            str(ref.year or ""),
-            ref.evidence_type.replace("_", " "),
-            Text(ref.standing, style=style_of(ref)),
-            Text(plain(ref.title)),
-        )
-    console.print(table)
-
-
-def style_of(ref: "EvidenceRef") -> str:
-    """Red for a work whose standing is bad."""
-    return "bold red" if ref.standing in ("retracted", "concern") else ""
+        facts = [ref.source, str(ref.year or ""), ref.evidence_type.replace("_", " "), ref.standing]
+        facts += [use.text(ref.evidence_id)] if use else []
+        is_bad = ref.standing in ("retracted", "concern")
+        work = Text(plain(ref.title))
+        work.append(f"\n{', '.join(filter(None, facts))}", style="bold red" if is_bad else "dim")
+        table.add_row(Text(plain(ref.evidence_id)), work)
+    if items:
+        to_stdout().print(table)
 
 
 async def search_collected(
@@ -324,22 +293,7 @@ async def search_collected(
     if not works:
         say("nothing that was collected matches")
     if form == "table":
-        _show_collected([work for work, _ in works])
+        show_evidence([work for work, _ in works])
         return
     for work, score in works:
         click.echo(shown(json.dumps({**work.model_dump(mode="json"), "score": score}, ensure_ascii=False)))
-
-
-def _show_collected(works: "list[Evidence]") -> None:
-    from rich.text import Text
-
-    table = plain_table()
-    for name in ("id", "source", "year", "type"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("title", no_wrap=True, overflow="ellipsis")
-    for work in works:
-        kind = work.evidence_type.replace("_", " ")
-        row = (plain(work.evidence_id), work.source, str(work.year or ""), kind, plain(work.title))
-        table.add_row(*map(Text, row))
-    if works:
-        to_stdout().print(table)
