@@ -12,7 +12,7 @@ from pydantic import AliasPath, Field, JsonValue
 
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Identifiers, Query
-from activities.contracts.identifiers import evidence_id, normal_doi, normal_nct, normal_pmid
+from activities.contracts.identifiers import normal_doi, normal_nct, normal_pmid
 from activities.sources.base import Exchange
 from activities.sources.filters import phases
 from activities.sources.http.failures import summary
@@ -22,7 +22,7 @@ from activities.sources.records import (
     CamelWire,
     SetAside,
     at,
-    facts,
+    database_record,
     read_page,
     read_records,
     year_of,
@@ -227,43 +227,39 @@ def read_study(item: JsonValue) -> Evidence:
     described = study.summary or study.description
     if not (described or study.primary_outcomes or study.why_stopped):
         raise SetAside("without text to quote")
-    identifiers = Identifiers(nct=nct)
     linked = [r for r in study.references if r.type in ("RESULT", "DERIVED")]
-    return Evidence(
-        evidence_id=evidence_id(identifiers, nct),
-        source=NAME,
+    return database_record(
+        NAME,
+        nct,
         title=study.brief_title or study.official_title or nct,
         text="\n\n".join(paragraphs(study)),
         authors=(study.sponsor,) if study.sponsor else (),
         year=year_of(study.first_post) or year_of(study.start),
         venue=TITLE,
-        identifiers=identifiers,
+        identifiers=Identifiers(nct=nct),
         url=f"https://clinicaltrials.gov/study/{nct}",
         evidence_type="trial_registration",
-        full_text=True,
-        facts=facts(
-            nct=nct,
-            overall_status=study.status,
-            why_stopped=study.why_stopped,
-            phase=study.phases,
-            study_type=study.study_type,
-            allocation=study.allocation,
-            masking=study.masking,
-            enrollment="" if study.enrollment is None else str(study.enrollment),
-            enrollment_type=study.enrollment_type,
-            sponsor=study.sponsor,
-            conditions=study.conditions,
-            interventions=[named(i) for i in study.interventions],
-            sex=study.sex,
-            minimum_age=study.minimum_age,
-            maximum_age=study.maximum_age,
-            start_date=study.start,
-            completion_date=study.completion,
-            last_update=study.last_update,
-            results="posted" if study.results else "",
-            linked_pmids=[normal_pmid(r.pmid) for r in linked],
-            linked_dois=[normal_doi(r.citation) for r in linked],
-        ),
+        nct=nct,
+        overall_status=study.status,
+        why_stopped=study.why_stopped,
+        phase=study.phases,
+        study_type=study.study_type,
+        allocation=study.allocation,
+        masking=study.masking,
+        enrollment="" if study.enrollment is None else str(study.enrollment),
+        enrollment_type=study.enrollment_type,
+        sponsor=study.sponsor,
+        conditions=study.conditions,
+        interventions=[named(i) for i in study.interventions],
+        sex=study.sex,
+        minimum_age=study.minimum_age,
+        maximum_age=study.maximum_age,
+        start_date=study.start,
+        completion_date=study.completion,
+        last_update=study.last_update,
+        results="posted" if study.results else "",
+        linked_pmids=[normal_pmid(r.pmid) for r in linked],
+        linked_dois=[normal_doi(r.citation) for r in linked],
     )
 
 

@@ -15,13 +15,12 @@ import httpx
 from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
-from activities.contracts.evidence import Evidence, Identifiers, Query
-from activities.contracts.identifiers import evidence_id
+from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.http.failures import failure, retry_after
 from activities.sources.names import info_of
 from activities.sources.openfda_records import read_approval, read_label, read_reactions
-from activities.sources.records import ApiSource, Wire, at, facts, read_page, read_records, year_of
+from activities.sources.records import ApiSource, Wire, at, database_record, read_page, read_records, year_of
 
 NAME = "openfda"
 TITLE = "openFDA"
@@ -188,20 +187,15 @@ def reaction_report(page: Page, asked: str, address: str) -> Evidence:
     """The most reported reactions as one record; its address names it, since it shows the same count
     again."""
     text = read_reactions(page.results, asked)
-    identifiers = Identifiers(url=address)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, text),
-        source=NAME,
+    return database_record(
+        NAME,
+        text,
         title=f"Adverse events reported to the FDA: {asked}",
         text=text,
         year=year_of(page.last_updated),
         venue="FDA Adverse Event Reporting System (FAERS)",
-        identifiers=identifiers,
         url=address,
         evidence_type="adverse_events",
-        full_text=True,
-        facts=facts(
-            last_updated=page.last_updated,
-            caution="Reports do not show that a drug caused a reaction, and counts are not rates.",
-        ),
+        last_updated=page.last_updated,
+        caution="Reports do not show that a drug caused a reaction, and counts are not rates.",
     )

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import JsonValue
 
 from activities.contracts.evidence import Evidence, Identifiers
-from activities.contracts.identifiers import evidence_id
-from activities.sources.records import SetAside, Wire, facts, year_of
+from activities.sources.records import SetAside, Wire, database_record, year_of
 
 SECTIONS = {
     "boxed_warning": "Boxed warning",
@@ -101,31 +100,27 @@ def read_label(item: JsonValue) -> Evidence:
     if not sections:
         raise SetAside("without text to quote")
     names = label.openfda
-    identifiers = Identifiers(fda=label.set_id)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, label.set_id),
-        source="openfda",
+    return database_record(
+        "openfda",
+        label.set_id,
         title=f"{drug_name(names) or label.set_id} - drug label",
         text="\n\n".join(sections),
         authors=names.manufacturer_name[:1],
         year=year_of(label.effective_time),
         venue="FDA structured product labeling",
-        identifiers=identifiers,
+        identifiers=Identifiers(fda=label.set_id),
         url=f"https://dailymed.nlm.nih.gov/dailymed/drugInfo.cfm?setid={label.set_id}",
         evidence_type="drug_label",
-        full_text=True,
-        facts=facts(
-            brand_name=names.brand_name,
-            generic_name=names.generic_name,
-            substance_name=names.substance_name,
-            route=names.route,
-            product_type=names.product_type,
-            application_number=names.application_number,
-            pharmacologic_class=names.pharm_class_epc,
-            mechanism_class=names.pharm_class_moa,
-            effective_date=iso_date(label.effective_time),
-            label_version=label.version,
-        ),
+        brand_name=names.brand_name,
+        generic_name=names.generic_name,
+        substance_name=names.substance_name,
+        route=names.route,
+        product_type=names.product_type,
+        application_number=names.application_number,
+        pharmacologic_class=names.pharm_class_epc,
+        mechanism_class=names.pharm_class_moa,
+        effective_date=iso_date(label.effective_time),
+        label_version=label.version,
     )
 
 
@@ -147,35 +142,31 @@ def read_approval(item: JsonValue) -> Evidence:
     originals = (s for s in application.submissions if s.submission_type == "ORIG")
     original = min(originals, key=_rank, default=None)
     dates = sorted(s.submission_status_date for s in application.submissions if s.submission_status_date)
-    identifiers = Identifiers(fda=number)
     brands = list(dict.fromkeys(p.brand_name for p in application.products if p.brand_name))
     title = drug_name(application.openfda) or ", ".join(brands)
-    return Evidence(
-        evidence_id=evidence_id(identifiers, number),
-        source="openfda",
+    return database_record(
+        "openfda",
+        number,
         title=f"{title or number} - FDA application {number}",
         text="\n".join(approval_lines(application)),
         authors=(application.sponsor_name,) if application.sponsor_name else (),
         year=year_of(original.submission_status_date if original else None)
         or year_of(min(dates, default="")),
         venue="Drugs@FDA",
-        identifiers=identifiers,
+        identifiers=Identifiers(fda=number),
         url="https://www.accessdata.fda.gov/scripts/cder/daf/index.cfm?event=overview.process&ApplNo="
         + "".join(c for c in number if c.isdigit()),
         evidence_type="regulatory",
-        full_text=True,
-        facts=facts(
-            application_number=number,
-            sponsor=application.sponsor_name,
-            approval_status=status_words(original) if original else "",
-            approval_date=iso_date(original.submission_status_date)
-            if original and original.submission_status == "AP"
-            else "",
-            latest_action=iso_date(dates[-1]) if dates else "",
-            marketing_status=sorted({p.marketing_status for p in application.products if p.marketing_status}),
-            brand_name=brands,
-            generic_name=application.openfda.generic_name,
-        ),
+        application_number=number,
+        sponsor=application.sponsor_name,
+        approval_status=status_words(original) if original else "",
+        approval_date=iso_date(original.submission_status_date)
+        if original and original.submission_status == "AP"
+        else "",
+        latest_action=iso_date(dates[-1]) if dates else "",
+        marketing_status=sorted({p.marketing_status for p in application.products if p.marketing_status}),
+        brand_name=brands,
+        generic_name=application.openfda.generic_name,
     )
 
 

@@ -217,20 +217,25 @@ def database_record(
     text: str,
     venue: str,
     year: int | None = None,
+    authors: Iterable[str] = (),
+    identifiers: Identifiers | None = None,
+    evidence_type: EvidenceType = "database_record",
     **values: object,
 ) -> Evidence:
-    """An entry of a curated database, known by its address. `values`: see `facts`."""
-    identifiers = Identifiers(url=url)
+    """A whole entry of a database, known by its address unless it has `identifiers`. `values`: see
+    `facts`."""
+    ids = identifiers or Identifiers(url=url)
     return Evidence(
-        evidence_id=evidence_id(identifiers, key),
+        evidence_id=evidence_id(ids, key),
         source=source,
         title=title,
         text=text,
+        authors=tuple(authors),
         year=year,
         venue=venue,
-        identifiers=identifiers,
+        identifiers=ids,
         url=url,
-        evidence_type="database_record",
+        evidence_type=evidence_type,
         full_text=True,
         facts=facts(**values),
     )

@@ -2,8 +2,7 @@
 
 import json
 import tomllib
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from pydantic import ValidationError
@@ -16,7 +15,6 @@ from client.failures import BadInput, faults_of
 from client.terminal import plain
 
 if TYPE_CHECKING:
-    from activities.contracts.evidence import ReportPlan
     from client.run import Run
     from workflows.types import PlanView
 
@@ -50,11 +48,11 @@ async def show(run: "Run", as_json: bool) -> None:
 @click.option(
     "--file",
     "file",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    type=click.File(encoding="utf-8"),
     help="The whole plan in JSON or TOML, `-` for stdin; default: your $EDITOR.",
 )
 @on_run
-async def edit(run: "Run", file: Path | None) -> None:
+async def edit(run: "Run", file: TextIO | None) -> None:
     """Replace the plan while it waits for approval; the gate goes on waiting."""
     await run.running()
     view = await run.plan()
@@ -66,7 +64,10 @@ async def edit(run: "Run", file: Path | None) -> None:
             say("the plan is left as it is")
             return
     else:
-        text = from_file(file)
+        try:
+            text = file.read()
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{file.name} cannot be read: {error}") from error
     edited = await submit_plan(run, text, keep=file is None)
     sections = len(edited.plan.report_outline) if edited.plan else 0
     print_text(f"the plan now has {plural(sections, 'section')} ({edited.plan_hash}); approve it to go on")
@@ -112,19 +113,8 @@ def from_editor(text: str) -> str | None:
         ) from error
 
 
-def from_file(file: Path) -> str:
-    """The text of a file, `-` for stdin. Raises BadInput."""
-    try:
-        with click.open_file(str(file), encoding="utf-8") as stream:
-            text: str = stream.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from error
-    return text
-
-
 def read_plan(text: str) -> "ReportPlan":
     """A plan written in JSON or TOML. Raises BadInput with the place that is wrong."""
-
     try:
         data: Any = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except ValueError as error:
