@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -26,11 +26,9 @@ from activities.contracts.evidence import (
 from activities.contracts.identifiers import evidence_id, normal_doi
 from activities.documents.xml_text import fragment_lines
 from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
-from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import CROSSREF, in_words_of
 from activities.sources.http.cache import STANDING_SECONDS
-from activities.sources.http.client import Http
 from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
@@ -116,14 +114,12 @@ class Crossref(ApiSource):
 
     url = BASE_URL
     info = info_of(NAME)
-
-    def __init__(self, settings: Settings, http: Http) -> None:
-        super().__init__(settings, http, 10 if settings.email else None)
-        self._who = {"mailto": settings.email} if settings.email else {}
+    who: ClassVar = {"mailto": "email"}
+    rate_with_email = 10
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         asked = parameters(query)
-        works = await self.ask(partial(read_message, Works), "works", {**asked, **self._who})
+        works = await self.ask(partial(read_message, Works), "works", asked)
         sent = f"query={asked['query']}; filter={asked['filter']}"
         yield read_records(NAME, query, works.items[: query.limit], read_work, hits=works.total, sent=sent)
 
@@ -131,7 +127,7 @@ class Crossref(ApiSource):
         """The record of one DOI for its standing, no older than a quarter of an hour; None when Crossref has
         no such DOI (its 404 is plain text, and the DOI may be another agency's). Raises SourceError."""
         path = f"works/{quote(doi, safe='')}"
-        return await self.ask(read_one, path, self._who, accept=(404,), max_age=STANDING_SECONDS)
+        return await self.ask(read_one, path, {}, accept=(404,), max_age=STANDING_SECONDS)
 
 
 def parameters(query: Query) -> dict[str, str]:

@@ -4,7 +4,7 @@ REST search, core results: https://europepmc.org/RestfulWebService. One exchange
 """
 
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import httpx
 from pydantic import AliasPath, Field, JsonValue
@@ -14,11 +14,9 @@ from activities.contracts.evidence import Evidence, Identifiers, Query, Standing
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.documents.jats import read_article
 from activities.documents.xml_text import fragment_lines
-from activities.settings import Settings
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
-from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
 from activities.sources.names import info_of
 from activities.sources.records import (
@@ -110,10 +108,7 @@ class Page(Wire):
 class EuropePmc(ApiSource):
     url = BASE_URL
     info = INFO
-
-    def __init__(self, settings: Settings, http: Http) -> None:
-        super().__init__(settings, http)
-        self._email = settings.email
+    who: ClassVar = {"email": "email"}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         if not query.text.strip():
@@ -127,8 +122,6 @@ class EuropePmc(ApiSource):
             "pageSize": str(min(query.limit + query.limit // 4 + 1, _MAX_PAGE)),
             "cursorMark": "*",
         }
-        if self._email:
-            params["email"] = self._email
         page = await self.ask(read_search, "search", params)
         yield read_records("europepmc", query, page.results, read_result, hits=page.hits, sent=sent)
 

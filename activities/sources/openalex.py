@@ -6,7 +6,7 @@ standing OpenAlex knows; that it is false does not say that nothing was correcte
 """
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, JsonValue
 
@@ -19,10 +19,8 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.retractions.rules import marked_title, standing_of
-from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.filters import OPENALEX, in_words_of
-from activities.sources.http.client import Http
 from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
@@ -76,18 +74,13 @@ class OpenAlex(ApiSource):
 
     url = "https://api.openalex.org"
     info = info_of(NAME)
-
-    def __init__(self, settings: Settings, http: Http) -> None:
-        super().__init__(settings, http)
-        key = settings.openalex_api_key
-        who = {"mailto": settings.email, "api_key": key.get_secret_value() if key else None}
-        self._who = {name: value for name, value in who.items() if value}
+    who: ClassVar = {"mailto": "email", "api_key": "openalex_api_key"}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         asked = parameters(query)
         sent = f"search={asked['search']}; filter={asked['filter']}"
         for seen in range(0, query.limit, PER_PAGE):
-            params = {**asked, "select": FIELDS, "page": str(seen // PER_PAGE + 1), **self._who}
+            params = {**asked, "select": FIELDS, "page": str(seen // PER_PAGE + 1)}
             page = await self.page(Page, "works", params)
             wanted = page.results[: query.limit - seen]
             yield read_records(NAME, query, wanted, read_work, hits=page.count, sent=sent)

@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 from urllib.parse import urlencode
 
 import httpx
@@ -58,7 +59,7 @@ class OpenFda(ApiSource):
 
     url = "https://api.fda.gov"
     info = info_of(NAME)
-    key_header = "x-api-key"
+    headers: ClassVar = {"x-api-key": "openfda_api_key"}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         for endpoint, share in shares_of(query).items():

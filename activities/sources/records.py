@@ -8,7 +8,7 @@ kept.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import httpx
 import structlog
@@ -19,6 +19,7 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    SecretStr,
     ValidationError,
     model_validator,
 )
@@ -100,16 +101,17 @@ class ApiSource:
     info: SourceInfo
     url: str
 
-    key_header = ""
-    """The header with the key of `info`'s name, where the API has one."""
+    headers: ClassVar[Mapping[str, str]] = {}
+    who: ClassVar[Mapping[str, str]] = {}
+    """Header, and parameter, of each request -> the setting with its value: a key, or who asks."""
+    rate_with_email: float | None = None
+    """Requests a second of those who say who they are, where they are more."""
 
-    def __init__(self, settings: Settings, http: Http, rate: float | None = None) -> None:
-        """`rate`: requests a second, where it is not that of `info`."""
+    def __init__(self, settings: Settings, http: Http) -> None:
         self.address = settings.source_url(self.info.name, self.url)
         self._http = http
-        key = getattr(settings, f"{self.info.name}_api_key") if self.key_header else None
-        self._headers = {self.key_header: key.get_secret_value()} if key else None
-        if per_second := rate or self.info.rate_per_second:
+        self._headers, self._who = _set(settings, self.headers), _set(settings, self.who)
+        if per_second := (settings.email and self.rate_with_email) or self.info.rate_per_second:
             http.pace(self.info.name, per_second)
 
     async def ask(
@@ -121,9 +123,9 @@ class ApiSource:
         max_age: float | None = None,
     ) -> Item:
         """What `read` makes of the answer at a path; see `Http.read`. Raises SourceError."""
-        address = f"{self.address}/{path}"
+        address, everything = f"{self.address}/{path}", {**params, **self._who}
         return await self._http.read(
-            self.info.name, read, address, params, self._headers, accept, max_age=max_age
+            self.info.name, read, address, everything, self._headers, accept, max_age=max_age
         )
 
     async def page(self, shape: type[Page], path: str, params: Mapping[str, str | int]) -> Page:
@@ -133,6 +135,12 @@ class ApiSource:
     async def items(self, pointer: str, path: str, params: Mapping[str, str | int]) -> list[JsonValue]:
         """The list at a JSON pointer of what is at a path. Raises SourceError."""
         return await self.ask(lambda response: read_items(pointer, response, self.info.title), path, params)
+
+
+def _set(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
+    """The values of the settings that are set."""
+    values = ((name, getattr(settings, setting)) for name, setting in names.items())
+    return {n: v.get_secret_value() if isinstance(v, SecretStr) else v for n, v in values if v}
 
 
 class SetAside(ValueError):

@@ -7,7 +7,7 @@ shown as a fact and are never part of the text, for no author wrote them.
 
 import re
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import httpx
 from pydantic import JsonValue
@@ -84,7 +84,7 @@ class Page(Wire):
 class SemanticScholar(ApiSource):
     url = "https://api.semanticscholar.org/graph/v1"
     info = info_of(NAME)
-    key_header = "x-api-key"
+    headers: ClassVar = {"x-api-key": "semanticscholar_api_key"}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         params = parameters(query)
