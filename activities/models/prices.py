@@ -2,17 +2,20 @@
 
 A model is only looked up at the provider its address belongs to. A server at any other address may carry the
 same model name for nothing or for more, so its price is unknown unless the user's table names it.
+
+The table is loaded when a model is looked up: a command that asks none starts without it and without the HTTP
+library that it imports.
 """
 
 from datetime import UTC, datetime
 from decimal import ROUND_UP, Decimal
-
-from genai_prices import Usage as PricedUsage
-from genai_prices.data_snapshot import get_snapshot
-from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
+from typing import TYPE_CHECKING
 
 from activities.contracts.evidence import ModelChoice, Price, Usage
 from activities.settings import Settings
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -41,6 +44,8 @@ def cost_microusd(settings: Settings, choice: ModelChoice, usage: Usage) -> int 
     prices = _prices(settings, choice)
     if prices is None or price_of(settings, choice) is None:
         return None
+    from genai_prices import Usage as PricedUsage
+
     counted = PricedUsage(
         input_tokens=usage.input_tokens,
         cache_read_tokens=usage.cached_tokens,
@@ -56,25 +61,29 @@ def context_window(settings: Settings, choice: ModelChoice) -> int:
     return model.context_window if model and model.context_window else settings.context_tokens
 
 
-def _prices(settings: Settings, choice: ModelChoice) -> ModelPrice | None:
+def _prices(settings: Settings, choice: ModelChoice) -> "ModelPrice | None":
     """The prices of the user's own table, else those that are listed."""
     if (own := settings.prices.get(choice.model)) is not None:
         named = {"input_mtok": own.input, "output_mtok": own.output, "cache_read_mtok": own.cached_input}
+        from genai_prices.types import ModelPrice
+
         return ModelPrice(**{name: Decimal(str(price)) for name, price in named.items() if price is not None})
     model = _listed(settings, choice)
     return model.get_prices(datetime.now(UTC)) if model else None
 
 
-def _listed(settings: Settings, choice: ModelChoice) -> ModelInfo | None:
+def _listed(settings: Settings, choice: ModelChoice) -> "ModelInfo | None":
+    from genai_prices.data_snapshot import get_snapshot
+
     try:
         return get_snapshot().find_provider_model(choice.model, None, None, address(settings, choice))[1]
     except LookupError:
         return None
 
 
-def _dearest(price: Decimal | TieredPrices | None) -> float | None:
+def _dearest(price: "Decimal | TieredPrices | None") -> float | None:
     if price is None:
         return None
-    if isinstance(price, TieredPrices):
-        return float(max([price.base, *(tier.price for tier in price.tiers)]))
-    return float(price)
+    if isinstance(price, Decimal):
+        return float(price)
+    return float(max([price.base, *(tier.price for tier in price.tiers)]))
