@@ -1,22 +1,17 @@
 """A home with a finished run in its store and no server: what works with files alone."""
 
 import asyncio
-import contextlib
-import io
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
-from unittest import mock
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.publish import PublishInput
 from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities
 from activities.report.schema import Report
-from client.cli.main import run
 from tests.activities.cases import DOCUMENTS, FULL
-from tests.client.harness import Ran
+from tests.client.harness import Ran, inside
 from tests.replay import ReplayServer, Reply
 
 NO_SERVER = {"TEMPORAL_ADDRESS": "127.0.0.1:1"}
@@ -79,14 +74,6 @@ def shelve(
 def command(*arguments: str, **env: str) -> Ran:
     """Run a command line in this process, with no server to be had."""
     return inside(*arguments, **NO_SERVER, **env)
-
-
-def inside(*arguments: str, **env: str) -> Ran:
-    """Run a command line in this process, which spares an interpreter's start."""
-    out, err = io.StringIO(), io.StringIO()
-    with mock.patch.dict(os.environ, env), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(arguments)
-    return Ran(int(code), out.getvalue(), err.getvalue())
 
 
 def crossref(doi: str, kind: str, notice: str, date: str) -> Reply:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from tests.client.harness import determinator
+from tests.client.harness import inside
 from tests.fake_openai import criteria_of, labels_by_work, question_of, role_of, says, sensible
 from tests.replay import RECORDED, Asked, ReplayServer, Reply
 
@@ -340,7 +340,7 @@ def faults(report: dict[str, Any], evidence: Sequence[dict[str, Any]]) -> list[s
 
 def report_of(run: str = "last") -> dict[str, Any]:
     """The report as `report --format json` prints it."""
-    ran = determinator("report", run, "--format", "json")
+    ran = inside("report", run, "--format", "json")
     assert ran.code == 0, ran
     found: dict[str, Any] = ran.json()
     return found
@@ -348,7 +348,7 @@ def report_of(run: str = "last") -> dict[str, Any]:
 
 def evidence_of(run: str = "last") -> list[dict[str, Any]]:
     """The evidence as `evidence --format jsonl` prints it."""
-    ran = determinator("evidence", run, "--format", "jsonl")
+    ran = inside("evidence", run, "--format", "jsonl")
     assert ran.code == 0, ran
     return [json.loads(line) for line in ran.out.splitlines()]
 

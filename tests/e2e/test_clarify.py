@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client.context import ClientRequestContext
-from mcp.client.stdio import stdio_client
 from mcp.types import ElicitRequestParams, ElicitResult
 
-from tests.client.harness import COMMAND, determinator
+from client.api import Determinator
+from client.mcp.server import build_server
+from tests.client.harness import determinator
 from tests.client.terminal import Terminal
 from tests.fake_openai import PATH, FakeOpenAI, role_of, says, sensible
 from tests.papers import papers
@@ -74,7 +75,7 @@ def test_a_person_at_a_terminal_answers_what_a_run_asks_back(served: FakeOpenAI,
 
 @pytest.mark.parametrize("protocol", ["2026-07-28", "legacy"])  # the tool returns what it asks, or asks
 async def test_the_person_of_an_mcp_client_answers_what_a_run_asks_back(
-    served: FakeOpenAI, file_home: Path, tmp_path: Path, protocol: str
+    served: FakeOpenAI, tmp_path: Path, protocol: str
 ) -> None:
     library = papers(tmp_path / "allowed")
     asked: list[Any] = []
@@ -85,21 +86,15 @@ async def test_the_person_of_an_mcp_client_answers_what_a_run_asks_back(
             action="accept", content={"answer_1": "", "answer_2": "preventing colorectal cancer"}
         )
 
-    parameters = StdioServerParameters(
-        command=COMMAND[0],
-        args=[*COMMAND[1:], "mcp", "--allow", str(library.parent)],
-        env={
-            "DETERMINATOR_HOME": str(file_home),
-            "DETERMINATOR_OFFLINE": "true",
-            "DETERMINATOR_MODEL": "stub",
-            "OPENAI_BASE_URL": served.base_url,
-            "OPENAI_API_KEY": "none",
-        },
-    )
-    transport = stdio_client(parameters)
-    async with Client(
-        transport, read_timeout_seconds=180, elicitation_callback=person, mode=protocol
-    ) as client:
+    async with (
+        Determinator() as research,
+        Client(
+            build_server(research, [library.parent]),
+            read_timeout_seconds=180,
+            elicitation_callback=person,
+            mode=protocol,
+        ) as client,
+    ):
         given = {"question": VAGUE, "mode": "simple", "library": str(library), "wait_seconds": 120}
         result = await client.call_tool("start_research", given)
     assert not result.is_error, result.content

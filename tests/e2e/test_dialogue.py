@@ -12,11 +12,11 @@ import pytest
 from activities.report.formats import render
 from client.access import Access
 from client.api import Determinator
-from tests.client.harness import Ran, determinator
+from tests.client.harness import Ran, determinator, inside
 from tests.fake_openai import PATH, FakeOpenAI, claims_of, role_of, says, sensible
 from tests.replay import Asked, Reply
 
-pytestmark = pytest.mark.xdist_group("e2e-dialogue")
+pytestmark = pytest.mark.xdist_group("gradio")  # one process imports it
 
 QUESTION = "Does metformin lower the risk of colorectal cancer?"
 PAPERS = {
@@ -110,7 +110,7 @@ async def in_python(run_id: str) -> str:
 
 def sentences(run_id: str, version: int | None = None) -> dict[str, dict[str, Any]]:
     number = ("--version", str(version)) if version else ()
-    ran = determinator("report", run_id, "--format", "json", *number)
+    ran = inside("report", run_id, "--format", "json", *number)
     report = json.loads(ran.out)
     every = [*report["answer"], *report["summary"]]
     every += [claim for section in report["sections"] for claim in (*section["answer"], *section["claims"])]
@@ -179,7 +179,7 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
             "Metformin reduced the number of recurrent adenomas at one year."
         }
         says_nothing_else(second, third, other)
-        diff = determinator("report", run, "--diff", "1")
+        diff = inside("report", run, "--diff", "1")
         assert all(f"- {name} " in diff.out for name in gone | other), diff
         assert all(f"+ {name} " in diff.out for name in other), diff
 
@@ -194,7 +194,7 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert sentences(run) == fourth
 
         name = next(iter(fourth))
-        ids = dict(line.split(" ", 1) for line in determinator("report", run, "--ids").out.splitlines())
+        ids = dict(line.split(" ", 1) for line in inside("report", run, "--ids").out.splitlines())
         assert ids == {one: " ".join(said["text"].split()) for one, said in fourth.items()}
         unknown = says_to("dispute", "s9.9", "wrong", calls=0)
         assert unknown.code == 2
@@ -204,17 +204,17 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert "ada disputes it" in disputed.out
         assert "the work says otherwise" in disputed.out
         assert sentences(run) == fourth  # nothing is silently changed
-        markdown = determinator("report", run, "--format", "md").out
+        markdown = inside("report", run, "--format", "md").out
         assert "the group was 43, not 34" in markdown
         model.calls.clear()
         kept = determinator("reject", run, "--dispute", name, "--by", "bob", "--note", "table 2 says 34")
         assert (kept.code, model.calls) == (0, []), kept
-        assert "Rejected by bob (table 2 says 34)" in determinator("report", run, "--format", "md").out
+        assert "Rejected by bob (table 2 says 34)" in inside("report", run, "--format", "md").out
         assert sentences(run) == fourth
         determinator("dispute", run, name, "still wrong", "--by", "ada")
         taken = determinator("approve", run, "--dispute", name, "--by", "bob")
         assert taken.code == 0, taken
-        assert "Upheld by bob" in determinator("report", run, "--format", "md").out
+        assert "Upheld by bob" in inside("report", run, "--format", "md").out
         assert "Upheld by bob" in asyncio.run(in_python(run))
 
         last = list(sentences(run))[-1]
@@ -230,21 +230,3 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
             history = bundle.read(method).decode()
         assert "change by" in history
         assert "dispute by ada" in history
-
-
-def test_without_a_model_a_report_is_asked_for_passages_which_nobody_has_read(
-    file_home: Path, tmp_path: Path
-) -> None:
-    papers = tmp_path / "papers"
-    papers.mkdir()
-    for name, text in PAPERS.items():
-        (papers / name).write_text(text)
-    run = determinator("ask", QUESTION, "--offline", "--library", str(papers)).run_id
-    told = determinator("tell", run, "What of adenomas?")
-    assert (told.code, "recurrent colorectal adenomas" in told.out) == (0, True), told
-    assert told.out.startswith("No language model has read this.")
-    assert determinator("tell", run, "What of adenomas?", "--json").json()["answered"] is None
-    disputed = determinator("dispute", run, "s1.1", "wrong")
-    assert disputed.err.count(run) == 1
-    assert (disputed.code, "quotes only, word for word" in disputed.err) == (2, True), disputed
-    assert determinator("change", run, "shorter").code == 2  # it needs a model

@@ -17,7 +17,7 @@ from client.runs.start import start
 from tests.e2e.stage import faults
 from workflows.types import EvidenceIndex, Outcome, ResearchRequest
 
-pytestmark = [pytest.mark.xdist_group("e2e-many"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.xdist_group("plain"), pytest.mark.timeout(400)]
 
 QUESTIONS = (
     "Is laparoscopic surgery as safe as open surgery?",
@@ -69,7 +69,7 @@ async def ask_all(
 
 
 @pytest.mark.parametrize("count", [4, pytest.param(len(QUESTIONS), marks=pytest.mark.chaos)])
-async def test_runs_at_once_share_no_evidence(home: Path, count: int) -> None:
+async def test_runs_at_once_share_no_evidence(file_home: Path, count: int) -> None:
     settings = Settings()
     connection = await start_embedded(settings)
     found = await ask_all(connection, settings, QUESTIONS[:count])

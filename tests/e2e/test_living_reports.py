@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.shelf import inside
+from tests.client.harness import inside
 from tests.e2e.stage import evidence_of, faults, report_of
 from tests.papers import papers as written
 

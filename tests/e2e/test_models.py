@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import Ran, determinator
-from tests.client.shelf import inside
+from tests.client.harness import Ran, determinator, inside
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of
 from tests.fake_openai import FakeOpenAI, fails, lying, role_of, sensible
 from tests.papers import papers as written

@@ -1,19 +1,18 @@
 """Each of the modes beside iterative and deep, through the command line: on recorded answers of PubMed with a
-scripted model, and on the bundled sample without one."""
+scripted model. `test_one_question` has them without one."""
 
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from client.cli.compare import Compared
 from client.failures import Exit
-from tests.client.harness import Ran, determinator, wait_for_gate
+from tests.client.harness import Ran, determinator, inside, wait_for_gate
 from tests.e2e.stage import Clock, Thorough, evidence_of, faults, pubmed, report_of
 from tests.fake_openai import PATH, FakeOpenAI, role_of
 from tests.replay import ReplayServer
@@ -35,9 +34,7 @@ ASKED_OF = {
     "graph": "Is trametinib better than chemotherapy in melanoma?",
 }
 """A question for each mode: what one of them judged would be known to the next."""
-MODES = tuple(ASKED_OF)
 COMPARED = "Do patients with melanoma live longer with trametinib?"
-ON_THE_SHELF = "Is laparoscopic surgery as safe as open surgery?"
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ def ask(*flags: str, question: str = QUESTION) -> Ran:
 
 
 def events_of(run: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in determinator("events", run, "--json").out.splitlines()]
+    return [json.loads(line) for line in inside("events", run, "--json").out.splitlines()]
 
 
 def turns_of(run: str) -> list[str]:
@@ -92,7 +89,7 @@ def turns_of(run: str) -> list[str]:
     return [event["data"]["member"] for event in events_of(run) if event["type"] == "turn"]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ASKED_OF)
 def test_a_mode_answers_from_recorded_sources_with_quotes_that_hold(model: FakeOpenAI, mode: str) -> None:
     ran = ask("--mode", mode, question=ASKED_OF[mode])
     assert ran.code == Exit.DONE, ran
@@ -112,8 +109,8 @@ def simple_asks_six_roles_and_has_no_nodes(run: str, report: dict[str, Any], mod
     roles = {role_of(asked) for asked in model.asked if asked.body}
     assert roles == {"clarifier", "query_parser", "judge", "writer", "verifier", "appraiser"}
     assert report["methodology"]["iterations"] >= 2
-    assert determinator("status", run, "--json").json()["graph"] is None
-    refused = determinator("graph", "status", run)
+    assert inside("status", run, "--json").json()["graph"] is None
+    refused = inside("graph", "status", run)
     assert refused.code == Exit.BAD_INPUT
     assert "simple" in refused.err
 
@@ -133,7 +130,7 @@ def sub_teams_write_a_section_each(_run: str, report: dict[str, Any], _model: Fa
 
 
 def a_graph_ends_at_its_exit(run: str, _report: dict[str, Any], _model: FakeOpenAI) -> None:
-    seen = determinator("graph", "status", run, "--json").json()
+    seen = inside("graph", "status", run, "--json").json()
     assert (seen["name"], seen["at"], seen["running"]) == ("iterative", "write", [])
     assert set(seen["visits"]) >= {"begin", "select_tools", "search", "judge", "write"}
     assert seen["state"]["sufficient"] is True
@@ -179,36 +176,20 @@ def test_a_graph_of_ones_own_travels_with_its_run_and_says_where_it_is(
     file.write_text("nonsense")
     assert determinator("graph", "check", str(file)).code == Exit.BAD_INPUT
 
-    seen = determinator("status", run, "--json").json()
+    seen = inside("status", run, "--json").json()
     assert seen["progress"]["mode"] == "graph"
     assert seen["graph"]["running"] == ["plan"]
-    where = determinator("graph", "status", run)
+    where = inside("graph", "status", run)
     assert where.code == Exit.DONE
     plan = next(line for line in where.out.splitlines() if line.startswith("plan"))
     assert "running" in plan
     assert determinator("approve", run).code == Exit.DONE
     assert determinator("watch", run).code == Exit.DONE
 
-    ended = determinator("graph", "status", run, "--json").json()
+    ended = inside("graph", "status", run, "--json").json()
     assert (ended["name"], ended["at"]) == ("own", "synthesize")
     assert ended["nodes"] == ["plan", "research", "synthesize"]
     report = report_of(run)
     assert (report["mode"], len(report["sections"])) == ("graph", 2)
     chosen = [event["data"] for event in events_of(run) if event["type"] == "mode_chosen"]
     assert [data["mode"] for data in chosen] == ["graph"]
-
-
-def test_without_key_or_network_each_mode_answers_from_the_sample(
-    file_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    flags = [word for mode in MODES for word in ("--mode", mode)]
-    rows = determinator("ask", ON_THE_SHELF, *flags, "--json").json()
-    assert [row["mode"] for row in rows] == list(MODES)
-    for row in rows:
-        assert set(row) == {field.name for field in fields(Compared)}
-        report = report_of(row["run_id"])
-        assert row["answered"]
-        assert row["calls"] == row["tokens"] == 0
-        assert not faults(report, evidence_of(row["run_id"]))
-        assert report["verification"]["verified"] == row["verified_claims"] >= 4

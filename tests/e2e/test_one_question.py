@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from client.cli.compare import Compared
 from client.embedded.binary import free_port
 from tests.client.harness import determinator
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
@@ -14,6 +16,8 @@ from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 pytestmark = pytest.mark.xdist_group("e2e-alone")
 
 QUESTION = "What is known about survival in lung cancer?"
+ON_THE_SHELF = "Is laparoscopic surgery as safe as open surgery?"
+MODES = ("simple", "team", "hierarchical", "graph")
 ROOT = Path(__file__).parent.parent.parent
 KEYS = {
     "run_id": str,
@@ -86,6 +90,31 @@ def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offlin
         assert shown, page
         for part in shown:
             assert part in printed, page
+
+
+def test_without_key_or_network_each_mode_answers_from_the_sample(offline: Path) -> None:
+    flags = [word for mode in MODES for word in ("--mode", mode)]
+    rows = determinator("ask", ON_THE_SHELF, *flags, "--json").json()
+    assert [row["mode"] for row in rows] == list(MODES)
+    for row in rows:
+        assert set(row) == {field.name for field in fields(Compared)}
+        report = report_of(row["run_id"])
+        assert row["answered"]
+        assert row["calls"] == row["tokens"] == 0
+        assert not faults(report, evidence_of(row["run_id"]))
+        assert report["verification"]["verified"] == row["verified_claims"] >= 4
+
+
+def test_without_a_model_a_report_is_asked_for_passages_which_nobody_has_read(offline: Path) -> None:
+    run = determinator("ask", ON_THE_SHELF, "--mode", "simple").run_id
+    told = determinator("tell", run, "What of the complications of laparoscopic surgery?")
+    assert (told.code, "laparoscopic" in told.out) == (0, True), told
+    assert told.out.startswith("No language model has read this.")
+    assert determinator("tell", run, "What of surgery?", "--json").json()["answered"] is None
+    disputed = determinator("dispute", run, "s1.1", "wrong")
+    assert disputed.err.count(run) == 1
+    assert (disputed.code, "quotes only, word for word" in disputed.err) == (2, True), disputed
+    assert determinator("change", run, "shorter").code == 2  # it needs a model
 
 
 def shown_after(page: str, command: str) -> list[str]:

@@ -14,8 +14,8 @@ import pytest
 from activities.report.archive import Archive, Version
 from activities.report.schema import Report
 from activities.settings import Settings
-from tests.client.harness import Ran, wait_until
-from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, inside, shelve
+from tests.client.harness import Ran, inside, wait_until
+from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, shelve
 from tests.client.terminal import Terminal
 from tests.e2e.stage import faults, own_id
 from tests.papers import papers as written

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import Ran, determinator, processes_of
+from tests.client.harness import Ran, determinator, inside, processes_of
 from tests.papers import QUESTION
 
 pytestmark = pytest.mark.xdist_group("e2e-private")
@@ -78,7 +78,7 @@ def hosts(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
 
 def sources_of(run: Ran) -> set[str]:
     """The sources a run searched."""
-    report = determinator("report", run.run_id, "--format", "json").json()
+    report = inside("report", run.run_id, "--format", "json").json()
     return {search["source"] for search in report["methodology"]["searches"]}
 
 

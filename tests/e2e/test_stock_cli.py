@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import determinator, wait_until
+from tests.client.harness import determinator, inside, wait_until
 from tests.e2e.stage import own_id
 
 pytestmark = pytest.mark.xdist_group("e2e-alone")
@@ -21,13 +21,13 @@ def test_the_commands_of_the_documents_work_as_printed(
     """With the address that `up`, `status` and `doctor` print."""
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
     monkeypatch.setenv("PATH", f"{temporal_binary.parent}:{os.environ['PATH']}")
-    flags = ("--mode", "deep", "--approve", "plan", "--detach", *own_id())
+    flags = ("--mode", "deep", "--max-sections", "1", "--approve", "plan", "--detach", *own_id())
     run_id = determinator("ask", QUESTION, *flags).run_id
-    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["plan"], every=0.5)
-    address = determinator("status", run_id, "--json").json()["address"]
-    assert f"Server {address}" in determinator("status", run_id).out.splitlines()
+    wait_until(lambda: inside("plan", "show", run_id, "--json").json()["plan"], every=0.5)
+    address = inside("status", run_id, "--json").json()["address"]
+    assert f"Server {address}" in inside("status", run_id).out.splitlines()
     assert f"Server  {address}" in determinator("up").out.splitlines()
-    checks = {check["name"]: check["message"] for check in determinator("doctor", "--json").json()}
+    checks = {check["name"]: check["message"] for check in inside("doctor", "--json").json()}
     assert f" at {address}," in checks["server"]
 
     commands = [
@@ -41,5 +41,5 @@ def test_the_commands_of_the_documents_work_as_printed(
         typed = command.replace("HOST:PORT", address).replace("RUN", run_id)
         done = subprocess.run(typed, shell=True, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, (typed, done.stderr)
-    wait_until(lambda: determinator("plan", "show", run_id, "--json").json()["approved"], every=0.5)
+    wait_until(lambda: inside("plan", "show", run_id, "--json").json()["approved"], every=0.5)
     assert determinator("watch", run_id).code in (0, 4)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import begin, determinator, wait_for_gate
+from tests.client.harness import begin, determinator, inside, wait_for_gate
 from tests.client.terminal import Terminal
 from tests.e2e.stage import own_id
 from tests.papers import QUESTION
@@ -21,7 +21,7 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str) -
     terminal = Terminal("ask", QUESTION, "--library", library, *own_id(), columns=80)
     assert terminal.end() == 0, terminal.text()
     shown = terminal.text()
-    report = determinator("report", "last", "--format", "json").json()
+    report = inside("report", "last", "--format", "json").json()
     answer = shown[shown.index(FIRST) :]
     for part in (f"{report['run_id'][-8:]}.md", "Next: "):
         assert part in answer.replace("\n", ""), part
@@ -31,7 +31,7 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str) -
     assert any(claim[:40] in " ".join(answer.split()) for claim in claims)
     assert "Only the bundled sample library" not in answer
     # the report is rendered on a terminal and raw in a pipe
-    raw = determinator("report", report["run_id"]).out
+    raw = inside("report", report["run_id"]).out
     assert raw.startswith("# ")
     assert "## Findings" in raw
     again = Terminal("report", report["run_id"], columns=140)
@@ -43,7 +43,7 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str) -
 def test_json_holds_the_answer_and_the_claims(file_home: Path, library: str) -> None:
     ran = determinator("ask", QUESTION, "--library", library, "--json", *own_id())
     data = ran.json()
-    report = determinator("report", data["run_id"], "--format", "json").json()
+    report = inside("report", data["run_id"], "--format", "json").json()
     ids = {claim["id"] for section in report["sections"] for claim in section["claims"]}
     assert {claim["id"] for claim in data["claims"]} == ids
     numbers = {reference["number"] for reference in report["references"]}
@@ -66,7 +66,7 @@ def test_a_plan_is_shown_and_edited_at_the_gate_and_is_the_plan_that_runs(
     terminal = Terminal(*arguments, columns=80, EDITOR=str(editor), VISUAL=str(editor), LOGNAME="ada")
     terminal.expect(PROMPT)
     asked = terminal.text()
-    plan = determinator("plan", "show", "last", "--json").json()["plan"]
+    plan = inside("plan", "show", "last", "--json").json()["plan"]
     for section in plan["report_outline"]:
         assert section["title"][:30] in asked
     terminal.type("what?")
@@ -77,7 +77,7 @@ def test_a_plan_is_shown_and_edited_at_the_gate_and_is_the_plan_that_runs(
     terminal.type("a")
     assert terminal.end() in (0, 4), terminal.text()
     assert FIRST in terminal.text()
-    report = determinator("report", "last", "--format", "json").json()
+    report = inside("report", "last", "--format", "json").json()
     assert [section["title"] for section in report["sections"]] == [title]
     approvals = [(a["gate"], a["action"], a["by"]) for a in report["methodology"]["approvals"]]
     assert approvals == [("plan", "edited", "ada"), ("plan", "approved", "ada")]
@@ -90,14 +90,14 @@ def test_detaching_at_a_gate_leaves_it_waiting_and_watch_asks_again(file_home: P
     terminal.type("d")
     assert terminal.end() == 0, terminal.text()
     assert "determinator watch" in terminal.text()
-    assert determinator("status", "last", "--json").json()["progress"]["waiting_for"] == "report"
+    assert inside("status", "last", "--json").json()["progress"]["waiting_for"] == "report"
     again = Terminal("watch", "last", columns=100)
     again.expect("[a]pprove [r]eject [d]etach:")
     again.type("r")
     again.expect("reason")
     again.type("too thin")
     assert again.end() in (0, 4), again.text()
-    report = determinator("report", "last", "--format", "json").json()
+    report = inside("report", "last", "--format", "json").json()
     assert report["stop_reason"] == "rejected_by_reviewer"
     assert [a["note"] for a in report["methodology"]["approvals"]] == ["too thin"]
 

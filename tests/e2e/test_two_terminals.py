@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import Ran, determinator, gate_of, living, processes_of, wait_for_gate, wait_until
+from tests.client.harness import (
+    Ran,
+    determinator,
+    gate_of,
+    inside,
+    living,
+    processes_of,
+    wait_for_gate,
+    wait_until,
+)
 from tests.fake_openai import sensible
 from tests.papers import QUESTION
 from tests.replay import ReplayServer
@@ -47,7 +56,7 @@ def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
         assert second.code in (0, 4), second
         (beside,) = set(processes_of(home)["worker"]) - set(before)
         assert KEY.encode() not in Path(f"/proc/{beside}/environ").read_bytes()
-        report = determinator("report", second.run_id, "--format", "json").json()
+        report = inside("report", second.run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["extractive"]
         # the same settings once more: neither another worker nor a restart
         third = determinator("ask", f"{QUESTION} Yes?", "--library", library)
@@ -60,7 +69,7 @@ def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
         *events, outcome = [json.loads(line) for line in watched.out.splitlines()]
         assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
         assert outcome["stop_reason"] != "judge_unavailable"
-        report = determinator("report", run_id, "--format", "json").json()
+        report = inside("report", run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
         # the two terminals in turns restart nothing
         both = processes_of(home)["worker"]
@@ -76,7 +85,7 @@ def test_runs_whose_processes_are_gone_wait_for_a_worker_with_their_key(
     with ReplayServer() as model:
         run_id = begun_with_key(library, paid, model)
         assert determinator("down").code == 0
-        looked = determinator("status", run_id)
+        looked = inside("status", run_id)
         assert looked.code == 0
         assert "a worker with OPENAI_API_KEY, OPENAI_BASE_URL" in looked.err
         assert processes_of(home)["worker"] == []
@@ -87,7 +96,7 @@ def test_runs_whose_processes_are_gone_wait_for_a_worker_with_their_key(
 
         assert determinator("approve", run_id, "--gate", "report", env=paid).code == 0
         assert determinator("watch", run_id, env=paid).code == 0
-        report = determinator("report", run_id, "--format", "json").json()
+        report = inside("report", run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
 
 

@@ -17,8 +17,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from client.secrets import known_secrets
 from tests.activities.test_search import one
-from tests.client.harness import determinator
-from tests.client.shelf import inside
+from tests.client.harness import determinator, inside
 from tests.replay import ReplayServer, Reply
 
 PASSWORD = "hunter2-in-address"

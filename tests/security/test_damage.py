@@ -17,7 +17,7 @@ from client.embedded.home import look
 from client.embedded.server import start_embedded, stop_embedded
 from client.reports.finished import bodies
 from tests.activities.test_publish import stored
-from tests.client.harness import determinator
+from tests.client.harness import determinator, inside
 
 TEXT = "Colchicine lowered the rate of recurrent cardiovascular events after a heart attack in this trial."
 
@@ -115,12 +115,12 @@ def test_a_damaged_home_is_named_with_the_remedy_and_its_reports_come_from_the_s
     for path in home.glob("temporal-*.db*"):
         path.unlink()
     database.write_bytes(b"this is no database" * 1000)
-    listed = determinator("list")
+    listed = inside("list")
     assert listed.code == 3
     assert "damaged" in listed.err
     assert f"move {database}* away" in listed.err
     assert listed.err.count("\n") == 1
-    report = determinator("report", "last", "--format", "json")
+    report = inside("report", "last", "--format", "json")
     assert report.code == 0, report
     assert [claim for section in report.json()["sections"] for claim in section["claims"]]
     assert determinator("verify", "last").code == 0

@@ -16,6 +16,7 @@ from tests.client.harness import (
     Ran,
     begin,
     determinator,
+    inside,
     living,
     processes_of,
     wait_for_gate,
@@ -43,7 +44,7 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
     )
     assert "search complete [1]: library: ok" in ran.err
     assert saved.read_text().startswith("# ")
-    assert determinator("report", ran.run_id).out == saved.read_text()
+    assert inside("report", ran.run_id).out == saved.read_text()
 
     report, evidence = report_of(), evidence_of()
     assert supports(report)
@@ -72,7 +73,7 @@ def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
         monkeypatch.setenv("DETERMINATOR_EFFORT", "normal")
         monkeypatch.setenv("DETERMINATOR_PRICES", '{"stub": {"input": 1, "output": 4}}')
         flags = ("--mode", "deep", "--library", library, "--model", "stub", "--max-cost", "0.01")
-        before = determinator("list", "--json").json()
+        before = inside("list", "--json").json()
         ran = determinator("ask", QUESTION, "--dry-run", *flags)
         assert ran.code == 0, ran.err
         assert re.search(r"Expected: .*\d+ model calls, .*\d tokens, .*\$\d\.\d\d, .*from the plan", ran.out)
@@ -81,7 +82,7 @@ def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
         assert re.search(r"s1 +Evidence: What is\s+the evidence", ran.out), ran.out
         assert "searching library" in ran.out
         assert len(server.bodies) <= 2
-    assert determinator("list", "--json").json() == before
+    assert inside("list", "--json").json() == before
 
 
 def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_id(
@@ -98,7 +99,7 @@ def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_
     wait_for_gate(first.run_id, "report")
     assert determinator("approve", first.run_id, "--by", "Ada", "--note", "good").code == 0
     assert determinator("watch", "last").code == 0
-    approvals = determinator("report", "last", "--format", "json").json()["methodology"]["approvals"]
+    approvals = inside("report", "last", "--format", "json").json()["methodology"]["approvals"]
     assert [(a["gate"], a["action"], a["by"], a["note"]) for a in approvals] == [
         ("report", "approved", "Ada", "good")
     ]
@@ -120,7 +121,7 @@ def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(home: Path, l
     saved = home / "reports" / f"{first.run_id}.md"
     wait_until(saved.exists, what="the report of the detached run")
     assert determinator("watch", first.run_id).code == 0  # the file is there before the run has ended
-    assert saved.read_text() == determinator("report", first.run_id).out
+    assert saved.read_text() == inside("report", first.run_id).out
     saved.write_text("with a remark of my own")
     assert determinator("watch", first.run_id).code == 0
     assert determinator("down").code == 0
@@ -159,7 +160,7 @@ def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: str) -> N
     assert run_id
     assert f"determinator watch {run_id.group()[-8:]}`" in err
     assert "search complete [1]: library: ok" in said
-    assert determinator("status", "last", "--json").json()["status"] == "running"
+    assert inside("status", "last", "--json").json()["status"] == "running"
 
 
 def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: Path, library: str) -> None:
@@ -197,7 +198,7 @@ def test_four_cold_asks_at_once_share_one_server_and_its_workers(home: Path, lib
     assert len(found["server"]) == 1
     assert len(found["worker"]) in (1, 2)  # a second one, which helps while several runs are open, ends later
     assert len({line for out, _ in said for line in out.splitlines() if line.startswith("Run")}) == 4
-    listed = determinator("list", "--json").json()
+    listed = inside("list", "--json").json()
     assert len(listed) == 4
     assert {row["status"] for row in listed} == {"completed"}
 
@@ -206,13 +207,13 @@ def test_a_run_is_found_by_any_unambiguous_part_of_its_id(file_home: Path, libra
     question = "Does aspirin lower the risk of colorectal cancer?"
     one = ask(library, "--approve", "report", "--detach", question=question)
     two = ask(library, "--approve", "report", "--max-iterations", "3", "--detach", question=question)
-    unique = determinator("status", one.run_id[:-2], "--json")
+    unique = inside("status", one.run_id[:-2], "--json")
     assert unique.json()["run_id"] == one.run_id
     digest = one.run_id.rpartition("-")[2]
-    assert determinator("status", digest, "--json").json()["run_id"] == one.run_id
-    assert determinator("status", digest[1:6], "--json").json()["run_id"] == one.run_id
-    assert determinator("status", "last", "--json").json()["run_id"] == two.run_id
-    middle = determinator("status", "aspirin")
+    assert inside("status", digest, "--json").json()["run_id"] == one.run_id
+    assert inside("status", digest[1:6], "--json").json()["run_id"] == one.run_id
+    assert inside("status", "last", "--json").json()["run_id"] == two.run_id
+    middle = inside("status", "aspirin")
     assert middle.code == 2
     assert two.run_id in middle.err
 
@@ -226,7 +227,7 @@ def test_a_run_that_was_terminated_is_exit_code_1(
     _, err = command.communicate(timeout=40)
     assert command.returncode == 1
     assert "it was terminated" in err
-    refused = determinator("report", ran.json()["run_id"])
+    refused = inside("report", ran.json()["run_id"])
     assert refused.code == 2
     assert "left no report" in refused.err
 
@@ -250,4 +251,4 @@ def test_no_command_ends_by_the_interpreters_own_clean_up(file_home: Path, argum
 def test_no_command_of_a_hundred_crashes_at_exit(file_home: Path) -> None:
     determinator("ask", QUESTION, "--offline", "--mode", "simple")  # without a run, `list` asks no server
     ran = [subprocess.run([*COMMAND, "list"], stdout=subprocess.DEVNULL) for _ in range(100)]
-    assert ({one.returncode for one in ran}, "ask-" in determinator("list").out) == ({0}, True)
+    assert ({one.returncode for one in ran}, "ask-" in inside("list").out) == ({0}, True)

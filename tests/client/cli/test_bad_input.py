@@ -10,8 +10,8 @@ import pytest
 
 from activities.configuration.trust import trust
 from client.cli import main, modes
-from tests.client.harness import begin, determinator, processes_of
-from tests.client.shelf import VERBS_OF_A_RUN, command, inside
+from tests.client.harness import begin, determinator, inside, processes_of
+from tests.client.shelf import VERBS_OF_A_RUN, command
 
 BAD = [
     (["ask", "   "], "the question is empty"),

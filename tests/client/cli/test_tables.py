@@ -7,7 +7,7 @@ import click
 import pytest
 
 from client.cli.ask import GROUPS, ask
-from tests.client.harness import determinator
+from tests.client.harness import determinator, inside
 from tests.client.terminal import Terminal
 from tests.conftest import move_in
 from tests.e2e.stage import own_id
@@ -51,11 +51,11 @@ def runs(made: dict[str, str], file_home: Path) -> dict[str, str]:
 
 
 def listed(*flags: str) -> set[str]:
-    return {row["run_id"] for row in determinator("list", *flags, "--json").json()}
+    return {row["run_id"] for row in inside("list", *flags, "--json").json()}
 
 
 def test_a_list_and_a_status_in_a_pipe_keep_to_80_columns(runs: dict[str, str]) -> None:
-    lines = determinator("list").out.splitlines() + determinator("status", runs["iterative"]).out.splitlines()
+    lines = inside("list").out.splitlines() + inside("status", runs["iterative"]).out.splitlines()
     assert max(len(line) for line in lines if not line.startswith("Web ")) <= 80
 
 
@@ -84,7 +84,7 @@ def test_at_80_columns_the_list_keeps_status_mode_and_start(runs: dict[str, str]
     assert len(row) <= 80
     hash_, status, mode, day, *_ = row.split()
     assert (hash_, status, mode, len(day)) == (runs["iterative"][-8:], "completed", "iterative", 10)
-    assert determinator("status", hash_, "--json").json()["run_id"] == runs["iterative"]
+    assert inside("status", hash_, "--json").json()["run_id"] == runs["iterative"]
     wide = Terminal("list", columns=140)
     assert wide.end() == 0
     assert runs["iterative"] in wide.text()
@@ -93,7 +93,7 @@ def test_at_80_columns_the_list_keeps_status_mode_and_start(runs: dict[str, str]
 def test_at_80_columns_evidence_is_listed_with_whole_ids(runs: dict[str, str]) -> None:
     ids = [
         line.split('"evidence_id": "')[1].split('"')[0]
-        for line in determinator("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
+        for line in inside("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
     ]
     terminal = Terminal("evidence", runs["iterative"], columns=80)
     assert terminal.end() == 0
@@ -136,7 +136,7 @@ def test_what_was_read_found_and_used_of_a_library_can_be_seen(runs: dict[str, s
     (other,) = files["other.txt"]["evidence_ids"]
     assert files["other.txt"]["unused_because"] == {other: "not_read"}
     assert files["cohort.txt"]["unused_because"] == {}
-    lines = determinator("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
+    lines = inside("evidence", runs["iterative"], "--format", "jsonl").out.splitlines()
     items = [json.loads(line) for line in lines]
     assert {(item["cited_as"], item["unused_because"]) for item in items} == {(1, None), (None, "not_read")}
     assert {item["relevance_score"] for item in items} == {None}, "nothing was judged"

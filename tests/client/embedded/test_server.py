@@ -30,7 +30,7 @@ from client.failures import NoConnection
 from client.run import Run
 from client.runs.display import Display
 from client.runs.follow import Follower
-from tests.client.harness import determinator, living, processes_of, wait_until
+from tests.client.harness import determinator, inside, living, processes_of, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -123,7 +123,7 @@ def test_a_worker_that_cannot_live_is_given_up_and_named(home: Path) -> None:
 
     wait_until(killed, every=0.02)
     assert len(seen) == MAX_DEATHS + 1
-    (found,) = [c for c in determinator("doctor", "--json").json() if c["name"] == "worker"]
+    (found,) = [c for c in inside("doctor", "--json").json() if c["name"] == "worker"]
     assert found["state"] == "warn"
     assert determinator("up").code == 0
     assert living(home)["worker"]
@@ -190,7 +190,7 @@ def test_what_commands_do_to_the_processes_of_a_home(home: Path, monkeypatch: py
     for file in home.rglob("*"):
         assert not file.is_file() or b"hush-hush" not in file.read_bytes(), file
     assert determinator("up", env=keys).err == ""
-    assert determinator("list").code == 0
+    assert inside("list").code == 0
     for name in ("server.json", "worker.json"):
         (home / "state" / name).write_text("{not a note")
         assert determinator("up", env=keys).code == 0

@@ -11,7 +11,7 @@ from activities.report.formats.text import spreadsheet_cell
 from activities.settings import Settings
 from client.failures import BadInput
 from client.reports.batch import check, read_questions
-from tests.client.harness import begin, determinator, wait_until
+from tests.client.harness import begin, determinator, inside, wait_until
 from tests.papers import QUESTION
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("plain")]
@@ -20,7 +20,7 @@ QUESTIONS = (QUESTION, "Does metformin reduce colorectal adenomas?", "Is metform
 
 
 def runs() -> list[str]:
-    return sorted(row["run_id"] for row in determinator("list", "--json").json())
+    return sorted(row["run_id"] for row in inside("list", "--json").json())
 
 
 def test_a_batch_ends_in_a_table_and_one_export(file_home: Path, library: str, tmp_path: Path) -> None:
