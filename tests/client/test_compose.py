@@ -186,7 +186,18 @@ def test_the_services_of_the_compose_file_research_a_question_and_outlive_a_work
     person = cluster.environment("worker", "worker") | {"DETERMINATOR_HOME": str(cluster.home("host"))}
     del person["DETERMINATOR_METRICS"], person["DETERMINATOR_HEALTH"]
     question = "What is known about survival in lung cancer?"
-    asked = determinator("ask", question, "--mode", "deep", "--source", "library", "--detach", env=person)
+    asked = determinator(
+        "ask",
+        question,
+        "--mode",
+        "deep",
+        "--max-sections",
+        "2",
+        "--source",
+        "library",
+        "--detach",
+        env=person,
+    )
     assert asked.code == 0, asked.err
     wait_until(lambda: asyncio.run(events(cluster.server)) >= STARTED_EVENTS, every=0.3, what="the run")
     for name in ("worker", "worker-2"):

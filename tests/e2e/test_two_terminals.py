@@ -79,15 +79,22 @@ def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
         assert processes_of(home)["worker"] == both
 
 
-def test_runs_whose_processes_are_gone_wait_for_a_worker_with_their_key(
+def test_a_busy_worker_is_replaced_when_that_is_asked_for_and_runs_without_one_wait_for_their_key(
     home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
     with ReplayServer() as model:
         run_id = begun_with_key(library, paid, model)
+        before = processes_of(home)["worker"]
+        paid["NCBI_API_KEY"] = "x"
+        assert determinator("up", env=paid).code == 0
+        assert set(before) < set(living(home)["worker"])
+        assert determinator("up", "--restart", env=paid).code == 0
+        wait_until(lambda: not set(before) & set(processes_of(home)["worker"]))
+
         assert determinator("down").code == 0
         looked = inside("status", run_id)
         assert looked.code == 0
-        assert "a worker with OPENAI_API_KEY, OPENAI_BASE_URL" in looked.err
+        assert "a worker with NCBI_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL" in looked.err
         assert processes_of(home)["worker"] == []
         asked = determinator("ask", QUESTION, "--mode", "iterative", "--library", library)
         assert asked.code in (0, 4), asked
@@ -98,18 +105,3 @@ def test_runs_whose_processes_are_gone_wait_for_a_worker_with_their_key(
         assert determinator("watch", run_id, env=paid).code == 0
         report = inside("report", run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
-
-
-def test_a_restart_that_is_asked_for_replaces_a_busy_worker_and_its_runs_go_on(
-    home: Path, library: str
-) -> None:
-    first = ask(library, "--approve", "report", "--detach")
-    wait_for_gate(first.run_id, "report")
-    before = processes_of(home)["worker"]
-    other = {"NCBI_API_KEY": "x"}
-    assert determinator("up", env=other).code == 0
-    assert set(before) < set(living(home)["worker"])
-    assert determinator("up", "--restart", env=other).code == 0
-    wait_until(lambda: not set(before) & set(processes_of(home)["worker"]))
-    assert determinator("approve", first.run_id, "--gate", "report").code == 0
-    assert determinator("watch", first.run_id).code == 0

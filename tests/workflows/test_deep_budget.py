@@ -48,7 +48,7 @@ async def accounted(stage: Stage, run: Run) -> Usage:
     return real
 
 
-@pytest.mark.parametrize(("tokens", "seed"), [(60_000, 1), (120_000, 2), (200_000, 1)])
+@pytest.mark.parametrize(("tokens", "seed"), [(60_000, 1), (120_000, 2)])
 async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage, tokens: int, seed: int) -> None:
     spending_at_random(stage, seed)
     stage.script.sections = 5
@@ -59,16 +59,15 @@ async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage, tok
     real = await accounted(stage, run)
     assert real.tokens <= tokens
     # of a small budget half is kept back for writing, and may not be needed
-    least = {60_000: 0.35, 120_000: 0.6, 200_000: 0.7}[tokens]
+    least = {60_000: 0.35, 120_000: 0.6}[tokens]
     assert real.tokens > tokens * least, "what sections leave goes to the others"
     if tokens > 60_000:
         assert all(c.paid for c in stage.fakes.of("writer")), "the report could be paid for"
     assert report.sections
 
 
-@pytest.mark.parametrize("seed", [3])
-async def test_parallel_sections_never_exceed_the_run_s_money(stage: Stage, seed: int) -> None:
-    spending_at_random(stage, seed)
+async def test_parallel_sections_never_exceed_the_run_s_money(stage: Stage) -> None:
+    spending_at_random(stage, 3)
     stage.script.prices = {"m1": Price(input_per_million=1.0, output_per_million=4.0)}
     stage.script.sections = 5
     stage.script.sufficient_at = None
@@ -153,7 +152,7 @@ async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stag
     assert (await accounted(stage, run)).tokens <= 20_000
 
 
-@pytest.mark.parametrize(("mode", "tokens"), [("deep", 20_000), ("deep", 50_000), ("hierarchical", 20_000)])
+@pytest.mark.parametrize(("mode", "tokens"), [("deep", 20_000), ("hierarchical", 20_000)])
 async def test_a_small_budget_of_four_sections_is_used(stage: Stage, mode: str, tokens: int) -> None:
     """What is kept back for writing follows what calls take; what sections do not use goes to the others."""
     stage.script.sections, stage.script.sufficient_at = 4, None

@@ -106,8 +106,14 @@ WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] 
 """What happens, within which limits, and whether the report answers."""
 
 
-@every_mode
-@pytest.mark.parametrize("stop", WAYS)
+LIKE_ANOTHER = ("max_iterations_reached", "cost_budget_exceeded")
+"""Ways that one function notices for each mode, as it does the tokens: they are tried in one mode."""
+
+
+@pytest.mark.parametrize(
+    ("stop", "mode"),
+    [(stop, mode) for stop in WAYS for mode in MODES if mode == MODES[0] or stop not in LIKE_ANOTHER],
+)
 async def test_each_way_to_end_leaves_one_report_that_says_why(
     stage: Stage, mode: str, stop: StopReason
 ) -> None:
@@ -129,7 +135,7 @@ async def test_each_way_to_end_leaves_one_report_that_says_why(
         assert {row.status for row in stage.fakes.published[-1].searches} == {"unavailable"}
 
 
-@every_mode
+@pytest.mark.parametrize("mode", ["iterative", "hierarchical"])  # alone, and by sections
 async def test_a_run_that_may_spend_nothing_still_leaves_a_report(stage: Stage, mode: str) -> None:
     never(stage)
     await ended(stage, mode, "token_budget_exceeded", limits={"max_iterations": 50, "max_tokens": 0})

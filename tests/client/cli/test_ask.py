@@ -22,7 +22,7 @@ from tests.client.harness import (
     wait_for_gate,
     wait_until,
 )
-from tests.e2e.stage import evidence_of, faults, report_of, supports
+from tests.e2e.stage import evidence_of, faults, own_id, report_of, supports
 from tests.fake_openai import FakeOpenAI, sensible
 from tests.papers import QUESTION
 
@@ -116,22 +116,23 @@ def test_asking_again_joins_a_running_run_and_otherwise_starts_one_with_its_own_
     assert other.run_id != first.run_id
 
 
-def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(home: Path, library: str) -> None:
-    first = ask(library, "--detach")
-    saved = home / "reports" / f"{first.run_id}.md"
+def test_a_detached_run_leaves_its_file_and_no_file_is_overwritten(file_home: Path, library: str) -> None:
+    first = ask(library, *own_id(), "--detach")
+    saved = file_home / "reports" / f"{first.run_id}.md"
     wait_until(saved.exists, what="the report of the detached run")
     assert determinator("watch", first.run_id).code == 0  # the file is there before the run has ended
     assert saved.read_text() == inside("report", first.run_id).out
     saved.write_text("with a remark of my own")
     assert determinator("watch", first.run_id).code == 0
     assert determinator("down").code == 0
-    for database in home.glob("temporal-*"):
+    for database in file_home.glob("temporal-*"):
         database.unlink()  # a server that no longer knows the run
-    again = ask(library)
+    before = set(saved.parent.iterdir())
+    again = ask(library, *own_id())
     assert again.code == 0, again
     assert again.run_id != first.run_id
     assert saved.read_text() == "with a remark of my own"
-    assert {path.name for path in saved.parent.iterdir()} == {f"{first.run_id}.md", f"{again.run_id}.md"}
+    assert set(saved.parent.iterdir()) - before == {saved.with_name(f"{again.run_id}.md")}
 
 
 def stock(binary: Path, address: str, *arguments: str) -> str:

@@ -32,7 +32,7 @@ def ncbi() -> Iterator[ReplayServer]:
 
 
 async def test_the_fleet_searches_where_one_runs(
-    home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_PUBMED_URL", ncbi.url)
     address = (await start_embedded(Settings())).address
@@ -43,7 +43,7 @@ async def test_the_fleet_searches_where_one_runs(
     assert "METHODS" in record["text"]
     assert [asked.path for asked in ncbi.asked] == ["/esearch.fcgi", "/efetch.fcgi"]
     # Documents come through the evidence store only from a worker.
-    assert list((home / "evidence" / "blobs").rglob("*.json"))
+    assert list((file_home / "evidence" / "blobs").rglob("*.json"))
 
     # The standing of cited works is asked there too.
     workers = await fleet(Settings(), address)
@@ -66,7 +66,7 @@ def configure(text: str) -> None:
 
 
 async def test_settings_given_for_a_search_hold_while_a_worker_with_others_runs(
-    home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_PUBMED_URL", NOWHERE)
     await start_embedded(Settings())

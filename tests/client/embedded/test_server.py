@@ -32,6 +32,7 @@ from client.runs.display import Display
 from client.runs.follow import Follower
 from tests.client.harness import determinator, inside, living, processes_of, wait_until
 
+pytestmark = pytest.mark.xdist_group("embedded")
 ROOT = Path(__file__).parents[3]
 
 
@@ -78,10 +79,10 @@ async def test_a_killed_server_comes_back_unattended_with_its_runs_and_on_its_po
 
 
 async def test_a_server_that_hangs_is_reported_with_the_remedy(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await start_embedded(Settings(), worker=False)
-    (server,) = processes_of(home)["server"]
+    (server,) = processes_of(file_home)["server"]
     monkeypatch.setattr("client.embedded.server.START_SECONDS", 3.0)
     os.kill(server, signal.SIGSTOP)
     try:
@@ -91,18 +92,20 @@ async def test_a_server_that_hangs_is_reported_with_the_remedy(
         os.kill(server, signal.SIGCONT)
 
 
-def test_what_was_killed_is_brought_back(home: Path) -> None:
+def test_what_was_killed_is_brought_back(file_home: Path) -> None:
     assert determinator("up").code == 0
     for victims in (["server", "worker"], ["supervisor"]):
-        before = {**living(home), "supervisor": [holder(Places(home).lock) or 0]}
+        before = {**living(file_home), "supervisor": [holder(Places(file_home).lock) or 0]}
         for victim in victims:
             os.kill(before[victim][0], signal.SIGKILL)
         if victims == ["supervisor"]:  # all of them end with it, and the next command starts all of them
-            wait_until(lambda: not any(processes_of(home).values()) and not is_held(Places(home).lock))
+            wait_until(
+                lambda: not any(processes_of(file_home).values()) and not is_held(Places(file_home).lock)
+            )
             assert determinator("up").code == 0
             victims = ["server", "worker"]
-        wait_until(partial(are_others, home, {victim: before[victim] for victim in victims}))
-        after = living(home)
+        wait_until(partial(are_others, file_home, {victim: before[victim] for victim in victims}))
+        after = living(file_home)
         assert (len(after["server"]), len(after["worker"])) == (1, 1), victims
 
 
@@ -110,15 +113,15 @@ def are_others(home: Path, before: dict[str, list[int]]) -> bool:
     return all(processes_of(home)[kind] not in ([], pids) for kind, pids in before.items())
 
 
-def test_a_worker_that_cannot_live_is_given_up_and_named(home: Path) -> None:
+def test_a_worker_that_cannot_live_is_given_up_and_named(file_home: Path) -> None:
     assert determinator("up").code == 0
     seen: set[int] = set()
 
     def killed() -> bool:
-        for pid in processes_of(home)["worker"]:
+        for pid in processes_of(file_home)["worker"]:
             seen.add(pid)
             os.kill(pid, signal.SIGKILL)
-        note = read_note(Places(home).worker_note, WorkerNote)
+        note = read_note(Places(file_home).worker_note, WorkerNote)
         return bool(note and note.failure)
 
     wait_until(killed, every=0.02)
@@ -126,7 +129,7 @@ def test_a_worker_that_cannot_live_is_given_up_and_named(home: Path) -> None:
     (found,) = [c for c in inside("doctor", "--json").json() if c["name"] == "worker"]
     assert found["state"] == "warn"
     assert determinator("up").code == 0
-    assert living(home)["worker"]
+    assert living(file_home)["worker"]
 
 
 START_WITH_SHORT_IDLE = """
@@ -228,7 +231,7 @@ async def test_a_home_that_cannot_be_written_is_one_line_and_leaves_no_process(
     assert processes_of(home) == {"server": [], "worker": []}
 
 
-async def test_a_full_disk_is_named_in_one_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_is_named_in_one_line(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = await start_embedded(Settings(), worker=False)
     monkeypatch.setattr(home_module, "MIN_FREE_BYTES", 1 << 62)
     with pytest.raises(NoConnection, match=r"^there is no space left for [^\n]*$"):

@@ -17,7 +17,6 @@ from client.http.tokens import TokenFile, add_token
 from client.runs.request import build_request
 from tests.client.harness import determinator
 from tests.client.http.served import serving
-from tests.papers import papers
 
 QUESTION = "Does metformin lower the risk of colorectal cancer in cohorts?"
 
@@ -82,11 +81,8 @@ def test_others_reach_it_with_tokens_only(home: Path) -> None:
 
 
 @pytest.mark.timeout(240)
-def test_no_user_reads_or_changes_a_run_of_another_and_limits_hold(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(tmp_path)))
+@pytest.mark.xdist_group("http")
+def test_no_user_reads_or_changes_a_run_of_another_and_limits_hold(library: Path, tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
     keys = {
         "ada": add_token(path, "ada", (), 2.0),

@@ -200,14 +200,13 @@ CHANGING: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("tool", CHANGING)
-async def test_what_changes_a_run_names_it(tool: str, pubmed: ReplayServer) -> None:
+async def test_what_changes_a_run_names_it(pubmed: ReplayServer) -> None:
     """The newest run may be another caller's, and an argument under another name would leave the newest."""
-    arguments = CHANGING[tool]
     async with connected() as client:
-        assert await refused(client, tool, **arguments) == "run: Field required"
-        assert "not `last`" in await refused(client, tool, run="last", **arguments)
-        assert "no argument run_id" in await refused(client, tool, run="a", run_id="b", **arguments)
+        for tool, arguments in CHANGING.items():
+            assert await refused(client, tool, **arguments) == "run: Field required", tool
+            assert "not `last`" in await refused(client, tool, run="last", **arguments), tool
+            assert "no argument run_id" in await refused(client, tool, run="a", run_id="b", **arguments), tool
 
 
 async def test_an_unknown_argument_is_refused_by_name(pubmed: ReplayServer) -> None:

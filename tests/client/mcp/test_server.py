@@ -24,7 +24,7 @@ from client.embedded.binary import free_port
 from client.failures import BadInput
 from tests.client.harness import COMMAND, begin, living, wait_until
 from tests.client.mcp.test_literature import TOOLS, called, refused
-from tests.conftest import move_in
+from tests.conftest import CACHE, move_in
 from tests.papers import QUESTION, papers
 
 pytestmark = pytest.mark.timeout(240)
@@ -50,7 +50,7 @@ async def over_stdio(home: Path, library: str) -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
         command=COMMAND[0],
         args=[*COMMAND[1:], "mcp", "--allow", str(Path(library).parent)],
-        env={"DETERMINATOR_HOME": str(home), "DETERMINATOR_OFFLINE": "true"},
+        env={"DETERMINATOR_HOME": str(home), "DETERMINATOR_OFFLINE": "true", "DETERMINATOR_CACHE": CACHE},
     )
     async with Client(stdio_client(parameters), read_timeout_seconds=180) as client:
         yield client
@@ -171,7 +171,7 @@ async def test_a_killed_worker_ends_neither_a_run_nor_its_progress(file_home: Pa
     async with over_stdio(file_home, library) as client:
         result = await client.call_tool(
             "start_research",
-            {"question": QUESTION, "mode": "deep", "library": library, "wait_seconds": 170},
+            {"question": QUESTION, "mode": "iterative", "library": library, "wait_seconds": 170},
             progress_callback=progress,
         )
         assert not result.is_error, result.content

@@ -58,7 +58,7 @@ async def look_until_over(look: "Look", run_id: str, user: str) -> list[Any]:
         await asyncio.sleep(0.2)
 
 
-async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(home: Path, library: str) -> None:
+async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(file_home: Path, library: str) -> None:
     import gradio as gr
 
     from client.web.actions import Actions
