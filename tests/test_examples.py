@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from determinator import RunReport
-from tests.client.harness import determinator
+from tests.client.harness import determinator, inside
 from tests.e2e.stage import report_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -99,7 +99,7 @@ def test_the_graph_with_a_role_and_a_step_of_ones_own_runs_and_is_refused_where_
     graph = str(EXAMPLES / "critic.toml")
     ran = determinator("ask", QUESTION, "--graph", graph, "--source", "notes")
     assert ran.code == 0, ran
-    results = determinator("graph", "status", ran.run_id, "--json").json()["results"]
+    results = inside("graph", "status", ran.run_id, "--json").json()["results"]
     assert results["count"] == "1 of 1 works report a randomized trial"
     monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
     refused = determinator("graph", "check", graph)
@@ -129,7 +129,7 @@ def test_the_script_starts_a_run_through_the_client_and_prints_claims_with_quote
     assert done.returncode == 0, done.stderr
     assert "compound 17 lowered systolic blood pressure by 12 mmHg" in done.stdout
     run_id = done.stderr.splitlines()[-1].split(":")[0]
-    assert determinator("status", run_id, "--json").json()["run_id"] == run_id
+    assert inside("status", run_id, "--json").json()["run_id"] == run_id
 
 
 def test_every_cell_of_the_notebook_runs(file_home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ HERE = {"127.0.0.1", "::1", "localhost"}
 
 
 @pytest.fixture
-def hosts(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], set[str]]:
+def hosts(file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], set[str]]:
     """The hosts beyond this machine that any process has contacted or looked up so far."""
     watched = tmp_path / "sockets.txt"
     (tmp_path / "watcher").mkdir()
@@ -82,36 +82,27 @@ def sources_of(run: Ran) -> set[str]:
     return {search["source"] for search in report["methodology"]["searches"]}
 
 
-def test_a_library_alone_and_an_offline_run_contact_nobody(
+def test_a_library_alone_and_an_offline_run_contact_nobody_and_a_source_that_is_named_is_said_first(
     library: str, hosts: Callable[[], set[str]]
 ) -> None:
-    """The library of a configuration; the next test has that of a flag."""
-    for arguments, env in (
-        ((QUESTION,), {"DETERMINATOR_LIBRARY": library}),
-        (("Is laparoscopic surgery as safe as open surgery?", "--offline"), {}),
-    ):
-        ran = determinator("ask", *arguments, env=env)
+    """What is named comes last: it shows that the watcher sees a source that is asked."""
+    env = {"DETERMINATOR_LIBRARY": library, "DETERMINATOR_CROSSREF_URL": "http://crossref.invalid"}
+    offline = ("Is laparoscopic surgery as safe as open surgery?", "--offline")
+    for arguments, more in ((offline, {}), ((QUESTION,), env)):
+        ran = determinator("ask", *arguments, env=more)
         assert ran.code == 0, ran
         assert "Nothing leaves this machine." in ran.err.splitlines()
         assert sources_of(ran) == {"library"}
         assert hosts() == set()
 
-
-def test_other_sources_join_when_named_and_what_they_get_is_said_first(
-    library: str, hosts: Callable[[], set[str]]
-) -> None:
-    """The control: the watcher sees a source that is asked."""
-    named = determinator(
-        *("ask", QUESTION, "--library", library, "--source", "crossref", "--max-time", "40s"),
-        env={"DETERMINATOR_CROSSREF_URL": "http://crossref.invalid"},
-    )
+    named = determinator("ask", QUESTION, "--source", "crossref", "--max-time", "40s", env=env)
     assert "Leaves this machine: search queries to crossref." in named.err.splitlines()
     assert named.err.index("Leaves this machine") < named.err.index("search ")
     assert sources_of(named) == {"library", "crossref"}
     assert hosts() == {"crossref.invalid"}
 
 
-def test_what_leaves_the_machine_is_stated_with_its_address(home: Path, library: str) -> None:
+def test_what_leaves_the_machine_is_stated_with_its_address(file_home: Path, library: str) -> None:
     env = {"OPENAI_API_KEY": "hush-hush", "OPENAI_BASE_URL": "https://models.example/v1"}
     flags = ("--library", library, "--model", "m1", "--also-web", "--detach")
     ran = determinator("ask", QUESTION, *flags, env=env)

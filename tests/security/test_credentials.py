@@ -109,7 +109,7 @@ def test_a_run_leaves_them_nowhere(home: Path, tmp_path: Path, monkeypatch: pyte
     assert ran.code in (0, 4), ran
     said = [ran.out, ran.err]
     for verb in ("events", "report", "status"):
-        shown = determinator(verb, "last")
+        shown = inside(verb, "last")
         said += [shown.out, shown.err]
     secrets = (*SHOWN, "sk-key-in-a-file")
     assert "some-model" in "".join(said)

@@ -121,7 +121,7 @@ class BudgetMachine(RuleBasedStateMachine):
         assert sum(u.tokens for u in self.budget.by_role.values()) == self.budget.used.tokens
 
 
-BudgetMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+BudgetMachine.TestCase.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
 TestBudget = BudgetMachine.TestCase
 
 

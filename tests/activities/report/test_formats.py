@@ -33,7 +33,7 @@ from tests.activities.report.written import (
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_escaped_text_shows_itself_and_does_nothing_else(text: str) -> None:
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(f"before {escape_markdown(text)}")
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
@@ -43,7 +43,7 @@ def test_escaped_text_shows_itself_and_does_nothing_else(text: str) -> None:
 
 
 @given(st.text("#>-+*=_~`|[](){}<>!&;:.0123456789ab \\$\n\t", max_size=30))
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_escaped_text_starts_no_block(text: str) -> None:
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(escape_markdown(text))
     assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"])

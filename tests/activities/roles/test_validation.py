@@ -327,7 +327,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(list(LIES)), _VALUES))
 def test_whatever_validates_comes_out_within_bounds(answer: dict[str, object]) -> None:
     judge = SPECS["judge"]

@@ -27,7 +27,9 @@ TRIAL = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
 ARTICLE = recorded("pmc/efetch_pmc_6329583.xml")
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda one: f"{one.source} {one.name}")
+@pytest.mark.parametrize(
+    "recording", {one.source: one for one in RECORDINGS}.values(), ids=lambda one: one.source
+)
 async def test_each_exchange_is_one_request(recording: Any) -> None:
     with ReplayServer() as server:
         for path, answers in recording.answers.items():

@@ -190,7 +190,7 @@ def test_server_and_worker_killed_under_a_followed_run_lose_nothing(file_home: P
 
 def test_four_cold_asks_at_once_share_one_server_and_its_workers(home: Path, library: str) -> None:
     commands = [
-        begin("ask", f"{QUESTION} {word}?", "--source", "library", "--library", library)
+        begin("ask", f"{QUESTION} {word}?", "--mode", "simple", "--source", "library", "--library", library)
         for word in ("women", "men", "patients", "adults")
     ]
     said = [command.communicate(timeout=150) for command in commands]
