@@ -24,6 +24,7 @@ from activities.contracts.effects import (
     Unread,
     UnreadReason,
 )
+from activities.plural import plural
 
 REASONS: Mapping[NotPooledReason, str] = {
     "no_uncertainty": "it has neither an interval nor events by group",
@@ -118,7 +119,7 @@ def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> It
     works = {one.evidence_id for one in unread}
     works |= {one.effect.evidence_id for one in not_pooled if _is_misread(one)}
     if works:
-        count = "1 work" if len(works) == 1 else f"{len(works)} works"
+        count = plural(len(works), "work")
         yield f"No verdict is given: effects of {count} could not be read, and they may say otherwise."
     for one in unread:
         cell = f' ({one.column} "{one.text}")' if one.text else ""

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
+from activities.configuration.declaration import variable_of
 from activities.configuration.question import SourceFilters
 from activities.configuration.values import did_you_mean, nearest
 from activities.settings import Settings, file_settings, secret_variables
@@ -30,18 +31,11 @@ def origins() -> dict[str, str]:
     for variable, name in secret_variables().items():
         if os.environ.get(f"{variable}_FILE"):
             places[name] = f"{variable}_FILE"
-    places.update(_variables())
-    return places
-
-
-def _variables() -> Mapping[str, str]:
     environment = EnvSettingsSource(Settings)()
-    variables = {}
     for name, field in Settings.model_fields.items():
-        alias = str(field.validation_alias) if field.validation_alias else None
-        if name in environment or (alias and alias in environment):
-            variables[name] = alias or f"DETERMINATOR_{name.upper()}"
-    return variables
+        if {name, str(field.validation_alias)} & environment.keys():
+            places[name] = variable_of(name, field)
+    return places
 
 
 def explain(error: ValidationError) -> str:

@@ -64,7 +64,7 @@ class Line:
 def read_picture(data: bytes) -> Text:
     """The text of a PNG, JPEG or TIFF, each frame a page. Raises Unreadable, Lacking without the extra."""
     _engine()
-    return _recognise(_frames(data), _count(data))
+    return _recognise(_frames(data), int(getattr(_open(data), "n_frames", 1)))
 
 
 def read_scanned_pdf(data: bytes) -> Text:
@@ -176,10 +176,6 @@ def _open(data: bytes) -> "Image":
     if picture.width * picture.height > MAX_PIXELS:
         raise Unreadable(f"it has more than {MAX_PIXELS:,} pixels")
     return picture
-
-
-def _count(data: bytes) -> int:
-    return int(getattr(_open(data), "n_frames", 1))
 
 
 def _frames(data: bytes) -> Iterator["Image"]:

@@ -83,13 +83,8 @@ class Result(Wire):
     @property
     def notices(self) -> tuple[StandingNotice, ...]:
         """Retractions, corrections and expressions of concern about this work."""
-        notices = (
-            publication.notice(
-                link.type, link.reference, link.id if link.source == "MED" else None, "europepmc"
-            )
-            for link in self.corrections
-        )
-        return tuple(notice for notice in notices if notice)
+        links = ((c.type, c.reference, c.id if c.source == "MED" else None) for c in self.corrections)
+        return publication.notices(links, "europepmc")
 
     @property
     def published_as(self) -> str:

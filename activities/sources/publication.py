@@ -7,7 +7,7 @@ in"), PubMed in one ("RetractionIn"); here they are compared without case and pu
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from activities.contracts.evidence import EvidenceType, Standing, StandingNotice
 from activities.contracts.identifiers import normal_doi, normal_pmid
@@ -104,6 +104,12 @@ def evidence_type(
     if "Animals" in mesh and "Humans" not in mesh:
         return "preclinical"
     return "article" if set(map(_plain, types)) & _ABOUT_OTHERS else type_from_words(title, text, "article")
+
+
+def notices(links: Iterable[tuple[str, str, str | None]], reported_by: str) -> tuple[StandingNotice, ...]:
+    """The notices that links from a work point to, each with its citation line and its PMID."""
+    every = (notice(link, reference, pmid, reported_by) for link, reference, pmid in links)
+    return tuple(filter(None, every))
 
 
 def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> StandingNotice | None:

@@ -87,15 +87,11 @@ def read_record(element: etree._Element) -> Evidence:
     if venue and venue.casefold().startswith(_COCHRANE) and "Systematic Review" not in types:
         types.append("Systematic Review")
     mesh = [text_of(heading) for heading in citation.iterfind("MeshHeadingList/MeshHeading/DescriptorName")]
-    notices = tuple(
-        notice
+    links = (
+        (link.get("RefType", ""), text_of(link.find("RefSource")), link.findtext("PMID"))
         for link in citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
-        if (
-            notice := publication.notice(
-                link.get("RefType", ""), text_of(link.find("RefSource")), link.findtext("PMID"), "pubmed"
-            )
-        )
     )
+    notices = publication.notices(links, "pubmed")
     trials = _trials(article)
     identifiers = _identifiers(element, article, pmid, trials)
     return Evidence(

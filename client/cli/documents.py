@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from activities.plural import counted
 from client.cli.common import Filled, json_option, on_client, print_json, say
 from client.failures import BadInput
 from client.runs.checks import check_library
@@ -182,5 +183,4 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
         table.add_row(*row)
     to_stdout().print(table)
     counts = {status: sum(file.status == status for file in files) for status in ("indexed", "unreadable")}
-    files_in_all = "1 file" if len(files) == 1 else f"{len(files):,} files"
-    say(f"{files_in_all}: {counts['indexed']:,} indexed, {counts['unreadable']:,} unreadable")
+    say(f"{counted(len(files), 'file')}: {counts['indexed']:,} indexed, {counts['unreadable']:,} unreadable")

@@ -79,8 +79,7 @@ def cost_of(record: "IterationRecord") -> str:
         return ""
     cost = record.cost_microusd
     money = "price not known" if cost is None else f"${cost / 1e6:.4f}"
-    calls = "1 call" if record.model_calls == 1 else f"{record.model_calls} calls"
-    return f"{calls}, {record.tokens:,} tokens, {money}"
+    return f"{plural(record.model_calls, 'call')}, {record.tokens:,} tokens, {money}"
 
 
 @click.command()

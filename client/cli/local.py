@@ -11,6 +11,7 @@ from activities.contracts.errors import DeterminatorError, SourceError
 from activities.contracts.evidence import Query
 from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
+from activities.plural import plural
 from activities.private_files import write_whole
 from client.cli.common import (
     address_option,
@@ -165,17 +166,10 @@ async def check_server(settings: "Settings", address: str | None) -> Check:
     if running is None:
         return Check("server", "ok", f"embedded {version} ({binary}); not running, `ask` starts it")
     if running.version != version:
-        return Check(
-            "server",
-            "warn",
-            f"embedded {running.version} runs, {version} is installed; `determinator down` and it is used "
-            "from the next start on (with a database of its own)",
-        )
-    return Check(
-        "server",
-        "ok",
-        f"embedded {version} at {running.address}, pid {running.pid}, Web UI {running.ui_url or 'off'}",
-    )
+        why = f"embedded {running.version} runs, {version} is installed; `determinator down` and it is used "
+        return Check("server", "warn", f"{why}from the next start on (with a database of its own)")
+    where = f"at {running.address}, pid {running.pid}, Web UI {running.ui_url or 'off'}"
+    return Check("server", "ok", f"embedded {version} {where}")
 
 
 def check_other_users(settings: "Settings", address: str | None) -> Check | None:
@@ -280,15 +274,12 @@ async def model_facts(settings: "Settings", model: str) -> str:
         settings.context_tokens if "context_tokens" in settings.model_fields_set else facts.context_tokens
     )
     at_once = facts.slots if settings.model_concurrency is None else settings.model_concurrency
-    return ", ".join(
-        part
-        for part in (
-            f"effort {settings.effort or effort_for(facts)}",
-            f"context {context:,} tokens" if context else "",
-            f"{at_once} call{'' if at_once == 1 else 's'} at a time" if at_once else "",
-        )
-        if part
+    parts = (
+        f"effort {settings.effort or effort_for(facts)}",
+        f"context {context:,} tokens" if context else "",
+        f"{plural(at_once, 'call')} at a time" if at_once else "",
     )
+    return ", ".join(filter(None, parts))
 
 
 async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator[Check]:

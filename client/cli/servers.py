@@ -267,7 +267,8 @@ def web(
                 f"OpenID Connect needs --oidc-issuer, --oidc-client-id and the variable {OIDC_SECRET}"
             )
         provider = Provider(oidc_issuer, oidc_client_id, secret)
-    if host not in LOOPBACK and listed is None and provider is None:
+    is_own = listed is None and provider is None
+    if host not in LOOPBACK and is_own:
         raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
     listening = listen_at(host, port)
     with packages_of("web", "the page"):  # half a minute on a machine that is busy
@@ -275,9 +276,7 @@ def web(
         from client.web.server import build_app
         from client.web.signing_in import SignIn
     settings = load_settings()
-    token = (
-        random_key(settings.home / "state" / "web.token").hex() if listed is None and provider is None else ""
-    )
+    token = random_key(settings.home / "state" / "web.token").hex() if is_own else ""
     sign_in = SignIn(listed, provider, token)
     app = build_app(Determinator(settings, address=address, say=say), sign_in, (*NAMES, *names), https=https)
     shown = "127.0.0.1" if host in LOOPBACK else host

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import click
 
 from activities.contracts.evidence import Gate
+from activities.plural import plural
 from client.cli.common import (
     Amount,
     Duration,
@@ -170,8 +171,7 @@ async def known(run: "Run") -> "Progress":
 
 def candidate_line(candidate: "Candidate") -> str:
     mechanism = candidate.proposed_mechanism or candidate.mechanism
-    count = len(candidate.support)
-    quality = f"[{candidate.evidence_quality}, {count} quote{'' if count == 1 else 's'}]"
+    quality = f"[{candidate.evidence_quality}, {plural(len(candidate.support), 'quote')}]"
     return plain(f"{candidate.name}  {quality}  {mechanism}")
 
 

@@ -31,6 +31,7 @@ from activities.report.formats.text import escape_markdown
 from activities.report.schema import Report
 from client.failures import BadInput, Failure
 from client.reports.finished import Finished
+from client.runs.checks import check_writable
 from client.secrets import known_secrets, without
 
 if TYPE_CHECKING:
@@ -115,11 +116,9 @@ def check_free(path: Path, *, force: bool) -> None:
             raise BadInput(f"the folder {path} is not empty; give another --output")
         if not force:
             raise BadInput(f"{path} has an earlier export; renew it with --force or give another --output")
-    folder = path if path.is_dir() else path.absolute().parent
-    while not folder.exists():
-        folder = folder.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BadInput(f"the export cannot be written to {path}: {folder} is not a folder one can write to")
+    check_writable(
+        path if path.is_dir() else path.absolute().parent, f"the export cannot be written to {path}"
+    )
 
 
 def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:

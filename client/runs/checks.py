@@ -133,14 +133,15 @@ def check_output(output: Path, *, formats: bool = True) -> None:
         raise BadInput(f"{output} is a folder; give the file for the report")
     if formats:
         check_format(output)
-    folder = output.expanduser().absolute().parent
+    check_writable(output.expanduser().absolute().parent, f"the report cannot be written to {output}")
+
+
+def check_writable(folder: Path, problem: str) -> None:
+    """Raises BadInput where nothing can be written into a folder, or it cannot be made."""
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BadInput(
-            f"the report cannot be written to {output}: {folder} is not a writable folder; "
-            "give another --output"
-        )
+        raise BadInput(f"{problem}: {folder} is not a writable folder; give another --output")
 
 
 def check_format(output: Path) -> None:

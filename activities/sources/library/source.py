@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from activities.blas import one_blas_thread
 from activities.contracts.evidence import Evidence, Provenance, Query, SourceInfo
 from activities.documents.readers import Stop, readers
+from activities.plural import counted
 from activities.settings import Settings
 from activities.sources import names
 from activities.sources.base import Exchange
@@ -32,10 +33,6 @@ have no word of the question."""
 
 def cache_of(settings: Settings) -> Path:
     return settings.home / "cache" / "library"
-
-
-_NAMED = 3
-"""Files that a search names of those that could not be read."""
 
 
 def info_of(folder: Path | str | None) -> SourceInfo:
@@ -127,7 +124,6 @@ class LibrarySource:
 
 def _unread(names: Sequence[str]) -> str:
     """Which files or records could not be read, by name; the worker's log has the reasons."""
-    several = "" if len(names) == 1 else "s"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    text = f"{len(names)} file{several} or record{several} of the library could not be read"
-    return f"{text}: {', '.join(names[:_NAMED])}{more}"
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    count = counted(len(names), "file or record", "files or records")
+    return f"{count} of the library could not be read: {', '.join(names[:3])}{more}"
