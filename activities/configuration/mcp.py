@@ -1,12 +1,4 @@
-"""`[mcp.NAME]`: a tool of an MCP server as a source.
-
-[mcp.notes]
-command = ["notes-server", "--stdio"]    # or url = "https://notes.example/mcp"
-tool = "search_notes"
-query = "text"                           # the argument that gets the words to search for
-items = "/results"                       # where the list is in the tool's result, as a JSON pointer
-map = { title = "/title", text = "/body", url = "/link", year = "/date" }   # inside one item
-"""
+"""`[mcp.NAME]`: a tool of an MCP server as a source; docs/extending.md has an example."""
 
 import re
 from typing import Annotated, Self
@@ -62,6 +54,7 @@ class McpSource(BaseModel, frozen=True, extra="forbid"):
     """Names of environment variables that the program gets, beside the few that every program gets."""
     tool: str
     query: str = "query"
+    """The argument that gets the words to search for."""
     limit: str | None = None
     """The argument that gets how many items are wanted, where the tool has one."""
     arguments: dict[str, JsonValue] = Field(default_factory=dict)

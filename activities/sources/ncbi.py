@@ -7,7 +7,7 @@ ids. NCBI reports many failures with status 200: every answer is validated befor
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, TypeVar
 from urllib.parse import urlencode
 
 import httpx
@@ -77,13 +77,6 @@ class Summaries(Wire):
     """By id; and the list of ids under `uids`."""
 
 
-class Matches(NamedTuple):
-    """What matches a search: the ids of the best, and the exchange that named them."""
-
-    ids: Sequence[str]
-    exchange: Exchange
-
-
 class Eutils:
     """The utilities for the database that a source has its name from."""
 
@@ -104,8 +97,9 @@ class Eutils:
             self._common["api_key"] = settings.ncbi_api_key.get_secret_value()
         http.pace(self.source, rate, group=GATE)
 
-    async def search(self, query: Query, limit: int) -> Matches:
-        """esearch: the best matches. The term is sent as typed; filters are joined to it with AND."""
+    async def search(self, query: Query, limit: int) -> tuple[Sequence[str], Exchange]:
+        """esearch: the ids of the best matches. The term is sent as typed; filters are joined to it with
+        AND."""
         if not query.text.strip():
             raise Refused(f"{self.source} was asked an empty query")
         params = {
@@ -119,7 +113,7 @@ class Eutils:
         answer = await self._ask("esearch.fcgi", params, partial(read_search, source=self.source))
         ids = (answer.ids or ())[:limit]
         hits = len(ids) if answer.matches is None else answer.matches
-        return Matches(ids, Exchange(hits=hits, sent=params["term"], detail=answer.notes))
+        return ids, Exchange(hits=hits, sent=params["term"], detail=answer.notes)
 
     async def efetch(
         self, ids: Sequence[str], rettype: str, read: XmlReader[T], max_age: float | None = None

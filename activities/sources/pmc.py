@@ -27,21 +27,20 @@ class Pmc(Eutils):
     source = "pmc"
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        matches = await self.search(query, min(query.limit, MAX_ARTICLES))
-        yield matches.exchange
-        if matches.ids:
-            yield replace(await self.fetch(matches.ids, query.text), hits=matches.exchange.hits)
+        ids, named = await self.search(query, min(query.limit, MAX_ARTICLES))
+        yield named
+        if ids:
+            yield replace(await self.fetch(ids, query.text), hits=named.hits)
 
     async def list_results(self, query: Query) -> Listing:
         """esearch, then esummary: titles, of which those are chosen that are read. Raises SourceError."""
-        matches = await self.search(query, min(query.limit, MAX_ARTICLES))
-        titles = await self.titles(matches.ids)
+        ids, named = await self.search(query, min(query.limit, MAX_ARTICLES))
+        titles = await self.titles(ids)
         results = (
             Preview(name=f"pmc:{number}", address=number, title=titles.get(number, ""), queries=(query.text,))
-            for number in matches.ids
+            for number in ids
         )
-        answer = matches.exchange
-        return Listing(tuple(results), answer.hits, 0, answer.sent, answer.detail)
+        return Listing(tuple(results), named.hits, 0, named.sent, named.detail)
 
     async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """One efetch of all that was chosen. Raises SourceError."""

@@ -19,7 +19,7 @@ from activities.documents.xml_text import text_of
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.answers import XmlReader
-from activities.sources.ncbi import MAX_IDS, Eutils, Matches, read_tree
+from activities.sources.ncbi import MAX_IDS, Eutils, read_tree
 from activities.sources.records import facts, read_records
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
@@ -38,12 +38,13 @@ class PubMed(Eutils):
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):
             linked = await self.links(link.group(2), _LINKS[link.group(1).lower()])
-            matches = Matches(linked[:limit], Exchange(hits=len(linked), sent=query.text))
+            ids: Sequence[str] = linked[:limit]
+            named = Exchange(hits=len(linked), sent=query.text)
         else:
-            matches = await self.search(query, limit)
-        yield matches.exchange
-        if matches.ids:
-            yield replace(await self.fetch(matches.ids, query.text), hits=matches.exchange.hits)
+            ids, named = await self.search(query, limit)
+        yield named
+        if ids:
+            yield replace(await self.fetch(ids, query.text), hits=named.hits)
 
     async def fetch(self, pmids: Sequence[str], query: str = "", max_age: float | None = None) -> Exchange:
         """The records of PMIDs (at most 200), in their order; see `Http.read` for `max_age`.

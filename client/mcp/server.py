@@ -1,8 +1,5 @@
 """The MCP server: Determinator's tools, reports and evidence for any program that speaks the protocol.
 
-    determinator mcp                       over stdin and stdout, for a program that starts it
-    determinator mcp --http 127.0.0.1:8765 for several programs, with a token
-
 Like the command line it is a client only: runs live on the Temporal server, and nothing is lost when it ends.
 """
 

@@ -1,11 +1,8 @@
 """The files of a library folder as evidence.
 
-Read are texts, pages, letters, notebooks and files of settings (`reading.READERS`; one document a file), with
-extras the text of pictures (`.png .jpg .jpeg .tif .tiff`) and scanned PDFs and the transcripts of recordings
-(`.wav .mp3 .m4a`), and `.json .jsonl`, also with `.gz`, `.csv .tsv`, `.bib .ris` and `.mbox` (one document a
-record; see `records`, `bibliography`). Files and folders whose name starts with a dot are passed over. What
-cannot be read is set aside with its reason and the rest is kept. Nothing outside the folder is opened, also
-not through a symbolic link.
+`reading` says which kinds are read, a file or a record as a document. Files and folders whose name starts
+with a dot are passed over. What cannot be read is set aside with its reason and the rest is kept. Nothing
+outside the folder is opened, also not through a symbolic link.
 """
 
 import os

@@ -1,21 +1,8 @@
 """JSON records of a library, read leniently: one record is one document.
 
-Names are compared without case, `-` and ` ` counting as `_`. The first of each list that is present wins:
-
-    text      text, abstract, abstract_note, body, content, full_text (when a string), contexts
-    title     title, headline, name, question
-    authors   authors, author, creators: strings, or objects with name, or with given/first and family/last
-    year      year, publication_year, date, publication_date, pub_date, published, issued (a date of
-              CSL JSON): the first four-digit year
-    venue     venue, journal, container_title, source_title, publication_title
-    ids       pmid, pmcid (pmc), doi, nct (nct_id), arxiv (arxiv_id), openalex, s2, fda; or `identifiers`, an
-              object of them
-    url       url, link
-    terms     mesh, meshes, mesh_terms, keywords
-    types     publication_types, publication_type; evidence_type (one of ours) goes before them
-    standing  standing (one of ours), or a true `retracted` or `is_retracted`; otherwise what title, types
-              and first sentence say
-    full_text true or false; otherwise false for an abstract and for a short text that has a PMID or a DOI
+Names are compared without case, `-` and ` ` counting as `_`; the first of several that is present wins.
+docs/library.md lists them. Without a standing of its own a record has that of its title, its types and its
+first sentence; without `full_text` an abstract, and a short text with a PMID or a DOI, is none.
 
 An abstract may be a string, a list, or a labelled object (`{"METHODS": "..."}`). The lines of
 `determinator evidence --format jsonl` are such records. A file whose records have no text and no identifier
