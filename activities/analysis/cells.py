@@ -154,5 +154,4 @@ def _is_count(value: Decimal, least: int) -> bool:
 
 
 def as_float(value: Decimal | None) -> float | None:
-    """The number as the statistics compute with it."""
     return None if value is None else float(value)

@@ -133,7 +133,6 @@ def _command(path: str, rules: int, result: int) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    """The shared libraries of the system, read-only."""
     words: list[str] = []
     for name in ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"):
         place = Path(name)

@@ -24,8 +24,6 @@ little, a misread one more."""
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A value and its variance on the pooled scale."""
-
     value: float
     variance: float
 

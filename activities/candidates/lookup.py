@@ -42,8 +42,6 @@ SYNONYMS = 4
 
 @dataclass
 class _Asking:
-    """The sources of one look-up, and how each answered."""
-
     sources: Mapping[str, Source]
     asked: dict[str, None] = field(default_factory=dict)
     failures: dict[str, SourceError] = field(default_factory=dict)

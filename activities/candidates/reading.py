@@ -166,7 +166,6 @@ def labelled(label: Evidence) -> FieldEntry:
 
 
 def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
-    """The highest clinical phase of a molecule according to ChEMBL."""
     for record in records:
         facts = record.facts
         if code := of_molecule(facts):
@@ -216,7 +215,6 @@ def trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
 
 
 def label_safety(label: Evidence) -> Iterator[FieldEntry]:
-    """The boxed warning and the contraindications of a label."""
     for name in ("boxed_warning", "contraindications"):
         if text := section_of(label, name):
             yield _section_entry(label, text, name)

@@ -27,7 +27,6 @@ class Standing:
 
     @property
     def trial_status(self) -> str:
-        """Phase and status as the registration has them."""
         return facts_of(self.trial, "phase", "overall_status")
 
     @property

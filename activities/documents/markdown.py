@@ -30,7 +30,6 @@ class _Notebook(BaseModel):
 
 
 def _shown(cell: _Cell) -> str:
-    """A cell and the plain text of what it printed."""
     plain = TypeAdapter(_Lines)
     parts = [cell.source]
     for output in cell.outputs:

@@ -53,8 +53,6 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a search of a `Lister` found."""
-
     results: tuple[Preview, ...] = ()
     hits: int = 0
     set_aside: int = 0

@@ -81,8 +81,6 @@ class Target(Wire):
 
 
 class Chembl(ApiSource):
-    """Names, clinical phase, mechanisms and targets of one drug."""
-
     url = API
     info = info_of(NAME)
 
@@ -120,7 +118,6 @@ def shown(name: str) -> str:
 
 
 def read_molecule(molecule: Molecule) -> Evidence:
-    """A molecule with its names and its highest clinical phase."""
     name = shown(molecule.pref_name or molecule.molecule_chembl_id)
     return database_record(
         NAME,

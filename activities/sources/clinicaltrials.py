@@ -281,7 +281,6 @@ def paragraphs(study: Study) -> Iterator[str]:
 
 
 def field_lines(study: Study) -> Iterator[str]:
-    """Status, design, conditions and interventions."""
     if study.status:
         yield f"Overall status: {words(study.status)}."
     if study.why_stopped:
@@ -327,7 +326,6 @@ def result_lines(measure: OutcomeMeasure) -> Iterator[str]:
 
 
 def value(m: Measurement) -> str:
-    """A measured value with its spread or limits."""
     spread = f" ({m.spread})" if m.spread else ""
     limits = f" ({m.lower_limit} to {m.upper_limit})" if m.lower_limit or m.upper_limit else ""
     return f"{m.value}{spread}{limits}{f'. {m.comment}' if m.comment else ''}"

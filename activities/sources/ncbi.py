@@ -118,7 +118,6 @@ class Eutils:
     async def efetch(
         self, ids: Sequence[str], rettype: str, read: XmlReader[T], max_age: float | None = None
     ) -> T:
-        """What is read from the records of ids."""
         params = {"db": self.source, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
         return await self._ask("efetch.fcgi", params, read, max_age=max_age)
 

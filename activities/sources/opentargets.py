@@ -117,13 +117,11 @@ class Drug(CamelWire):
 
     @property
     def approved(self) -> tuple[str, ...]:
-        """Diseases it is approved for, in order."""
         rows = self.indications
         return tuple(dict.fromkeys(row.disease for row in rows if row.max_clinical_stage == APPROVED))
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """What it acts on, each once."""
         every = (target for action in self.actions for target in action.targets)
         return tuple({target.approved_symbol: target for target in every if target.approved_symbol}.values())
 
@@ -169,7 +167,6 @@ def read_graphql(answer: type[A], response: httpx.Response) -> A:
 
 
 def read_drug(drug: Drug) -> Evidence:
-    """What the platform holds of a drug, as one record."""
     name = shown(drug.name or drug.id)
     proteins = (protein for target in drug.targets for protein in target.protein_ids)
     return database_record(

@@ -42,8 +42,6 @@ class Nothing(Wire):
 
 
 class Pathway(CamelWire):
-    """A pathway of the mapping from a protein."""
-
     st_id: str
     display_name: str
     species_name: str = ""

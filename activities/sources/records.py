@@ -138,7 +138,6 @@ class ApiSource:
 
 
 def _set(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
-    """The values of the settings that are set."""
     values = ((name, getattr(settings, setting)) for name, setting in names.items())
     return {n: v.get_secret_value() if isinstance(v, SecretStr) else v for n, v in values if v}
 

@@ -97,7 +97,6 @@ async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) 
 
 
 def show(rows: Sequence[Compared]) -> None:
-    """Print the modes side by side, a column each."""
     from client.terminal import plain_table, to_stdout
 
     table = plain_table("")

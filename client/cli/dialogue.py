@@ -106,7 +106,6 @@ async def dispute(
 
 
 def show_version(answered: "Answered", *, as_json: bool) -> None:
-    """Print what has changed, and as which version."""
     from activities.report.formats.words import dispute_line
     from client.reports.replies import Changed
 

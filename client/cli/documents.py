@@ -72,7 +72,6 @@ class OfRun:
     """None while the run has no report."""
 
     def numbers(self, file: "FileState") -> list[int]:
-        """Numbers of the references to works of a file."""
         cited = self.use.cited if self.use else {}
         return sorted(cited[name] for name in {*file.evidence_ids} & cited.keys())
 

@@ -191,7 +191,6 @@ def check_other_users(settings: "Settings", address: str | None) -> Check | None
 
 
 def check_worker(settings: "Settings") -> Check:
-    """Whether the background worker runs, and with our settings."""
     if configured(settings=settings) is not None:
         return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
     places = Places(settings.home)
@@ -208,7 +207,6 @@ def check_worker(settings: "Settings") -> Check:
 
 
 async def check_store(settings: "Settings") -> Check:
-    """Whether the evidence store stores a blob and returns it."""
     where = settings.evidence_url
     where = without_credentials(where) if "://" in where else where
     try:
@@ -222,7 +220,6 @@ async def check_store(settings: "Settings") -> Check:
 
 
 def check_hooks(settings: "Settings") -> Check:
-    """Whether the hooks of the settings can be loaded here."""
     try:
         load_hooks(settings)
     except BadInput as error:

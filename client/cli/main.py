@@ -163,7 +163,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _described(error: Exception) -> str:
-    """An error that no command expects, as one line."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         where = f" for {error.filename}" if error.filename else ""
         return f"there is no space left{where}; free some, and repeat the command"
@@ -180,7 +179,6 @@ def _is_text(word: str) -> bool:
 
 
 def print_error(message: str, code: int) -> int:
-    """Print one line on stderr and return the code."""
     from activities.credentials import redacted
     from client.terminal import folded, harmless
 

@@ -82,7 +82,6 @@ def filter_options(*, years: tuple[str, ...] = ()) -> Callable[[Command], Comman
 
 
 def setting_options(command: Command) -> Command:
-    """Decorate a command with an option for each setting that has a flag."""
     fields = Settings.model_fields
     options = [_option(name, key, fields[name]) for name, key in declared(fields).items() if key.flag]
     return with_options(*options)(command)

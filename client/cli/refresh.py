@@ -63,7 +63,6 @@ async def refresh(client: "Determinator", run: str, search: bool, every: float |
 async def schedule(
     client: "Determinator", run: "Finished", every: float, *, search: bool, as_json: bool
 ) -> int:
-    """Put the refresh on a schedule of the server's."""
     from client.runs.refreshing import MIN_INTERVAL_SECONDS, schedule_refresh, the_request
 
     if every < MIN_INTERVAL_SECONDS:
@@ -161,7 +160,6 @@ def show(run: "Finished", outcome: "RefreshOutcome", path: Path | None) -> None:
 
 
 def _nobody_answered(outcome: "RefreshOutcome") -> str:
-    """Why nothing is known of what has changed."""
     if outcome.asked:
         return "no authority answered, so that nothing is known of what has changed"
     why = (

@@ -53,7 +53,6 @@ def output_text(text: str, annotated: Sequence[Json] = ()) -> Json:
 
 
 def annotations(text: str, references: Iterable[Reference]) -> Iterator[Json]:
-    """An annotation for each work of each citation in a text."""
     works = {str(reference.number): reference for reference in references}
     for citation in CITED.finditer(text):
         for number in citation[1].split(", "):

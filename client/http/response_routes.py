@@ -208,5 +208,4 @@ async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, Non
 
 
 def as_sent(event: Json) -> ServerSentEvent:
-    """An event of the protocol as a server-sent event; its id is its number."""
     return ServerSentEvent(json.dumps(event), event=event["type"], id=str(event["sequence_number"]))

@@ -57,8 +57,6 @@ class Candidates(BaseModel):
 
 
 class Instruction(Body):
-    """A question about a report, or what is to be changed of it."""
-
     text: Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
 
 
@@ -195,7 +193,6 @@ def rest(desk: Desk) -> APIRouter:
 
 
 async def send(case: Case, action: Action, message: Message) -> None:
-    """Send a message to a run. Raises BadInput for what it refuses."""
     run = case.run
     match action:
         case "approve" | "reject":

@@ -96,8 +96,6 @@ def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServe
 
 
 def add_resources(server: MCPServer, client: Determinator) -> None:
-    """Reports and single works of runs, by address."""
-
     @server.resource("report://{run}", mime_type="text/markdown", title="The report of a run, as Markdown")
     @readable
     async def report(run: str) -> str:
@@ -150,8 +148,6 @@ def readable(resource: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str
 
 
 def add_prompts(server: MCPServer) -> None:
-    """Ways to work with the tools, for a person to choose."""
-
     @server.prompt(title="Answer a literature question")
     def literature_question(question: str) -> str:
         """Answer a question from the literature with verified quotes."""

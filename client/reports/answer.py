@@ -29,8 +29,6 @@ OF_CITED = frozenset({"abstract_only", "standing_unknown", "preprints", "authori
 
 
 class AnswerClaim(Frozen):
-    """A claim with the numbers of its references."""
-
     id: str
     text: str
     references: tuple[int, ...]

@@ -206,7 +206,6 @@ class Batch:
         return True
 
     async def _start(self, question: Question) -> str:
-        """Start a run, or join the one that answers this question, and note it."""
         async with self._starting:
             run = await self._client.ask(question.text, **question.options)
             self._note[question.key] = run.id
@@ -214,7 +213,6 @@ class Batch:
             return run.id
 
     async def _result(self, question: Question, run_id: str) -> Result:
-        """Wait for the end of a run, and save its report."""
         from activities.report.formats import render
         from client.failures import NoSuchRun
 
@@ -245,7 +243,6 @@ class Batch:
         )
 
     def _export(self, results: Sequence[Result]) -> None:
-        """Write the table of results, and all reports as JSON lines."""
         from activities.report.formats import render
         from activities.report.formats.text import spreadsheet_cell
 

@@ -209,7 +209,6 @@ def _differs(name: str) -> str:
 
 
 def write_folder(folder: Path, bundle: Mapping[str, bytes]) -> None:
-    """Write the files below a folder. Raises OSError."""
     for name, data in bundle.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -96,7 +96,6 @@ class HttpCache:
         await self._run(*statements)
 
     async def forget(self, request: httpx.Request) -> None:
-        """Remove what is stored for a request."""
         await self._run(("DELETE FROM answers WHERE key = ?", (key_of(request),)))
 
     async def aclose(self) -> None:

@@ -228,7 +228,6 @@ class Encoding:
         self._map()
 
     def _map(self) -> None:
-        """Map the matrix where there is one of these documents."""
         place = self._place()
         with suppress(OSError, ValueError, sqlite3.Error):
             if place is None or not self._numbers:

@@ -89,8 +89,6 @@ ENDINGS = (*WHOLE, *RECORDS)
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A file or record that was not read, and why."""
-
     name: str
     reason: str
     scan: bool = False
@@ -271,7 +269,6 @@ def _unpack(data: bytes) -> bytes:
 
 
 def _whole(text: Text, name: str, path: Path) -> Evidence:
-    """A whole file as one document."""
     title = text.title or re.sub(r"[_\s]+", " ", Path(name).stem).strip()
     ids = Identifiers(
         pmid=identifiers.normal_pmid(text.meta.get("pmid")),

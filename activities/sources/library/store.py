@@ -49,8 +49,6 @@ CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (words, tokenize = 'unicode6
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What of a folder is searched."""
-
     numbers: tuple[int, ...]
     set_aside: tuple[SetAside, ...]
 
