@@ -16,27 +16,21 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Bidirectional controls (UAX 9). Joiners and the like are left: scripts need them."""
-SEPARATORS = frozenset("\u2028\u2029")
-
-
+ACTING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
+"""Bidirectional controls (UAX 9) and separators. Joiners and the like are left: scripts need them."""
 WIDE = 240
 """Columns of a table that goes into a pipe or a file."""
 
 
 def harmless(text: str) -> str:
     """The text without control and direction characters; lines and tabs stay."""
-    return "".join(c for c in text if c in "\n\t" or not _acts(c))
+    acts = ("Cc", "Cs")
+    return "".join(c for c in text if c in "\n\t" or not (c in ACTING or unicodedata.category(c) in acts))
 
 
 def shown(text: str) -> str:
     """`harmless` when stdout is a terminal, else the text as it is."""
     return harmless(text) if sys.stdout.isatty() else text
-
-
-def _acts(c: str) -> bool:
-    return c in DIRECTIONS or c in SEPARATORS or unicodedata.category(c) in ("Cc", "Cs")
 
 
 def plain(text: str) -> str:

@@ -100,16 +100,12 @@ def _lines(element: etree._Element) -> list[str]:
         if child.tag == "title":
             lines.append(_clean(text_of(child, _skip)))
         elif child.tag == "p":
-            lines.append(_clean(text_of(child, _skip_blocks)))
+            lines.append(_clean(text_of(child, lambda one: _skip(one) or one.tag in _BLOCKS)))
             inside = (inner for inner in child if isinstance(inner.tag, str) and inner.tag in _BLOCKS)
             lines += [line for inner in inside for line in _lines(inner)]
         elif child.tag in _BLOCKS or len(child):
             lines += _lines(child)
     return lines
-
-
-def _skip_blocks(element: etree._Element) -> bool:
-    return _skip(element) or element.tag in _BLOCKS
 
 
 def _skip(element: etree._Element) -> bool:

@@ -93,7 +93,9 @@ def read_record(element: etree._Element) -> Evidence:
         for link in citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
     )
     notices = publication.notices(links, "pubmed")
-    trials = _trials(article)
+    # registry numbers that the record's own data bank list names
+    numbers = map(text_of, article.iterfind("DataBankList/DataBank//AccessionNumber"))
+    trials = list(dict.fromkeys(filter(None, map(normal_nct, numbers))))
     identifiers = _identifiers(element, article, pmid, trials)
     return Evidence(
         evidence_id=evidence_id(identifiers, title),
@@ -148,12 +150,6 @@ def _year(article: etree._Element) -> int | None:
             if match := _YEAR.search(article.findtext(f"{path}/{part}") or ""):
                 return int(match.group())
     return None
-
-
-def _trials(article: etree._Element) -> list[str]:
-    """Registry numbers the record's own data bank list names."""
-    numbers = (text_of(number) for number in article.iterfind("DataBankList/DataBank//AccessionNumber"))
-    return list(dict.fromkeys(trial for number in numbers if (trial := normal_nct(number))))
 
 
 def _identifiers(
