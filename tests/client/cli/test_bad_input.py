@@ -56,7 +56,7 @@ BAD = [
     (["candidates", "last", "--keep", ""], "--keep': it is empty"),
     (["approve", "last", "--gate", "plann"], "did you mean plan?"),
     (["extend", "last", "--time", "soon"], "is not a duration"),
-    (["plan", "edit", "last", "--file", "nowhere.toml"], "does not exist"),
+    (["plan", "edit", "last", "--file", "nowhere.toml"], "No such file"),
     (["verify", "nowhere.json"], "there is no file nowhere.json"),
     (["verify", "last", "--evidence", "nowhere.jsonl"], "does not exist"),
     (["export", "last", "--output", "a-file"], "is a file"),
