@@ -1,10 +1,14 @@
 """Which effort a model is worth, by its size and by what its server can read."""
 
+from typing import TYPE_CHECKING
+
 from activities.contracts.evidence import Effort, ModelChoice
 from activities.models.address import parse
 from activities.models.prices import OPENAI_URL, address
-from activities.models.server_facts import ServerFacts, ask_server
 from activities.settings import Settings
+
+if TYPE_CHECKING:
+    from activities.models.server_facts import ServerFacts
 
 SMALL_MODEL = 4.5
 """Billions of parameters up to which a model is small."""
@@ -12,7 +16,7 @@ SMALL_CONTEXT = 6_000
 """Tokens; a model that reads fewer gets a small model's prompts whatever its size."""
 
 
-def effort_for(facts: ServerFacts) -> Effort:
+def effort_for(facts: "ServerFacts") -> Effort:
     """`small` for a model that is known to be small or to read little, else `normal`. `large` is for the user
     to choose: it costs three times as much."""
     few = facts.parameters is not None and facts.parameters <= SMALL_MODEL
@@ -32,8 +36,10 @@ async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
     return effort_for(await facts_of(settings, choice))
 
 
-async def facts_of(settings: Settings, choice: ModelChoice) -> ServerFacts:
+async def facts_of(settings: Settings, choice: ModelChoice) -> "ServerFacts":
     """What the server of a choice says of itself. Raises ModelRefused when the address is not one."""
+    from activities.models.server_facts import ask_server  # imports the HTTP library
+
     where = parse(address(settings, choice))
     return await ask_server(where, choice.model, key_for(settings, where.shown))
 
