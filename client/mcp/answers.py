@@ -44,18 +44,10 @@ TOOLS = {
     "search": "search_all_sources",
 }
 """Verb of the command line -> tool."""
-ARGUMENTS = {
-    "library": "library",
-    "sources": "sources",
-    "source": "sources",
-    "columns": "columns",
-    "mode": "mode",
-    "profile": "profile",
-    "approve": "approve",
-    "max-cost": "max_cost",
-    "max-time": "max_minutes",
-    "max-iterations": "max_iterations",
-}
+ARGUMENTS = {"source": "sources", "max_time": "max_minutes"}
+"""Option of the command line -> argument of a tool, where their names differ."""
+_OF_SHELL = re.compile(r"`determinator (\w++)[^`]*+`|(?<![\w-])--([a-z][a-z-]*)")
+"""A command, or an option outside of one."""
 DateRange = Literal["1y", "5y", "10y", "all"]
 
 
@@ -76,13 +68,14 @@ def one_line(error: Exception | str) -> str:
     """What went wrong, without line breaks and without what is secret. Where the client advises a command of
     the shell, it advises the tool that does the same, or says for whom the command is."""
     message = error if isinstance(error, str) else str(as_failure(error) or error)
-    message = re.sub(
-        r"`determinator (\w++)[^`]*+`",
-        lambda command: TOOLS.get(command[1]) or f"{command[0]} (for the operator of this server)",
-        " ".join(message.split()),
-    )
-    option = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
-    return redacted(option.sub(lambda match: ARGUMENTS.get(match[1], match[0]), message))
+
+    def told(match: re.Match[str]) -> str:
+        if match[1]:
+            return TOOLS.get(match[1]) or f"{match[0]} (for the operator of this server)"
+        name = match[2].replace("-", "_")
+        return ARGUMENTS.get(name, name)
+
+    return redacted(_OF_SHELL.sub(told, " ".join(message.split())))
 
 
 def by_name(identifiers: object) -> object:
