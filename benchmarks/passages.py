@@ -48,7 +48,7 @@ from typing import Any
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.write import Passage, SectionDraft, WriteInput
-from activities.extractive import write
+from activities.extractive.passages import write
 from activities.profiles.loader import load_profile
 from activities.sources.library import SAMPLE
 from activities.sources.library.index import Libraries, LibraryIndex

@@ -28,13 +28,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import httpx
 
-from activities import extractive
 from activities.contracts.evidence import Evidence, Filters, Query, SourceOption
 from activities.contracts.judge import JudgeInput
 from activities.contracts.plan import GapsInput, SelectInput
 from activities.contracts.profile import Criterion, Profile
 from activities.contracts.write import WriteInput
 from activities.evidence_store import make_ref
+from activities.extractive import passages, searching
 from activities.settings import Settings
 from activities.sources.base import Source, search
 from activities.sources.http.client import Http
@@ -93,13 +93,13 @@ class Tally:
 async def find(source: Source, option: SourceOption, question: str, folder: str) -> list[Evidence]:
     """What the searches of a first iteration bring, without duplicates."""
     about = {"run_id": "benchmark", "question": question, "profile": PROFILE}
-    gaps = extractive.evaluate_gaps(GapsInput.model_validate({**about, "iteration": 1}))
+    gaps = searching.evaluate_gaps(GapsInput.model_validate({**about, "iteration": 1}))
     step = SelectInput.model_validate(
         {**about, "iteration": 1, "gaps": gaps.outstanding_gaps, "sources": (option,)}
     )
     found: dict[str, Evidence] = {}
     filters = Filters(options={"library": folder} if folder else {})
-    for task in extractive.select_tools(step).tasks:
+    for task in searching.select_tools(step).tasks:
         answer = await search(source, Query(text=task.query, limit=RESULTS_PER_SEARCH, filters=filters))
         for record in answer.records:
             found.setdefault(record.evidence_id, record)
@@ -110,13 +110,13 @@ def answer(question: str, documents: Sequence[Evidence]) -> list[tuple[str, str]
     """What is quoted of the documents, the first first: id of the work and quote."""
     about = {"run_id": "benchmark", "question": question, "profile": PROFILE}
     refs = tuple(make_ref(d, "blob") for d in documents)
-    judgement = extractive.judge(
+    judgement = passages.judge(
         JudgeInput.model_validate({**about, "iteration": 1, "evidence": refs}), documents
     )
     by_id = {d.evidence_id: d for d in documents}
     kept = [by_id[i] for i in judgement.relevant]
     step = WriteInput.model_validate({**about, "evidence": tuple(make_ref(d, "blob") for d in kept)})
-    draft = extractive.write(step, kept)
+    draft = passages.write(step, kept)
     quotes = [(p.evidence_id, quote) for p in draft.passages for quote in p.quotes]
     claims = [claim for paragraph in draft.paragraphs for claim in paragraph.claims]
     return quotes + [(s.evidence_id, s.quote) for claim in claims for s in claim.support]

@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from activities.contracts.errors import ModelRefused
+from activities.credentials import carried_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,6 @@ def parse(url: str) -> Address:
     authorization = ""
     if user or password:
         authorization = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-    # together first: a server may repeat the address, and a user beside a password is replaced only with it
-    both = parts.netloc.rpartition("@")[0] if password else ""
-    secrets = (
-        both,
-        authorization.removeprefix("Basic "),
-        password,
-        parts.password or "",
-        user if not password else "",
-        *(value for _, value in query),
-    )
-    return Address(shown, query, authorization, tuple(dict.fromkeys(s for s in secrets if s)))
+    secrets = carried_by(url.strip()) | ({authorization.removeprefix("Basic ")} if authorization else set())
+    # the longest first: a server may repeat the address, and a user beside a password is no secret alone
+    return Address(shown, query, authorization, tuple(sorted(secrets, key=len, reverse=True)))

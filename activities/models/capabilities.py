@@ -72,8 +72,7 @@ class Capabilities(Frozen):
     def assumed(cls, address: str) -> "Capabilities":
         """What to try first. OpenAI has retired `max_tokens` for its newer models and refuses `maxLength` in
         strict schemas; other servers may not know the newer name and then would not cap the output at all."""
-        official = "api.openai.com" in address or ".openai.azure.com" in address
-        if official:
+        if "api.openai.com" in address or ".openai.azure.com" in address:
             return cls(limit="max_completion_tokens", bounds=False)
         return cls()
 
@@ -83,7 +82,6 @@ class Capabilities(Frozen):
         `error` is the body's error object (`message`, `param`, `code`).
         """
         refusal = _Refusal(
-            status=status,
             param=str(error.get("param") or ""),
             code=str(error.get("code") or ""),
             message=str(error.get("message") or error),
@@ -135,7 +133,6 @@ class Capabilities(Frozen):
 class _Refusal:
     """The parts of an error response that name a capability."""
 
-    status: int
     param: str
     code: str
     message: str
@@ -149,13 +146,8 @@ class _Refusal:
     def about(self) -> str:
         """What it is about: the parameter it names, else all of its words."""
         param = self.param.lower()
-        named = param not in ("", "none", "body")
-        bounds = re.search(
-            r"max(?:items|length)|not supported by xgrammar|grammar|repetitions", self.message, re.IGNORECASE
-        )
-        if named and bounds is None:
-            return param
-        return f"{param} {self.message}".lower()
+        named = param not in ("", "none", "body") and not _BOUNDS.search(self.message)
+        return param if named else f"{param} {self.message}".lower()
 
 
 _Lesson = Callable[[Capabilities, _Refusal], Capabilities | None]

@@ -5,8 +5,7 @@ content_filter. `ModelBusy` is rate_limited, `ModelDown` is unavailable.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.sources.http.failures import retry_after
@@ -71,77 +70,6 @@ def wait_of(headers: Mapping[str, str], message: str) -> float | None:
     return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _SPAN.findall(match.group(1)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """What a server said when a call failed."""
-
-    status: int | None
-    """None: the failure came inside a stream."""
-    code: str
-    message: str
-    where: str
-    """Model and address."""
-    key_sent: bool
-
-    @property
-    def words(self) -> str:
-        return f"{self.code} {self.message}"
-
-    @property
-    def said(self) -> str:
-        return f": {self.message}" if self.message else ""
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether the request is at fault."""
-        return self.status is not None and self.status < 500
-
-    def is_in(self, *statuses: int) -> bool:
-        return self.status in statuses
-
-
-_Test = Callable[[_Failure], bool]
-_PERMANENT: tuple[tuple[_Test, str, str], ...] = (
-    (
-        lambda f: bool(_QUOTA.search(f.words)) or f.is_in(402),
-        "insufficient_quota",
-        "the account of {where} is out of credit{said}",
-    ),
-    (
-        lambda f: bool(_CONTEXT.search(f.words)) and not f.is_in(401, 403),
-        "context_length",
-        "the prompt was too long for {where}{said}",
-    ),
-)
-"""(test, category, words) of failures that a later attempt cannot change; the first that holds decides."""
-_PERMANENT_UNLESS_BUSY: tuple[tuple[_Test, str, str], ...] = (
-    (
-        lambda f: f.is_in(401, 403) and not f.key_sent,
-        "auth",
-        "{where} wants a key ({status}){said}; OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone",
-    ),
-    (
-        lambda f: f.is_in(401, 403),
-        "auth",
-        "{where} refused the key ({status}){said}; OPENAI_API_KEY must hold one of this server",
-    ),
-    (
-        lambda f: bool(_FILTER.search(f.words)),
-        "content_filter",
-        "the content filter of {where} stopped the question{said}",
-    ),
-    (
-        lambda f: (
-            f.is_in(404) or (f.status is not None and f.status < 500 and bool(_NO_MODEL.search(f.words)))
-        ),
-        "model_not_found",
-        "{where} was not found{said}; check the model's name and OPENAI_BASE_URL",
-    ),
-)
-_REQUEST_AT_FAULT: tuple[tuple[_Test, str, str], ...] = (
-    (lambda f: f.is_in(413), "context_length", "the prompt was too long for {where}{said}"),
-    (lambda _: True, "bad_request", "{where} refused the request ({status}){said}"),
-)
 _TRY_LATER = (408, 409, 425)
 """Statuses below 500 that another attempt may change."""
 
@@ -156,33 +84,39 @@ def translate(
     secrets: Sequence[str] = (),
 ) -> ModelError:
     """The error for a failed call. `status` None: the failure came inside a stream; `secrets`: what was sent
-    to be let in."""
+    to be let in. Of several signs the first decides; what a later attempt cannot change comes first."""
     error = error_object(body)
     whole = scrub(" ".join(str(error.get("message") or "").split()), *secrets)
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
-    failure = _Failure(status, code, whole[:300], f"{model} at {address}", bool(secrets))
-    busy = status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code
-    trouble = status is None or status >= 500 or status in _TRY_LATER
-    if (refused := _first(_PERMANENT, failure)) is not None:
-        return refused
-    if busy:
-        return ModelBusy(f"{failure.where} is busy (429){failure.said}", retry_after=wait_of(headers, whole))
-    if (refused := _first(_PERMANENT_UNLESS_BUSY, failure)) is not None:
-        return refused
-    if trouble:
+    where, said = f"{model} at {address}", f": {whole[:300]}" if whole else ""
+    words = f"{code} {whole[:300]}"
+
+    def refused(category: str, text: str) -> ModelRefused:
+        return ModelRefused(text, category=category)
+
+    if _QUOTA.search(words) or status == 402:
+        return refused("insufficient_quota", f"the account of {where} is out of credit{said}")
+    if _CONTEXT.search(words) and status not in (401, 403):
+        return refused("context_length", f"the prompt was too long for {where}{said}")
+    if status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code:
+        return ModelBusy(f"{where} is busy (429){said}", retry_after=wait_of(headers, whole))
+    if status in (401, 403):
+        asks = f"{where} refused the key ({status}){said}; OPENAI_API_KEY must hold one of this server"
+        if not secrets:
+            own = "OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone"
+            asks = f"{where} wants a key ({status}){said}; {own}"
+        return refused("auth", asks)
+    if _FILTER.search(words):
+        return refused("content_filter", f"the content filter of {where} stopped the question{said}")
+    if status == 404 or (status is not None and status < 500 and _NO_MODEL.search(words)):
+        fix = "check the model's name and OPENAI_BASE_URL"
+        return refused("model_not_found", f"{where} was not found{said}; {fix}")
+    if status is None or status >= 500 or status in _TRY_LATER:
         shown = f" ({status})" if status else ""
-        return ModelDown(f"{failure.where} failed{shown}{failure.said}", retry_after=wait_of(headers, ""))
-    refused = _first(_REQUEST_AT_FAULT, failure)
-    assert refused is not None  # the last row always holds
-    return refused
-
-
-def _first(rows: Sequence[tuple[_Test, str, str]], failure: _Failure) -> ModelRefused | None:
-    for test, category, words in rows:
-        if test(failure):
-            text = words.format(where=failure.where, said=failure.said, status=failure.status)
-            return ModelRefused(text, category=category)
-    return None
+        return ModelDown(f"{where} failed{shown}{said}", retry_after=wait_of(headers, ""))
+    if status == 413:
+        return refused("context_length", f"the prompt was too long for {where}{said}")
+    return refused("bad_request", f"{where} refused the request ({status}){said}")
 
 
 def scrub(text: str, *secrets: str) -> str:

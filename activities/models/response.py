@@ -34,7 +34,8 @@ class Pieces:
         self.usage: Mapping[str, object] | None = None
         self.words: list[Word] = []
         """With their probabilities, where these were asked for and given."""
-        self._answered = False
+        self.answered = False
+        """Whether anything that looks like an answer came."""
         self._began = time.monotonic()
 
     @cached_property
@@ -65,14 +66,9 @@ class Pieces:
         """One event of a stream."""
         self._collect(chunk, "delta")
 
-    @property
-    def answered(self) -> bool:
-        """Whether anything that looks like an answer came."""
-        return self._answered
-
     def check(self) -> None:
         """Raises ValueError when nothing that looks like an answer came."""
-        if not self._answered:
+        if not self.answered:
             raise ValueError("there was no choice in its answer")
 
     def _collect(self, body: object, field: str) -> None:
@@ -88,7 +84,7 @@ class Pieces:
         choice = next((c for c in choices if isinstance(c, Mapping) and c.get("index") in (0, None)), None)
         if choice is None:
             return
-        self._answered = True
+        self.answered = True
         self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
         message = choice.get(field)
         if not isinstance(message, Mapping):

@@ -71,7 +71,7 @@ from activities.contracts.write import (
 from activities.draft_progress import SIGNAL, DraftProgress
 from activities.event_store_activity import EventActivities
 from activities.evidence_store import EvidenceStore
-from activities.extractive import manage
+from activities.extractive.planning import manage
 from activities.follow_up_activity import FollowUpActivities
 from activities.full_text_activity import FullTexts, ReadInFull
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput

@@ -6,7 +6,7 @@ from unittest.mock import patch
 from activities import own_step_activity
 from activities.contracts.evidence import Evidence
 from activities.contracts.plan import TeamLedger
-from activities.extractive import manage
+from activities.extractive.planning import manage
 from activities.own_step_activity import CodeStep, OwnStepInput, OwnStepOutput
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.graph.graphs import a_graph

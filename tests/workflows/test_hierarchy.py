@@ -2,7 +2,7 @@
 
 from activities.contracts.judge import JudgeAssessment, JudgeBatch, JudgeInput
 from activities.contracts.plan import ManagerInput, SelectInput, TeamLedger
-from activities.extractive import manage
+from activities.extractive.planning import manage
 from tests.workflows.conftest import Stage, a_request
 from workflows.rules.stopping import Attempt, better
 

@@ -404,12 +404,5 @@ WORDING: Mapping[str, Wording] = {
     ),
     # what confidence was computed from
     "confidence_contradictions": "{claims:#claim} contradict each other.",
-    "confidence_judged": "The judge's confidence in the evidence is {percent} %.",
     "confidence_of_judgements": _of_judgements,
-    "confidence_works": (
-        "{works:#work} {works:helps|help} with the question, {independent} of them independent."
-    ),
-    "confidence_disagreement": "The works point in different directions.",
-    "confidence_open_parts": "Only {percent} % of the question's parts are covered.",
-    "confidence_stopped": lambda s: f"The search ended because {_because(s)}.",
 }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from activities import extractive
+from activities.extractive import passages
 from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType, SourceInfo, SourceOption
 from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.profile import Aspect, Criterion, Profile
@@ -78,13 +78,13 @@ def context(question: str, **more: Any) -> dict[str, Any]:
 
 def judged(question: str, documents: Sequence[Evidence], **more: Any) -> JudgeBatch:
     step = JudgeInput(**context(question, **more), iteration=1, evidence=refs(documents))
-    return extractive.judge(step, documents)
+    return passages.judge(step, documents)
 
 
 def written(question: str, documents: Sequence[Evidence], **more: Any) -> SectionDraft:
     fields = {name: more.pop(name) for name in ("title", "shared") if name in more}
     step = WriteInput(**context(question, **more), evidence=refs(documents), **fields)
-    return extractive.write(step, documents)
+    return passages.write(step, documents)
 
 
 def option(name: str, *domains: str, enabled: bool = True) -> SourceOption:

@@ -2,7 +2,7 @@
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import HypothesisInput, MechanismHypothesis
-from activities.extractive import hypothesise
+from activities.extractive.candidates import hypothesise
 from activities.text.normal_form import verbatim
 from tests.activities.extractive.abstracts import context, document, library
 

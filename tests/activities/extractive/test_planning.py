@@ -1,7 +1,7 @@
 """A plan without a model: the question itself, then the aspects of the profile."""
 
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
-from activities.extractive import parse_query, plan
+from activities.extractive.planning import parse_query, plan
 from activities.extractive.planning import ASPECT_MARK, aspect_of, searched
 from activities.profiles.loader import load_profile
 from activities.text.stand_alone import stand_alone

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from activities import extractive
+from activities.extractive import searching
 from activities.contracts.evidence import SearchRecord, SearchStatus, SourceOption
 from activities.contracts.judge import ReflectInput
 from activities.contracts.plan import GapsInput, KnowledgeGapOutput, ObserveInput, SelectInput
@@ -15,12 +15,12 @@ BOTH = (option("library", "local"), option("pubmed", "biomedical"))
 def gaps(question: str, found: int, **more: Any) -> KnowledgeGapOutput:
     fields = {k: more.pop(k) for k in ("steering",) if k in more}
     step = GapsInput(**context(question, **fields), iteration=1, relevant=found, **more)
-    return extractive.evaluate_gaps(step)
+    return searching.evaluate_gaps(step)
 
 
 def selected(gap: str, sources: tuple[SourceOption, ...] = BOTH, **more: Any) -> list[tuple[str, str]]:
     step = SelectInput(**context(QUESTION), iteration=2, gaps=(gap,), sources=sources, **more)
-    tasks = extractive.select_tools(step).tasks
+    tasks = searching.select_tools(step).tasks
     assert all(t.gap == gap for t in tasks)
     return [(t.agent, t.query) for t in tasks]
 
@@ -61,7 +61,7 @@ def test_the_question_is_searched_once_more_by_the_vocabularies_names_where_nobo
         step = SelectInput(
             **context(question), iteration=1, gaps=(question,), sources=BOTH, per_gap=2, reworded=reworded
         )
-        return [(task.agent, task.query) for task in extractive.select_tools(step).tasks]
+        return [(task.agent, task.query) for task in searching.select_tools(step).tasks]
 
     lay = "Does aspirin prevent a heart attack?"
     own = [("library", lay), ("pubmed", "aspirin AND heart attack")]
@@ -104,7 +104,7 @@ def test_reflection_distinguishes_an_outage_from_an_empty_answer() -> None:
             searches=(record("pubmed", "metformin AND dementia AND Finland", status),),
             new_evidence=refs(documents),
         )
-        return extractive.reflect(step, documents)
+        return searching.reflect(step, documents)
 
     assert reflected("ok", 2).served
     empty = reflected("empty", 0)
@@ -119,7 +119,7 @@ def test_reflection_distinguishes_an_outage_from_an_empty_answer() -> None:
 def test_an_observation_counts_what_was_found() -> None:
     titles = {document.evidence_id: document.title for document in library()}
     step = ObserveInput(**context(QUESTION), iteration=1, titles=titles, relevant=3)
-    assert extractive.observe(step).text == "4 items were found; 3 are near the question."
+    assert searching.observe(step).text == "4 items were found; 3 are near the question."
 
 
 def test_gaps_and_their_searches_are_bounded_and_no_search_is_made_twice() -> None:

@@ -215,7 +215,7 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     lie = quoting("Metformin cures everything.", ("pmid:1", "these words are nowhere in the paper"))
     step = publish_input(planned("s1", lie)).model_copy(update={"confidence": 1.0})
     assert built(step).confidence is None
-    judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_judged"),)}
+    judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_contradictions"),)}
     assert built(FULL.model_copy(update=judged)).confidence == 0.9
 
 
