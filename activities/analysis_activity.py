@@ -23,8 +23,6 @@ USABLE: frozenset[NotPooledReason] = frozenset({"only_one_study", "same_study", 
 
 
 class AnalysisActivities:
-    """Registered once a worker, with its store injected."""
-
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
 

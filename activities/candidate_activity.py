@@ -17,8 +17,6 @@ from activities.sources.http.freshness import forgotten_when_malformed
 
 
 class CandidateActivities:
-    """Registered once a worker, with its sources and its store injected."""
-
     def __init__(self, sources: Mapping[str, Source], store: EvidenceStore) -> None:
         self._sources = sources
         self._store = store

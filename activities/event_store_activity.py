@@ -21,8 +21,6 @@ class EventBatch(Frozen):
 
 
 class EventActivities:
-    """Registered once a worker, with the store injected."""
-
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
 

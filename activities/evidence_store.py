@@ -73,14 +73,10 @@ def open_store(url: str) -> ObjectStore:
             url = folder.as_uri()
         return from_url(url)
     except (OSError, ValueError, BaseError) as error:
-        raise StoreError(
-            f"cannot open the evidence store at {without_credentials(url)}: {_first_line(error)}"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    """What went wrong, without the parsed address that obstore prints below it."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
+        # without the parsed address that obstore prints below it
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        where = without_credentials(url)
+        raise StoreError(f"cannot open the evidence store at {where}: {why}") from error
 
 
 class EvidenceStore:

@@ -21,8 +21,6 @@ MAX_ANSWER_CHARS = 2_000
 
 
 class FollowUpActivities:
-    """Registered once a worker, with the store injected."""
-
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
 

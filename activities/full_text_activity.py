@@ -82,8 +82,6 @@ class Unpaywall(Wire):
 
 
 class FullTextActivities:
-    """Registered once a worker, with what it asks injected."""
-
     def __init__(self, settings: Settings, http: Http, pages: SafePages, store: EvidenceStore) -> None:
         self._http = http
         self._pages = pages

@@ -90,8 +90,6 @@ def code_steps() -> dict[str, CodeStep]:
 
 
 class OwnStepActivities:
-    """Registered once a worker, with its store injected."""
-
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
 

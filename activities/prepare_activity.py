@@ -27,8 +27,6 @@ class PrepareError(DeterminatorError):
 
 
 class PrepareActivities:
-    """Registered once a worker, with its settings and sources injected."""
-
     def __init__(
         self,
         settings: Settings,

@@ -56,8 +56,6 @@ class StandingChecker(Protocol):
 
 
 class PublishActivities:
-    """Registered once a worker, with the store and the standing checker injected."""
-
     def __init__(
         self,
         store: EvidenceStore,
@@ -80,7 +78,9 @@ class PublishActivities:
         """Check, number, render and store the report; see `activities.report.assemble`. A workflow publishes
         under its own id only."""
         async with reporting_errors("publish_failed", run_id=step.run_id):
-            refuse_another_run(step.run_id, activity.info().workflow_id)
+            own = activity.info().workflow_id or "an activity without a run"
+            if step.run_id != own:  # its owner trusts what is stored there
+                raise NotPermitted(f"{own[:200]} publishes no report of another run")
             return await self.publish(step, patient=activity.info().attempt < GIVE_UP_ATTEMPT)
 
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
@@ -227,13 +227,6 @@ def _with_standing(
             standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
         current[ref.evidence_id] = item.replace(standing=standing, notices=notices)
     return current
-
-
-def refuse_another_run(run_id: str, workflow_id: str | None) -> None:
-    """Raises NotPermitted for a report under the id of another run: its owner trusts what is stored there."""
-    if run_id != workflow_id:
-        own = (workflow_id or "an activity without a run")[:200]
-        raise NotPermitted(f"{own} publishes no report of another run")
 
 
 def leave_copy(folder: Path, report: Report, form: str) -> None:

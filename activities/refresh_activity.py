@@ -108,8 +108,6 @@ class RefreshOutcome(Frozen):
 
 
 class RefreshActivities:
-    """Registered once a worker, with the store, the sources and the standing checker injected."""
-
     def __init__(self, settings: Settings, sources: Mapping[str, Source], standing: StandingChecker) -> None:
         self._settings = settings
         self._sources = sources

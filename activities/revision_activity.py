@@ -88,8 +88,6 @@ class RevisionFindings(Frozen):
 
 
 class RevisionActivities:
-    """Registered once a worker, with the settings and the sources injected."""
-
     def __init__(self, settings: Settings, sources: Mapping[str, Source]) -> None:
         self._settings = settings
         self._sources = sources

@@ -67,8 +67,6 @@ class Thinker(Protocol):
 
 
 class ThinkActivities:
-    """Registered once a worker, with the thinker injected."""
-
     def __init__(self, thinker: Thinker) -> None:
         self._thinker = thinker
 

@@ -70,17 +70,14 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
         if item.document.evidence_type not in OF_THE_USER or not _is_far(item.ranked[0], nearest[0])
     ]
     passages = [passage(item, covered[item.document.evidence_id]) for item in nearest[:MAX_PASSAGES]]
-    if nearest and nearest[0].document.evidence_type in OF_THE_USER and _is_clearly_first(nearest):
+    is_first = len(nearest) == 1 or (nearest and nearest[0].score - nearest[1].score >= CLEARLY_NEARER)
+    if is_first and nearest[0].document.evidence_type in OF_THE_USER:
         passages[:1] = _several(nearest[0], covered[nearest[0].document.evidence_id])
     return SectionDraft(
         title=step.title,
         passages=tuple(passages[:MAX_PASSAGES]),
         related=tuple(passage(i, covered[i.document.evidence_id]) for i in related[:MAX_RELATED]),
     )
-
-
-def _is_clearly_first(nearest: Sequence[Item]) -> bool:
-    return len(nearest) == 1 or nearest[0].score - nearest[1].score >= CLEARLY_NEARER
 
 
 def _is_far(one: Ranked, best: Item) -> bool:

@@ -37,7 +37,6 @@ from activities.models.failures import error_object
 from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
 from activities.models.response import Pieces, probability_of_yes
-from activities.models.server_facts import ServerFacts
 from activities.models.servers import Servers
 from activities.models.stream import FIRST_WORD_FACTOR, read_stream
 from activities.models.structured import Unreadable, read, schema_of
@@ -57,11 +56,6 @@ OVER = ("deadline",)
 """Finish reasons after which there is no time for a repair turn."""
 
 
-def accept_all(_: object) -> Review:
-    """No further check."""
-    return Review()
-
-
 class OpenAIModel:
     """The only interface to a language model. Make one a worker and close it with `aclose`."""
 
@@ -75,17 +69,13 @@ class OpenAIModel:
         """Close every connection."""
         await self._servers.aclose()
 
-    async def facts(self, choice: ModelChoice) -> ServerFacts:
-        """The server's facts about itself and the model; requested once per worker."""
-        return await self._servers.facts(choice)
-
     async def context(self, choice: ModelChoice) -> int:
         """Tokens the model reads and writes in one exchange: as its server said in an error, as the server
         says of itself, as `genai-prices` lists it, or as the settings assume."""
         where = self._servers.address(choice)
         assumed = context_window(self._settings, choice)
         learned = (await self._memory.of(where.shown, choice.model)).context_tokens
-        size = learned if learned is not None else (await self.facts(choice)).context_tokens
+        size = learned if learned is not None else (await self._servers.facts(choice)).context_tokens
         if size is None:
             return assumed
         return min(size, assumed) if "context_tokens" in self._settings.model_fields_set else size
@@ -100,7 +90,7 @@ class OpenAIModel:
         allowance: Allowance,
         scope: str,
         choices: Mapping[str, Sequence[str]] | None = None,
-        review: Callable[[Answer], Review] | None = None,
+        review: Callable[[Answer], Review] = lambda _: Review(),
         seconds: float | None = None,
     ) -> tuple[Answer, Completion]:
         """Ask for an answer of the given shape within the allowance.
@@ -112,9 +102,9 @@ class OpenAIModel:
         """
         talk = await self._talk(choice, answer, schema_of(answer, choices), allowance, scope, seconds)
         estimated = estimate(system, user, json.dumps(talk.schema))
-        best = await self._attempt(talk, (system, user), estimated, review or accept_all)
+        best = await self._attempt(talk, (system, user), estimated, review)
         if best.problem is not None:
-            best = await self._repaired(talk, system, user, best, best.problem, review or accept_all)
+            best = await self._repaired(talk, system, user, best, best.problem, review)
         assert best.value is not None
         return best.value, talk.completion(*best.notes)
 
@@ -152,7 +142,7 @@ class OpenAIModel:
             allowance=allowance,
             window=await self.context(choice),
             scope=scope,
-            seconds=seconds,
+            seconds=math.inf if seconds is None else seconds,
         )
 
     async def _attempt(
@@ -265,7 +255,7 @@ class OpenAIModel:
         return raw, False, raw.usage + lost
 
     async def _adapting(
-        self, question: Question, seconds: float | None, before: Usage, keep: Callable[[Pieces], None]
+        self, question: Question, seconds: float, before: Usage, keep: Callable[[Pieces], None]
     ) -> RawAnswer:
         """Send the best form of request the server is known to accept, and learn from its refusals. `keep`
         gets a whole answer with its last byte."""
@@ -305,7 +295,7 @@ class OpenAIModel:
         question: Question,
         capabilities: Capabilities,
         pieces: Pieces,
-        seconds: float | None,
+        seconds: float,
         before: Usage,
         keep: Callable[[Pieces], None],
     ) -> str:
@@ -330,7 +320,7 @@ class OpenAIModel:
             return before + Usage(calls=1, input_tokens=question.estimated, output_tokens=tokens)
 
         try:
-            async with asyncio.timeout(_shorter(silence * FIRST_WORD_FACTOR, seconds)) as patience:
+            async with asyncio.timeout(min(silence * FIRST_WORD_FACTOR, seconds)) as patience:
                 if not capabilities.stream:
                     pieces.whole(await client.post(PATH, cast_to=object, body=request))
                     keep(pieces)
@@ -398,7 +388,3 @@ class OpenAIModel:
                 question.address.shown, question.choice.model, details, question.estimated, question.cap
             )
         return failure
-
-
-def _shorter(one: float, other: float | None) -> float:
-    return one if other is None else min(one, other)

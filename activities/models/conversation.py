@@ -29,16 +29,16 @@ class Conversation(Generic[Answer]):
     allowance: Allowance
     window: int
     scope: str
-    seconds: float | None
+    seconds: float
     begun: float = field(default_factory=time.monotonic)
     spent: Usage = field(default_factory=Usage)
     notes: list[str] = field(default_factory=list)
     from_store: bool = True
     turns: int = 0
 
-    def left(self) -> float | None:
-        """Seconds of the step's time."""
-        return None if self.seconds is None else max(self.seconds - (time.monotonic() - self.begun), 0.0)
+    def left(self) -> float:
+        """Seconds of the step's time; infinite without a limit."""
+        return max(self.seconds - (time.monotonic() - self.begun), 0.0)
 
     def room(self, estimated: int) -> int:
         """Tokens left for an answer to a prompt of this size."""

@@ -62,7 +62,13 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
     ) as client:
         props = await _json(client, "GET", f"{address.root}/props")
         listed = await _json(client, "GET", f"{address.shown}/models")
-        facts = _from_props(props) | _from_models(listed, model)
+        settings = props.get("default_generation_settings")
+        context = settings.get("n_ctx") if isinstance(settings, Mapping) else None
+        facts: dict[str, object] = {
+            "context_tokens": _positive(context),
+            "slots": _positive(props.get("total_slots")),
+            **_from_models(listed, model),
+        }
         if not props and _owner(listed) in ("", "library"):
             running = await _json(client, "GET", f"{address.root}/api/ps")
             if running:
@@ -101,12 +107,6 @@ async def _json(
     except (httpx2.HTTPError, httpx2.StreamError, ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}
-
-
-def _from_props(props: Mapping[str, Any]) -> dict[str, object]:
-    settings = props.get("default_generation_settings")
-    context = settings.get("n_ctx") if isinstance(settings, Mapping) else None
-    return {"context_tokens": _positive(context), "slots": _positive(props.get("total_slots"))}
 
 
 def _entries(listed: Mapping[str, Any]) -> list[Mapping[str, Any]]:

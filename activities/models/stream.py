@@ -33,8 +33,8 @@ async def read_stream(
     pieces: Pieces,
     *,
     silence: float,
-    seconds: float | None,
-    on_words: Callable[[int], None] = lambda _: None,
+    seconds: float,
+    on_words: Callable[[int], None],
 ) -> Ending:
     """Fill `pieces` from the events of a stream and say why reading ended.
 
@@ -42,16 +42,16 @@ async def read_stream(
     `on_words` is called with the characters so far. Raises what the stream raises.
     """
     clock = asyncio.get_running_loop().time
-    end = None if seconds is None else clock() + seconds
+    end = clock() + seconds
     checked = 0
     try:
-        async with asyncio.timeout_at(_until(clock() + silence * FIRST_WORD_FACTOR, end)) as limit:
+        async with asyncio.timeout_at(min(clock() + silence * FIRST_WORD_FACTOR, end)) as limit:
             async for event in events:
                 before = pieces.characters
                 pieces.add(event)
                 if pieces.characters == before:
                     continue
-                limit.reschedule(_until(clock() + silence, end))
+                limit.reschedule(min(clock() + silence, end))
                 on_words(pieces.characters)
                 if pieces.characters > MOST_CHARACTERS:
                     return "size"
@@ -62,12 +62,8 @@ async def read_stream(
     except TimeoutError:
         if not limit.expired():
             raise
-        return "deadline" if end is not None and clock() >= end else "silence"
+        return "deadline" if clock() >= end else "silence"
     return ""
-
-
-def _until(moment: float, end: float | None) -> float:
-    return moment if end is None else min(moment, end)
 
 
 def repeats_itself(text: str) -> bool:

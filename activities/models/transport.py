@@ -77,10 +77,6 @@ class _Counted(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-async def _ask_plain(request: httpx2.Request) -> None:
-    request.headers["accept-encoding"] = "identity"
-
-
 async def _limit(response: httpx2.Response) -> None:
     """Put the limits around a response before its body is read. Raises Oversized and RedirectRefused."""
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
@@ -107,7 +103,8 @@ def open_client(address: Address, key: str, silence_seconds: float) -> "AsyncOpe
 
     http = openai.DefaultAsyncHttpxClient(
         max_redirects=MOST_REDIRECTS,
-        event_hooks={"request": [_ask_plain], "response": [_limit]},
+        headers={"accept-encoding": "identity"},
+        event_hooks={"response": [_limit]},
         timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
         limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS),
         base_url=address.shown,

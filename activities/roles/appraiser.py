@@ -232,7 +232,10 @@ def _numbers(row: EffectAnswer, quotes: Sequence[str], outcome: str, name: str) 
         estimate is None
         or low is None
         or high is None
-        or not any(_states(quote, outcome, estimate, low, high) for quote in quotes)
+        or not any(
+            has_interval(quote, estimate, low, high) and not is_of_other_outcome(quote, low, high, outcome)
+            for quote in quotes
+        )
     ):
         missing += ["estimate"] if is_whole else []
         estimate = low = high = None
@@ -263,13 +266,13 @@ def _numbers(row: EffectAnswer, quotes: Sequence[str], outcome: str, name: str) 
         n=n,
         total_of_both=bool(sizes),
         missing=missing,
-        exchanged=_are_exchanged(row, stated, quotes),
+        exchanged=any(
+            are_exchanged(quote, (row.group, row.comparator), (stated[one], stated[other]))
+            for one, other in OF_GROUPS
+            if one in stated and other in stated
+            for quote in quotes
+        ),
     )
-
-
-def _states(quote: str, outcome: str, estimate: Decimal, low: Decimal, high: Decimal) -> bool:
-    """Whether a sentence has an estimate with its interval, and names the outcome nowhere else."""
-    return has_interval(quote, estimate, low, high) and not is_of_other_outcome(quote, low, high, outcome)
 
 
 def _sizes(stated: Mapping[str, Decimal], n: int | None) -> Mapping[str, Decimal]:
@@ -290,18 +293,6 @@ def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
         if deviation not in stated and error in stated and stated.get(total, 0) > 0:
             made[deviation] = stated[error] * Decimal(sqrt(stated[total]))
     return made
-
-
-def _are_exchanged(row: EffectAnswer, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> bool:
-    """Whether a sentence gives a number of the group to the comparator, by the words that the work has for
-    them."""
-    names = (row.group, row.comparator)
-    return any(
-        are_exchanged(quote, names, (stated[one], stated[other]))
-        for one, other in OF_GROUPS
-        if one in stated and other in stated
-        for quote in quotes
-    )
 
 
 def _made(kind: type[Made], stated: Mapping[str, Decimal], fields: Sequence[str]) -> Made | None:

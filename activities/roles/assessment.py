@@ -122,7 +122,8 @@ def confidence(
         directly = judgement.answers >= 3
         share = strength(ref) * (READ if directly else IN_PART)
         ceiling = strength(ref) * (1.0 if directly else IN_PART_CEILING)
-        study = _study(judgement.evidence_id, ref)
+        # records of one registered trial are one study
+        study = (ref and (ref.identifiers.nct or ref.fingerprint)) or judgement.evidence_id
         if share > studies.get(study, (0.0, 0.0, judgement))[0]:
             studies[study] = (share, ceiling, judgement)
     agreed = agreement([(share, judgement) for share, _, judgement in studies.values()])
@@ -155,13 +156,6 @@ def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
             sides[judgement.direction] += share
     total = sum(sides.values())
     return max(sides.values()) / total if total else 1.0
-
-
-def _study(name: str, ref: EvidenceRef | None) -> str:
-    """What makes two records one study: the registration of their trial, else the work itself."""
-    if ref is None:
-        return name
-    return ref.identifiers.nct or ref.fingerprint or name
 
 
 def _advice(batches: Sequence[JudgeBatch]) -> Recommendation:

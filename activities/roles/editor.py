@@ -143,11 +143,6 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
     return Accepted(edited.replace(refused=tuple(refused)))
 
 
-def _nothing_to_edit(step: EditInput, _documents: Sequence[Evidence]) -> bool:
-    """Whether nothing stands, or the report is one section, which its writer has written as a whole."""
-    return not any(step.claims.values()) or (len(step.claims) == 1 and not step.asks_mechanism)
-
-
 def _sentence(
     step: EditInput, written: SentenceAnswer, claims: dict[str, tuple[str, Claim]], refused: list[Refused]
 ) -> EditedSentence | None:
@@ -242,5 +237,6 @@ SPEC = RoleSpec[EditInput, EditAnswer, Edited](
     render,
     accept,
     lambda step, _: Edited(title=step.title),
-    idle=_nothing_to_edit,
+    # a report of one section was written as a whole
+    idle=lambda s, _: not any(s.claims.values()) or (len(s.claims) == 1 and not s.asks_mechanism),
 )

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.judge import MechanismHypothesis
 from activities.contracts.plan import ManagerInput, TeamLedger
 from activities.extractive import planning
 from activities.roles.prompt import compose, listed
@@ -35,6 +34,10 @@ class ManagerAnswer(Loose):
 def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     members = "\n".join(f"- {name}: {about}" for name, about in step.members.items())
     turns = [f"{turn.member}, {turn.instruction}: {turn.result}" for turn in step.turns]
+    hypotheses = [
+        f"{one.line} ({len(one.supporting_evidence)} works for it, {len(one.contradicting_evidence)} against)"
+        for one in step.hypotheses
+    ]
     inputs = [
         f"Members:\n{members}",
         f"Round {step.round}; {step.found} items found, {step.unjudged} of them not judged yet.",
@@ -43,7 +46,7 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
         AGAIN if step.replan and step.turns else "",
         listed("Turns so far", turns[-MOST_TURNS:], MOST_TURNS),
         listed("Works, the best first", _described(step), MAX_WORKS, 300),
-        listed("Hypotheses", [_hypothesis(one) for one in step.hypotheses], MAX_HYPOTHESES),
+        listed("Hypotheses", hypotheses, MAX_HYPOTHESES),
         listed("What the judge says", (step.judged_reasons,) if step.judged_reasons else (), 1, each=800),
         listed("Gaps the judge named", step.judged_gaps, 5),
     ]
@@ -73,24 +76,13 @@ def _described(step: ManagerInput) -> list[str]:
     return rows
 
 
-def _hypothesis(one: MechanismHypothesis) -> str:
-    return (
-        f"{one.line} ({len(one.supporting_evidence)} works for it, {len(one.contradicting_evidence)} against)"
-    )
-
-
-def _with_works(fact: str, step: ManagerInput) -> str:
-    """A fact with the ids of the works that it names by label; a label of no work is removed."""
-    labels = _labels(step)
-    return LABEL.sub(lambda match: f"[{labels[match[1]]}]" if match[1] in labels else "", fact)
-
-
 def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accepted[TeamLedger]:
     """Only a member of the team can be named; facts are added and never lost, and the plan stays until it is
-    to be made again."""
-    named = answer.next_speaker.strip().casefold()
+    to be made again. A fact names works by their ids; a label of no work is removed."""
+    named, labels = answer.next_speaker.strip().casefold(), _labels(step)
+    facts = (LABEL.sub(lambda m: f"[{labels[m[1]]}]" if m[1] in labels else "", one) for one in answer.facts)
     ledger = TeamLedger(
-        facts=lines((*step.facts, *(_with_works(fact, step) for fact in answer.facts)), MOST_FACTS, 300),
+        facts=lines((*step.facts, *facts), MOST_FACTS, 300),
         plan=(lines(answer.plan, MOST_STEPS, 200) if step.replan else ()) or step.plan,
         satisfied=answer.satisfied,
         looping=answer.looping,

@@ -50,8 +50,7 @@ def compose(
     for a role that sees none."""
     frame = _frame(role, step, inputs, evidence=works is not None)
     if works is None:
-        parts = [*frame.before, *frame.after]
-        user = fit("\n\n".join(parts), task, room - estimate(frame.system))
+        user = fit("\n\n".join(frame.before), task, room - estimate(frame.system))
     else:
         user = frame.user(works, task)
     return Prompt(frame.system, user, frame.version, question=step.question)
@@ -82,10 +81,8 @@ WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 
 
 def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bool) -> _Frame:
-    if step.prompt:
-        file = own_prompt(role, step.prompt, evidence=evidence)
-    else:
-        file = prompt_file(role, evidence=evidence)
+    own = own_prompt(role, step.prompt, evidence=evidence) if step.prompt else None
+    file = own or prompt_file(role, evidence=evidence)
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
     if step.run_question:
@@ -111,10 +108,7 @@ def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bo
 
 def left_out(shown: int, total: int) -> tuple[Statement, ...]:
     """What the report must state when not all evidence was shown."""
-    missing = total - shown
-    if missing <= 0:
-        return ()
-    return (Statement.of("items_not_shown", missing=missing, of=total),)
+    return (Statement.of("items_not_shown", missing=total - shown, of=total),) if shown < total else ()
 
 
 def findings(
@@ -131,14 +125,11 @@ def findings(
     ]
     judged = {j.evidence_id for j in judgements}
     others = [title for name, title in titles.items() if name not in judged]
-    return "\n\n".join(
-        part
-        for part in (
-            listed("Works judged so far", rows, most, each),
-            listed("Works found and not judged", others, MAX_UNJUDGED if judged else most, 120),
-        )
-        if part
+    parts = (
+        listed("Works judged so far", rows, most, each),
+        listed("Works found and not judged", others, MAX_UNJUDGED if judged else most, 120),
     )
+    return "\n\n".join(filter(None, parts))
 
 
 MAX_UNJUDGED = 5
@@ -182,9 +173,9 @@ def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
     )
 
 
-def earlier(records: Sequence[IterationRecord], each: int = 420) -> str:
+def earlier(records: Sequence[IterationRecord]) -> str:
     """What earlier iterations were missing, searched, found and thought, as data; empty before the second."""
-    return listed("Earlier iterations", [_iteration_line(record) for record in records], len(records), each)
+    return listed("Earlier iterations", [*map(_iteration_line, records)], len(records), 420)
 
 
 def _iteration_line(record: IterationRecord) -> str:
@@ -200,7 +191,7 @@ def _iteration_line(record: IterationRecord) -> str:
         f"on its searches: {clip(record.reflection, 140)}" if record.reflection else "",
         f"found: {titles}" if titles else "",
     )
-    return ". ".join(part for part in parts if part)
+    return ". ".join(filter(None, parts))
 
 
 def one_line(text: str) -> str:

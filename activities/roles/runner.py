@@ -65,7 +65,7 @@ class RoleThinker:
         chain = list(dict.fromkeys((step.model, *step.fallbacks)))
         for number, choice in enumerate(chain):
             try:
-                done = await self._answer(spec, step, documents, choice)
+                done = await self._answer(spec, step.replace(model=choice), documents)
             except ModelError as error:
                 failures.append(error)
                 spent = spent + error.usage
@@ -81,9 +81,7 @@ class RoleThinker:
                 )
                 continue
             notes = tuple(f"{spec.title}: {error}" for error in failures) + done.notes
-            return done.model_copy(
-                update={"usage": spent + done.usage, "fell_back": number > 0, "notes": notes}
-            )
+            return done.replace(usage=spent + done.usage, fell_back=number > 0, notes=notes)
         # raise the error that is worth a retry; without one, that of the requested model
         worst = next((error for error in failures if error.retryable), failures[0])
         worst.usage = spent
@@ -95,132 +93,100 @@ class RoleThinker:
         return await asyncio.to_thread(selection.order, step, documents)
 
     async def _answer(
-        self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence], choice: ModelChoice
+        self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]
     ) -> StepAnswer[Any]:
-        step = step.model_copy(update={"model": choice})
-        asked = asks_model(spec.role, choice)
+        asked = asks_model(spec.role, step.model)
         if not asked or spec.idle(step, documents):
             output = await asyncio.to_thread(spec.fallback, step, documents)
             return StepAnswer(output=output, model=BY_CODE) if asked else StepAnswer(output=output)
+        if isinstance(step, JudgeInput):
+            return await self._judge(spec, step, documents)
+        return await self._asked(spec, step, documents)
+
+    async def _judge(self, spec: AnySpec, step: JudgeInput, documents: Sequence[Evidence]) -> StepAnswer[Any]:
+        """The judgements of a batch; the model is asked only about works without one."""
+        earlier = await self._judgements.known(step)
+        left = step.replace(evidence=tuple(r for r in step.evidence if r.evidence_id not in earlier))
+        if not left.evidence:
+            model = step.model.model
+            return StepAnswer(output=with_known(step, earlier, JudgeBatch(), model), model=model)
+        unread = [document for document in documents if document.evidence_id not in earlier]
+        done = await self._asked(spec, left, unread)
+        await self._judgements.keep(left, done.output)
+        return done.replace(output=with_known(step, earlier, done.output, done.model))
+
+    async def _asked(
+        self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]
+    ) -> StepAnswer[Any]:
+        """What the model answered to the role's prompt, checked, and its price. A prompt that its server
+        calls too long is made smaller, to what was learned of the server, and not repeated."""
         if self._model_of is None:
             raise ModelRefused(
                 f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
                 category="auth",
             )
-        model = self._model_of(choice)
-        if isinstance(step, JudgeInput):
-            return await self._judge(spec, step, documents, choice, model)
-        return await self._asked(spec, step, documents, choice, model)
-
-    async def _judge(
-        self,
-        spec: AnySpec,
-        step: JudgeInput,
-        documents: Sequence[Evidence],
-        choice: ModelChoice,
-        model: "OpenAIModel",
-    ) -> StepAnswer[Any]:
-        """The judgements of a batch; the model is asked only about works without one."""
-        earlier = await self._judgements.known(step)
-        left = step.model_copy(
-            update={"evidence": tuple(r for r in step.evidence if r.evidence_id not in earlier)}
-        )
-        if not left.evidence:
-            return StepAnswer(
-                output=with_known(step, earlier, JudgeBatch(), choice.model), model=choice.model
-            )
-        unread = [document for document in documents if document.evidence_id not in earlier]
-        done = await self._asked(spec, left, unread, choice, model)
-        await self._judgements.keep(left, done.output)
-        return done.model_copy(update={"output": with_known(step, earlier, done.output, done.model)})
-
-    async def _asked(
-        self,
-        spec: AnySpec,
-        step: StepContext,
-        documents: Sequence[Evidence],
-        choice: ModelChoice,
-        model: "OpenAIModel",
-    ) -> StepAnswer[Any]:
-        """What the model answered, checked, and its price."""
-        prompt, answer, completion = await self._ask(spec, step, documents, choice, model)
-        # in threads: ranking and checking long texts must not block the heartbeats
-        accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
-        return StepAnswer(
-            output=accepted.output,
-            usage=completion.usage,
-            model=completion.model,
-            prompt_version=prompt.version,
-            notes=tuple(_of_role(spec, note) for note in (*prompt.notes, *accepted.notes, *completion.notes)),
-        )
-
-    async def _ask(
-        self,
-        spec: AnySpec,
-        step: StepContext,
-        documents: Sequence[Evidence],
-        choice: ModelChoice,
-        model: "OpenAIModel",
-    ) -> tuple[Prompt, Any, Completion]:
-        """The model's answer to the role's prompt. A prompt that its server calls too long is made smaller,
-        to what was learned of the server, and not repeated."""
-        spent = Usage()
-        context = await model.context(choice)
+        model, spent = self._model_of(step.model), Usage()
+        context = await model.context(step.model)
         for _ in range(MAX_SIZES):
+            # in threads: ranking and checking long texts must not block the heartbeats
             prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
-            _follow_draft(spec, step, prompt)
+            shown = progress.CURRENT.get()
+            if shown is not None and spec.paragraphs is not None:
+                shown.read_paragraphs = partial(spec.paragraphs, step, prompt)
             try:
-                scope = f"{step.scope or step.run_id}/{spec.role}"
-                answer: BaseModel
-                if spec.answer is YesOrNo:
-                    answer, completion = await model.ask_yes_or_no(
-                        choice,
-                        system=prompt.system,
-                        user=prompt.user,
-                        allowance=step.allowance,
-                        scope=scope,
-                        seconds=step.seconds,
-                    )
-                else:
-                    answer, completion = await model.ask(
-                        choice,
-                        system=prompt.system,
-                        user=prompt.user,
-                        answer=prompt.answer or spec.answer,
-                        allowance=step.allowance,
-                        scope=scope,
-                        choices=prompt.choices,
-                        review=partial(spec.review, step, prompt),
-                        seconds=step.seconds,
-                    )
-            except ModelRefused as error:
-                error.usage = spent + error.usage
-                before, context = context, await model.context(choice)
-                if error.category != "context_length" or context >= before:
-                    raise
-                spent = error.usage
-                continue
+                answer, completion = await _ask(model, spec, step, prompt)
             except ModelError as error:
-                error.usage = spent + error.usage
-                raise
-            usage = spent + completion.usage
-            return prompt, answer, completion.model_copy(update={"usage": usage})
+                error.usage = spent = spent + error.usage
+                before = context
+                if error.category == "context_length":
+                    context = await model.context(step.model)
+                if context >= before:
+                    raise
+                continue
+            accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
+            notes = (*prompt.notes, *accepted.notes, *completion.notes)
+            return StepAnswer(
+                output=accepted.output,
+                usage=spent + completion.usage,
+                model=completion.model,
+                prompt_version=prompt.version,
+                notes=tuple(_of_role(spec, note) for note in notes),
+            )
         raise ModelRefused(
-            f"no prompt of {spec.role} is short enough for {choice.model}",
+            f"no prompt of {spec.role} is short enough for {step.model.model}",
             category="context_length",
             usage=spent,
         )
 
 
-def _follow_draft(spec: AnySpec, step: StepContext, prompt: Prompt) -> None:
-    """Let the step's progress read the paragraphs of an answer that is still coming."""
-    shown = progress.CURRENT.get()
-    if shown is not None and spec.paragraphs is not None:
-        shown.read_paragraphs = partial(spec.paragraphs, step, prompt)
+async def _ask(
+    model: "OpenAIModel", spec: AnySpec, step: StepContext, prompt: Prompt
+) -> tuple[BaseModel, Completion]:
+    scope = f"{step.scope or step.run_id}/{spec.role}"
+    if spec.answer is YesOrNo:
+        return await model.ask_yes_or_no(
+            step.model,
+            system=prompt.system,
+            user=prompt.user,
+            allowance=step.allowance,
+            scope=scope,
+            seconds=step.seconds,
+        )
+    return await model.ask(
+        step.model,
+        system=prompt.system,
+        user=prompt.user,
+        answer=prompt.answer or spec.answer,
+        allowance=step.allowance,
+        scope=scope,
+        choices=prompt.choices,
+        review=partial(spec.review, step, prompt),
+        seconds=step.seconds,
+    )
 
 
 def _of_role(spec: AnySpec, note: Statement | str) -> Statement | str:
     """A note with the step it is about."""
     if isinstance(note, Statement):
-        return note.model_copy(update={"values": {**note.values, "step": spec.title}})
+        return note.replace(values={**note.values, "step": spec.title})
     return f"{spec.title}: {note}"

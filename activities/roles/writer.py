@@ -172,14 +172,14 @@ def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Sect
             continue
         sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
         claim = checked(text, supports(sentences), prompt, unknown)
-        again[name] = claim.model_copy(update={"id": name, "reworded": True})
+        again[name] = claim.replace(id=name, reworded=True)
 
     def second(first: DraftClaim) -> DraftClaim:
         claim = again.get(first.id)
         if claim is None:
-            return first.model_copy(update={"state": "out"})
+            return first.replace(state="out")
         if claim.state == "refused":  # its first quotes stand in its place
-            return first.model_copy(update={"problem": claim.problem, "reworded": True})
+            return first.replace(problem=claim.problem, reworded=True)
         return claim
 
     return SectionDraft(paragraphs=(DraftParagraph(claims=tuple(map(second, step.failed))),))
@@ -190,7 +190,11 @@ def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
     if not isinstance(answer, DraftAnswer):
         return Review()
     written = [*answer.answer, *(one for paragraph in answer.paragraphs for one in paragraph.sentences)]
-    wrong = [one for one in written if _names_nothing(one) or cited(one.rests_on, prompt)[1]]
+    wrong = [
+        one
+        for one in written
+        if (not one.rests_on and one.kind != "missing") or cited(one.rests_on, prompt)[1]
+    ]
     if not wrong or len(wrong) <= MAX_UNKNOWN_SHARE * len(written):
         return Review()
     named = ", ".join(dict.fromkeys(line(label, 12) for one in wrong for label in one.rests_on[:2]))
@@ -200,10 +204,6 @@ def review(_step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Review:
         usable=True,
         failures=len(wrong),
     )
-
-
-def _names_nothing(one: Written) -> bool:
-    return not one.rests_on and one.kind != "missing"
 
 
 def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -> tuple[str, ...]:
