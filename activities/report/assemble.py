@@ -17,20 +17,18 @@ from activities.report.candidates import check_candidates
 from activities.report.claims import Checks, contradictions
 from activities.report.conclusions import conclusions
 from activities.report.editor import CheckedEdit, check_edited
-from activities.report.formats.prose import Citations, paragraphs_of, section_text, summary_text
+from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean
 from activities.report.judgements import checked_table, judged_works
 from activities.report.limitations import limitations, why_unanswered
 from activities.report.same_study import joined
 from activities.report.schema import (
-    JudgedWork,
     Methodology,
     QuotedPassage,
     Reference,
     Report,
     ReportSection,
-    SectionStatus,
     Verification,
 )
 from activities.report.works import (
@@ -58,6 +56,9 @@ def build_report(
     claims = checks.standing
     refused = sum(item.kind in ("claim", "wording") for item in checks.dropped)
     by = Counter(claim.stands_by for claim in claims)
+    judged = step.written_by == "model" and bool(claims)  # without claims nothing is there to be confident of
+    contested = sum(bool(claim.contradicts) for claim in claims)
+    against = [Statement.of("confidence_contradictions", claims=contested)] if contested else []
     report = report.replace(
         unanswered=None if claims else why_unanswered(step, refused),
         unused=unused_works(step, report, checks.dropped, checks.retracted),
@@ -73,8 +74,8 @@ def build_report(
             fell=sum(checks.lost.values()),
             reader=step.reader,
         ),
-        confidence=_confidence(step, claims),
-        confidence_reasons=_confidence_reasons(step, claims),
+        confidence=round(step.confidence, 4) if judged and step.confidence is not None else None,
+        confidence_reasons=(*step.confidence_reasons, *against) if judged else (),
     )
     remarks = [as_statement(note) for note in notes]
     if step.profile == "drug_repurposing" and claims and not report.candidates:
@@ -123,7 +124,8 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
             section.replace(
                 lead=edit.leads.get(section.id, ""),
                 answer=section.answer if len(checks.sections) > 1 else (),
-                status=_status(planned, section),
+                # without a claim it is not complete, however its research ended
+                status="partial" if planned.status == "complete" and not section.claims else planned.status,
                 empty_because=_why_empty(planned, section, checks),
             )
             for planned, section in zip(step.sections, checks.sections, strict=True)
@@ -138,11 +140,6 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
         generated_at=step.generated_at,
         draft=step.draft,
     )
-
-
-def _status(planned: PlannedSection, section: ReportSection) -> SectionStatus:
-    """How far a section is; without a claim it is not complete, however its research ended."""
-    return "partial" if planned.status == "complete" and not section.claims else planned.status
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:
@@ -199,15 +196,15 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     around = contexts(quotes, documents)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
     listed = references(quotes, documents, study, origins, around)
-    citations = Citations.of(listed)
+    numbers = numbers_of(listed)
 
     def numbered(passages: Iterable[QuotedPassage]) -> tuple[QuotedPassage, ...]:
-        return tuple(one.replace(number=citations.numbers[one.evidence_id]) for one in passages)
+        return tuple(one.replace(number=numbers[one.evidence_id]) for one in passages)
 
     return report.replace(
         sections=tuple(
             section.replace(
-                markdown=section_text(paragraphs_of(section), citations, section.empty_because),
+                markdown=section_text(paragraphs_of(section), numbers, section.empty_because),
                 passages=numbered(section.passages),
                 related=numbered(section.related),
             )
@@ -216,7 +213,13 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
         references=listed,
         sources_used=dict(Counter(one.source for one in listed).most_common()),
         kinds_used=dict(Counter(kind_of_source(one.evidence_type) for one in listed).most_common()),
-        judgements=_ordered(report.judgements, citations.numbers),
+        # sections end in any order
+        judgements=tuple(
+            sorted(
+                report.judgements,
+                key=lambda w: (-w.answers, numbers.get(w.evidence_id, len(numbers) + 1), w.evidence_id),
+            )
+        ),
         works=works,
         words=words,
         contexts=around,
@@ -224,50 +227,16 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
     )
 
 
-def _ordered(judged: Iterable[JudgedWork], numbers: Mapping[str, int]) -> tuple[JudgedWork, ...]:
-    """Works that answer most directly first, then by their reference: sections end in any order."""
-    last = len(numbers) + 1
-    return tuple(sorted(judged, key=lambda w: (-w.answers, numbers.get(w.evidence_id, last), w.evidence_id)))
-
-
-def _confidence(step: PublishInput, claims: Sequence[Claim]) -> float | None:
-    """The judged confidence; none without a model, and none where nothing stands: there is no answer to be
-    confident of."""
-    if step.written_by == "extractive" or step.confidence is None or not claims:
-        return None
-    return round(step.confidence, 4)
-
-
-def _confidence_reasons(step: PublishInput, claims: Sequence[Claim]) -> tuple[Statement, ...]:
-    if step.written_by == "extractive" or not claims:
-        return ()
-    reasons = list(step.confidence_reasons)
-    disputed = sum(bool(claim.contradicts) for claim in claims)
-    if disputed:
-        reasons.append(Statement.of("confidence_contradictions", claims=disputed))
-    return tuple(reasons)
-
-
 def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
-    return Methodology(
-        searches=step.searches,
-        counts=step.counts.replace(screened=step.screened, included=len(cited)),
-        iterations=step.iterations,
-        spent_by=step.spent_by,
-        tokens=step.usage.tokens,
-        model_calls=step.usage.calls,
-        cost_usd=None if cost is None else cost / 1_000_000,
-        by_role=step.by_role,
-        seconds=step.seconds,
-        estimate=step.estimate,
-        models=step.models,
+    same = {name: getattr(step, name) for name in Methodology.model_fields.keys() & type(step).model_fields}
+    own = {
+        "counts": step.counts.replace(screened=step.screened, included=len(cited)),
+        "tokens": step.usage.tokens,
+        "model_calls": step.usage.calls,
+        "cost_usd": None if cost is None else cost / 1_000_000,
         # concurrent steps end in any order; two runs that did the same must report the same
-        prompt_versions=tuple(sorted(step.prompt_versions)),
-        plan_hash=step.plan_hash,
-        readings=step.readings,
-        approvals=step.approvals,
-        filters=step.filters,
-        results_per_search=step.results_per_search,
-        read_in_full=tuple(reference.evidence_id for reference in cited if reference.full_text),
-    )
+        "prompt_versions": tuple(sorted(step.prompt_versions)),
+        "read_in_full": tuple(reference.evidence_id for reference in cited if reference.full_text),
+    }
+    return Methodology.model_validate({**same, **own})

@@ -15,7 +15,7 @@ from activities.extras import install
 from activities.report.candidates import fields_not_said
 from activities.report.check_bundle import CheckedBearer, check_report
 from activities.report.evidence_lines import as_evidence
-from activities.report.formats.prose import Citations, paragraphs_of, section_text, summary_text
+from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
 from activities.report.schema import Report
 
 
@@ -92,12 +92,12 @@ def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, o
 
 def _prose(report: Report) -> list[str]:
     """Text that says more than the claims, or something else: it is made again from them and compared."""
-    citations = Citations.of(report.references)
+    numbers = numbers_of(report.references)
     problems = [
         f"section {section.id} does not say its claims, and no more, with their references"
         for section in report.sections
         if section.markdown  # else it was left out of a report that was too large to travel
-        and section.markdown != section_text(paragraphs_of(section), citations, section.empty_because)
+        and section.markdown != section_text(paragraphs_of(section), numbers, section.empty_because)
     ]
     if report.executive_summary != summary_text(report):
         problems.append("the summary does not say its claims, and no more, with their references")

@@ -7,6 +7,7 @@ library, is imported when it is rendered.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -47,16 +48,12 @@ def _json(report: "Report", _evidence: "Mapping[str, Evidence]") -> bytes:
     return report.model_dump_json(indent=2).encode()
 
 
-def _renderer(place: str) -> Renderer:
-    """A renderer of `activities.report.formats` by its place, such as `docx.docx`."""
+def _render(place: str, report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
+    """A report by a renderer of `activities.report.formats`, such as `docx.docx`."""
     module, _, name = place.partition(".")
-
-    def render_lazily(report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
-        renderer = getattr(import_module(f"activities.report.formats.{module}"), name)
-        made: bytes = renderer(report, evidence) if module in _WITH_EVIDENCE else renderer(report)
-        return made
-
-    return render_lazily
+    renderer = getattr(import_module(f"activities.report.formats.{module}"), name)
+    made: bytes = renderer(report, evidence) if module in _WITH_EVIDENCE else renderer(report)
+    return made
 
 
 _WITH_EVIDENCE = ("bibliography",)
@@ -77,7 +74,7 @@ _ROWS: tuple[tuple[str, str, str, str, str, tuple[str, ...]], ...] = (
     ("csl", "references.csl.json", _CSL, "bibliography.csl", "the references as CSL-JSON", ()),
 )
 _BUILT_IN: Mapping[str, Format] = {
-    name: Format(name, file, media_type, _renderer(place) if place else _json, about, suffixes)
+    name: Format(name, file, media_type, partial(_render, place) if place else _json, about, suffixes)
     for name, file, media_type, place, about, suffixes in _ROWS
 }
 FORMATS: Mapping[str, Format] = {

@@ -10,7 +10,7 @@ from activities.contracts.evidence import ANSWERED, Evidence, EvidenceRef, Searc
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.stop_reasons import STOPS
 from activities.report.claims import Checks
-from activities.report.formats.statements import as_statement
+from activities.report.formats.statements import as_statement, sentence
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
 from activities.report.works import MIN_ANSWERS
@@ -70,17 +70,14 @@ def _retracted(cited: Iterable[Evidence], refs: Iterable[EvidenceRef]) -> list[S
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Each statement once; texts that differ by case or the full stop are one, and so is a step that the
-    model did not answer several times, each time with a reason of its own."""
+    """Each statement once; those whose sentences differ by case or the full stop are one, and so is a step
+    that the model did not answer several times, each time with a reason of its own."""
     kept: dict[str, Statement] = {}
-    for statement in statements:
-        text = statement.text("text").strip()
-        if statement.code == "text" and not text:
-            continue
-        key = text.casefold().rstrip(" .") if statement.code == "text" else statement.model_dump_json()
-        if statement.code == "model_did_not_answer":
-            key = f"{statement.code} {statement.text('step')}"
-        kept.setdefault(key, statement)
+    for one in statements:
+        unanswered = one.code == "model_did_not_answer"
+        key = f"{one.code} {one.text('step')}" if unanswered else sentence(one).casefold().rstrip(" .")
+        if key:
+            kept.setdefault(key, one)
     return tuple(kept.values())
 
 

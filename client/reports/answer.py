@@ -1,11 +1,11 @@
 """The answer of a report as a terminal shows it: the bottom line, the first claims, what was searched."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from activities.contracts.evidence import ANSWERED, Claim, Frozen, SearchRecord
 from activities.report.formats import conclusion_words, words
-from activities.report.formats.prose import Citations, notice, summary_of, unanswered_lead
+from activities.report.formats.prose import notice, numbers_of, summary_of, unanswered_lead
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, ended
 from activities.report.schema import Report
@@ -89,10 +89,10 @@ def answer_of(report: Report) -> Answer:
 def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
     """All claims of a report: its answer and its summary first, then the others in the order of the
     sections; what is said in several places once."""
-    citations, heads = Citations.of(report.references), _heads(report)
+    numbers, heads = numbers_of(report.references), _heads(report)
     once: dict[tuple[str, tuple[int, ...]], AnswerClaim] = {}
     for claim in (*report.answer, *summary_of(report), *report.claims()):
-        row = _claim(claim, citations, heads.get(claim.text, ""))
+        row = _claim(claim, numbers, heads.get(claim.text, ""))
         once.setdefault((normalise(row.text).casefold(), row.references), row)
     return tuple(once.values())
 
@@ -103,19 +103,18 @@ def _heads(report: Report) -> dict[str, str]:
     return {one.quotes[0]: clean(one.before) for one in passages if ended(one.before) != one.before}
 
 
-def _claim(claim: Claim, citations: Citations, under: str = "") -> AnswerClaim:
+def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerClaim:
     ids = tuple(dict.fromkeys(support.evidence_id for support in claim.support))
-    numbers = sorted({citations.numbers[name] for name in ids if name in citations.numbers})
-    text = clean(claim.text)
-    return AnswerClaim(id=claim.id, text=text, references=tuple(numbers), evidence_ids=ids, under=under)
+    own = tuple(sorted({numbers[name] for name in ids if name in numbers}))
+    return AnswerClaim(id=claim.id, text=clean(claim.text), references=own, evidence_ids=ids, under=under)
 
 
 def _bottom_line(report: Report) -> str:
     if report.unanswered is not None:
         return f"{unanswered_lead(report)}: {sentence(report.unanswered).rstrip('.')}."
     if report.answer:
-        citations = Citations.of(report.references)
-        return " ".join(with_references(_claim(claim, citations)) for claim in report.answer)
+        numbers = numbers_of(report.references)
+        return " ".join(with_references(_claim(claim, numbers)) for claim in report.answer)
     if report.written_by == "extractive":
         return notice(report)
     claims = claims_of(report)

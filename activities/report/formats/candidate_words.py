@@ -122,6 +122,7 @@ def phases(codes: str) -> str:
 def cells(candidate: Candidate) -> tuple[str, ...]:
     """The cells between the name and the sources, under `HEAD`."""
     fields = {field.name: field for field in candidate.fields}
+    pro, con = (len({s.evidence_id for s in quotes}) for quotes in (candidate.support, candidate.against))
     return (
         _short(candidate.proposed_mechanism or candidate.mechanism, fields.get("mechanism")),
         _short("; ".join(candidate.current_indications), fields.get("indications")),
@@ -129,7 +130,7 @@ def cells(candidate: Candidate) -> tuple[str, ...]:
             REGULATORY.get(candidate.regulatory_status, candidate.regulatory_status), fields.get("regulatory")
         ),
         _trials_cell(candidate, fields.get("trials")),
-        _literature_cell(candidate),
+        f"{pro} for, {con} against",
         _safety_cell(fields.get("safety")),
         candidate.evidence_quality,
     )
@@ -158,12 +159,6 @@ def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
         f"{stopped} stopped" if stopped else "",
     ]
     return ", ".join(filter(None, parts))
-
-
-def _literature_cell(candidate: Candidate) -> str:
-    pro = len({support.evidence_id for support in candidate.support})
-    con = len({support.evidence_id for support in candidate.against})
-    return f"{pro} for, {con} against"
 
 
 def _safety_cell(field: CandidateField | None) -> str:

@@ -118,11 +118,6 @@ def reasons(one: Conclusion) -> Iterator[str]:
         yield f"In the model's words: {'; '.join(words)}."
 
 
-def _grade(one: Conclusion) -> str:
-    """The certainty; where there are not enough data nothing is graded."""
-    return "" if one.direction == "not_enough_data" else f"Certainty {in_words(one.certainty)} (proposed)."
-
-
 def figures(one: Conclusion) -> str:
     """The pooled figure in words, else that of the only work; empty where there is neither."""
     if one.pooled is not None:
@@ -160,7 +155,10 @@ def line(one: Conclusion) -> str:
 
 
 def _grounds(one: Conclusion) -> str:
-    return " ".join(filter(None, (figures(one), _grade(one))))
+    """The figure and the certainty; where there are not enough data nothing is graded."""
+    graded = one.direction != "not_enough_data"
+    grade = f"Certainty {in_words(one.certainty)} (proposed)." if graded else ""
+    return " ".join(filter(None, (figures(one), grade)))
 
 
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:

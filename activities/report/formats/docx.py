@@ -188,7 +188,7 @@ def _fit(word: "Document", table: "WordTable", head: Iterable[str]) -> None:
     properties.append(OxmlElement("w:tblHeader"))
 
 
-def _link(paragraph: "Paragraph", text: str, url: str | None) -> None:
+def _link(paragraph: "Paragraph", text: str, url: str) -> None:
     """A hyperlink; python-docx reads them and writes none, so that the elements are made here."""
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.oxml import OxmlElement
@@ -196,8 +196,6 @@ def _link(paragraph: "Paragraph", text: str, url: str | None) -> None:
     from docx.shared import RGBColor
 
     run = paragraph.add_run(text)
-    if url is None:
-        return
     run.font.underline = True
     run.font.color.rgb = RGBColor.from_string(LINK_COLOUR)
     link = OxmlElement("w:hyperlink")

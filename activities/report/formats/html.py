@@ -35,17 +35,16 @@ def page_of(report: Report, link: Link | None = None) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     context = {"document": document(report), "css": css, "script": script, "policy": policy, "link": link}
-    helpers = {"kind": lambda value: type(value).__name__, "column": _column, "drawn": _drawn}
+    helpers = {
+        "kind": lambda value: type(value).__name__,
+        "column": lambda name: "number" if name in page.NUMERIC else "long" if name in page.LONG else "",
+        "drawn": _drawn,
+    }
     return templates().get_template("report.html.jinja").render(context, **helpers)
 
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _column(name: str) -> str:
-    """The class of a column's cells."""
-    return "number" if name in page.NUMERIC else "long" if name in page.LONG else ""
 
 
 def _drawn(svg: str) -> Markup:

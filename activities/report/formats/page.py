@@ -180,11 +180,22 @@ class _Page:
             open_points = [*report.reservations, *words.gaps(report)] or words.limitations(report)[:3]
             yield self._chapter("open", "What is open", bullets(open_points))
         else:
-            yield self._chapter("conclusions", conclusion_words.TITLE, self._conclusions())
+            effects = (*self._charts("effects"),)
+            concluded = (*conclusion_words.blocks(report, self.quotes),)
+            counted = (*statistics.blocks(report, self.quotes, drawn=self.drawn),)
+            if report.conclusions:
+                concluded += effects
+            else:
+                counted += effects
+            works: list[Block] = [*works_table(report, self.quotes)]
+            if full:  # the table has the same, work by work
+                works += self._charts("years", "kinds", "sections")
+            contested = "Contradictions" if report.words.graded else "Contested"
+            yield self._chapter("conclusions", conclusion_words.TITLE, concluded)
             yield self._chapter("candidates", "Candidates", candidate_words.blocks(report, self.quotes))
-            yield self._chapter("statistics", statistics.TITLE, self._statistics())
-            yield self._chapter("works", report.words.title, self._works())
-            yield self._chapter("contradictions", self._contested, self._contradictions())
+            yield self._chapter("statistics", statistics.TITLE, counted)
+            yield self._chapter("works", report.words.title, works)
+            yield self._chapter("contradictions", contested, self._contradictions())
             yield self._chapter("gaps", "Gaps", bullets(words.gaps(report)))
             yield self._chapter("limitations", "Limitations", bullets(words.limitations(report)))
             yield self._chapter("method", "Method", self._method(full=full))
@@ -318,21 +329,6 @@ class _Page:
 
     # candidates, works, disputes
 
-    def _conclusions(self) -> Iterator[Block]:
-        yield from conclusion_words.blocks(self.report, self.quotes)
-        if self.report.conclusions:
-            yield from self._charts("effects")
-
-    def _statistics(self) -> Iterator[Block]:
-        yield from statistics.blocks(self.report, self.quotes, drawn=self.drawn)
-        if not self.report.conclusions:
-            yield from self._charts("effects")
-
-    def _works(self) -> Iterator[Block]:
-        yield from works_table(self.report, self.quotes)
-        if self.report.length == "full":  # the table above has the same, work by work
-            yield from self._charts("years", "kinds", "sections")
-
     def _charts(self, *names: str) -> Iterator[Figure]:
         for name in names:
             chart = chart_of(self.report, name)
@@ -349,10 +345,6 @@ class _Page:
                 if other in claims and pair not in done:
                     done.add(pair)
                     yield claim, claims[other]
-
-    @property
-    def _contested(self) -> str:
-        return "Contradictions" if self.report.words.graded else "Contested"
 
     def _contradictions(self) -> Iterator[Block]:
         """Who says what, and who says otherwise."""

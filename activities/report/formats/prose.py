@@ -5,9 +5,8 @@ The text is made from the claims alone, so that a check can make it again and co
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from activities.contracts.evidence import Claim, Statement, Support
+from activities.contracts.evidence import Claim, Statement
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.schema import Reference, Report, ReportSection
@@ -25,28 +24,15 @@ FIRST_CLAIMS = 5
 """Claims of a summary in place of an editor's and an answer, or passages of one without a model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Citations:
+def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
     """The numbers of references by evidence id."""
-
-    numbers: Mapping[str, int]
-
-    @classmethod
-    def of(cls, references: Iterable[Reference]) -> "Citations":
-        return cls({reference.evidence_id: reference.number for reference in references})
-
-    def cited(self, supports: Iterable[Support]) -> list[int]:
-        """The number of each cited reference, in order, each once."""
-        return sorted({self.numbers[s.evidence_id] for s in supports if s.evidence_id in self.numbers})
-
-    def mark(self, supports: Iterable[Support]) -> str:
-        """The mark for a claim; empty when nothing is cited."""
-        numbers = self.cited(supports)
-        return f"[{', '.join(map(str, numbers))}]" if numbers else ""
+    return {reference.evidence_id: reference.number for reference in references}
 
 
-def claim_text(claim: Claim, citations: Citations) -> str:
-    return cited(escape_markdown(claim.text), citations.mark(claim.support))
+def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
+    """A claim with its mark; without one where nothing is cited."""
+    own = sorted({numbers[s.evidence_id] for s in claim.support if s.evidence_id in numbers})
+    return cited(escape_markdown(claim.text), f"[{', '.join(map(str, own))}]" if own else "")
 
 
 def notice(report: Report) -> str:
@@ -79,27 +65,27 @@ def unanswered_lead(report: Report) -> str:
 
 def summary_text(report: Report) -> str:
     """The answer and the summary, or why there is none."""
-    citations = Citations.of(report.references)
+    numbers = numbers_of(report.references)
     if report.unanswered is not None:
         why = escape_markdown(sentence(report.unanswered).rstrip("."))
         lead = f"{unanswered_lead(report)}: {why}."
         return " ".join(filter(None, (notice(report), lead)))
-    answer = " ".join(claim_text(claim, citations) for claim in report.answer)
+    answer = " ".join(claim_text(claim, numbers) for claim in report.answer)
     summary = summary_of(report)
     if report.summary:
-        rest = " ".join(claim_text(claim, citations) for claim in summary)
+        rest = " ".join(claim_text(claim, numbers) for claim in summary)
     else:
-        rest = "\n".join(f"- {claim_text(claim, citations)}" for claim in summary)
+        rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary)
     return "\n\n".join(filter(None, (notice(report), answer, rest)))
 
 
 def section_text(
-    paragraphs: Sequence[Sequence[Claim]], citations: Citations, empty_because: Statement | None
+    paragraphs: Sequence[Sequence[Claim]], numbers: Mapping[str, int], empty_because: Statement | None
 ) -> str:
     """The claims by paragraph, or why there is none."""
     if not paragraphs and empty_because is not None:
         return escape_markdown(sentence(empty_because))
-    return "\n\n".join(" ".join(claim_text(c, citations) for c in paragraph) for paragraph in paragraphs)
+    return "\n\n".join(" ".join(claim_text(c, numbers) for c in paragraph) for paragraph in paragraphs)
 
 
 def paragraphs_of(section: ReportSection) -> list[list[Claim]]:

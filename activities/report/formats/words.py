@@ -13,7 +13,7 @@ from activities.contracts.write import RefusedKind
 from activities.plural import counted
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, listed
-from activities.report.schema import Dropped, Reference, Report, ReportSection, UnusedReason
+from activities.report.schema import Reference, Report, ReportSection, UnusedReason
 from activities.report.works import MIN_ANSWERS, grade_of
 
 DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
@@ -170,7 +170,12 @@ def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
     """The rows of the list of refusals: everything that was refused, with its reason."""
     titles = {section.id: clean(section.title) for section in report.sections}
     return tuple(
-        (KINDS[item.kind], clean(item.text) or "(empty)", _why(item), titles.get(item.section, ""))
+        (
+            KINDS[item.kind],
+            clean(item.text) or "(empty)",
+            clean(item.reason) or sentence(item.statement),
+            titles.get(item.section, ""),
+        )
         for item in report.verification.dropped
     )
 
@@ -190,10 +195,6 @@ def unused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
     return tuple(
         (work.title or work.evidence_id, work.evidence_id, UNUSED[work.reason]) for work in report.unused
     )
-
-
-def _why(item: Dropped) -> str:
-    return clean(item.reason) or sentence(item.statement)
 
 
 def left_out(report: Report) -> tuple[str, ...]:
