@@ -31,41 +31,28 @@ class AnalysisActivities:
         """Check the numbers of the table against the works, pool what can be pooled, and store the analysis.
         A missing library is no failure of the run: the answer says what to install."""
         async with reporting_errors("analysis_failed", run_id=step.run_id):
+            works = await self._store.get_many(step.evidence)
+            texts = {ref.evidence_id: work.text for ref, work in zip(step.evidence, works, strict=True)}
             try:
-                return await self.analyse(step)
+                analysis = await asyncio.to_thread(_analysis, step, texts)
             except NotInstalled as error:
                 return Analysed(failed=str(error))
-
-    async def analyse(self, step: AnalyseInput) -> Analysed:
-        """The pointer to the stored analysis. Raises NotInstalled without statsmodels, StoreError."""
-        works = await self._store.get_many(step.evidence)
-        analysis = await asyncio.to_thread(
-            _analysis,
-            step,
-            {ref.evidence_id: work.text for ref, work in zip(step.evidence, works, strict=True)},
-            {ref.evidence_id: _name(ref.title, ref.year) for ref in step.evidence},
-        )
-        return await self._stored(analysis, len(step.table.rows))
+            return await self._stored(analysis, len(step.table.rows))
 
     @activity.defn
     async def run_program(self, step: RunProgramInput) -> Analysed:
         """Run a generated program over the effects of a stored analysis, and store the analysis with what it
         returned. Where no sandbox can be made the answer says why, and the analysis stays as it is."""
-        async with reporting_errors("program_failed", run_id=step.run_id):
-            try:
-                return await self.run_generated(step)
-            except NotInstalled as error:
-                return Analysed(blob=step.blob, no_programs=str(error))
-
-    async def run_generated(self, step: RunProgramInput) -> Analysed:
-        """The pointer to the analysis with the program's numbers. Raises NotInstalled without bubblewrap,
-        StoreError."""
         from activities.analysis.generated import run_generated
         from activities.analysis.meta_analysis import effects_in, with_generated
 
-        analysis = Analysis.model_validate_json(await self._store.get_bytes(step.blob))
-        done = await asyncio.to_thread(run_generated, step.program, effects_in(analysis))
-        return await self._stored(with_generated(analysis, done.replace(model=step.model)))
+        async with reporting_errors("program_failed", run_id=step.run_id):
+            analysis = Analysis.model_validate_json(await self._store.get_bytes(step.blob))
+            try:
+                done = await asyncio.to_thread(run_generated, step.program, effects_in(analysis))
+            except NotInstalled as error:
+                return Analysed(blob=step.blob, no_programs=str(error))
+            return await self._stored(with_generated(analysis, done.replace(model=step.model)))
 
     async def _stored(self, analysis: Analysis, works: int = 0) -> Analysed:
         """The pointer to an analysis, which is stored."""
@@ -84,10 +71,11 @@ class AnalysisActivities:
         )
 
 
-def _analysis(step: AnalyseInput, texts: dict[str, str], names: dict[str, str]) -> Analysis:
+def _analysis(step: AnalyseInput, texts: dict[str, str]) -> Analysis:
     from activities.analysis.cells import effects_of
     from activities.analysis.meta_analysis import analyse_effects
 
+    names = {r.evidence_id: f"{r.title} ({r.year})" if r.year else r.title for r in step.evidence}
     effects, unread = effects_of(step.table, texts, names)
     return analyse_effects([*step.effects, *effects], expected=step.expected, unread=unread)
 
@@ -111,7 +99,3 @@ def _no_programs() -> str:
     except NotInstalled as error:
         return str(error)
     return ""
-
-
-def _name(title: str, year: int | None) -> str:
-    return f"{title} ({year})" if year else title

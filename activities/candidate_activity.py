@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from temporalio import activity
 
-from activities.candidates.lookup import Answered, look_up
+from activities.candidates.lookup import look_up
 from activities.contracts.candidates import LOOK_UP_ATTEMPTS, CandidateLookUp, LookedUp
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
@@ -30,15 +30,7 @@ class CandidateActivities:
                 passing = answered.passing
                 if passing is not None and activity.info().attempt < LOOK_UP_ATTEMPTS:
                     raise passing
-            return await self.store(answered)
-
-    async def store(self, answered: Answered) -> LookedUp:
-        """Store the findings and return the pointer to them. Raises StoreError."""
-        findings = answered.findings
-        blob = await self._store.put_bytes(findings.model_dump_json().encode())
-        return LookedUp(
-            name=findings.name,
-            blob=blob,
-            found=sum(entry.status == "found" for entry in findings.fields),
-            silent=tuple(findings.silent),
-        )
+            findings = answered.findings
+            blob = await self._store.put_bytes(findings.model_dump_json().encode())
+            found = sum(entry.status == "found" for entry in findings.fields)
+            return LookedUp(name=findings.name, blob=blob, found=found, silent=tuple(findings.silent))

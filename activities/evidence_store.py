@@ -157,14 +157,12 @@ class EvidenceStore:
         """
         if isinstance(ref, str):
             return Evidence.model_validate_json(await self.get_bytes(ref))
-        body = Evidence.model_validate_json(await self.get_bytes(ref.blob))
-        fields = {
-            "evidence_id": ref.evidence_id,
-            "identifiers": ref.identifiers,
-            "standing": ref.standing,
-            "evidence_type": ref.evidence_type,
-        }
-        return body.model_copy(update=fields)
+        return Evidence.model_validate_json(await self.get_bytes(ref.blob)).replace(
+            evidence_id=ref.evidence_id,
+            identifiers=ref.identifiers,
+            standing=ref.standing,
+            evidence_type=ref.evidence_type,
+        )
 
     async def get_many(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
         """Read documents at once, in the order of the references."""

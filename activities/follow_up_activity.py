@@ -29,25 +29,20 @@ class FollowUpActivities:
         """Read the earlier report and its list of evidence, and check that each text is here; retracted work
         is left out."""
         async with reporting_errors("evidence_not_imported", run_id=earlier.run_id):
-            return await self.read(earlier)
-
-    async def read(self, earlier: FollowUp) -> Imported:
-        """See `import_evidence`. Raises StoreError."""
-        listed = await refs_in(self._store, earlier.blob)
-        usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
-        texts = await self._store.read_all(usable)
-        readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
-        room, kept = MAX_BYTES, list[EvidenceRef]()
-        for ref in readable:
-            ref = ref.replace(sections=(), from_run=ref.from_run or earlier.run_id)
-            room -= len(ref.model_dump_json())
-            if room < 0:
-                break
-            kept.append(ref)
-        question, answer = await self._answered(earlier.run_id)
-        return Imported(
-            items=tuple(kept), unreadable=len(usable) - len(readable), question=question, answer=answer
-        )
+            listed = await refs_in(self._store, earlier.blob)
+            usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
+            texts = await self._store.read_all(usable)
+            readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
+            room, kept = MAX_BYTES, list[EvidenceRef]()
+            for ref in readable:
+                ref = ref.replace(sections=(), from_run=ref.from_run or earlier.run_id)
+                room -= len(ref.model_dump_json())
+                if room < 0:
+                    break
+                kept.append(ref)
+            missing = len(usable) - len(readable)
+            question, answer = await self._answered(earlier.run_id)
+            return Imported(items=tuple(kept), unreadable=missing, question=question, answer=answer)
 
     async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:
         """The question of a run and what its report says first; nothing where the report cannot be read."""

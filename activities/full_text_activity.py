@@ -106,8 +106,9 @@ class FullTextActivities:
                     full = await self._read(item, step.ways)
                 if full is None:
                     return None
-                kept = {"sections": ref.sections, "queries": ref.queries, "from_run": ref.from_run}
-                return (await self._store.put(full)).model_copy(update={**kept, "standing": ref.standing})
+                return (await self._store.put(full)).replace(
+                    sections=ref.sections, queries=ref.queries, from_run=ref.from_run, standing=ref.standing
+                )
 
             refs = await asyncio.gather(*map(read, step.evidence, documents))
         return FullTexts(evidence=tuple(ref for ref in refs if ref is not None))
@@ -128,15 +129,13 @@ class FullTextActivities:
                 continue
             if content is not None:
                 text, where, pages = content
-                facts = {**item.facts, FULL_TEXT_FROM: where}
                 before = f"{item.text}\n\n"
-                changed = {
-                    "text": f"{before}{text[:MAX_CHARS]}",
-                    "full_text": True,
-                    "facts": facts,
-                    "pages": tuple(len(before) + start for start in pages if start < MAX_CHARS),
-                }
-                return item.model_copy(update=changed)
+                return item.replace(
+                    text=f"{before}{text[:MAX_CHARS]}",
+                    full_text=True,
+                    facts={**item.facts, FULL_TEXT_FROM: where},
+                    pages=tuple(len(before) + start for start in pages if start < MAX_CHARS),
+                )
         return None
 
     async def _of_europepmc(self, item: Evidence) -> FullText | None:

@@ -29,21 +29,17 @@ PAYLOAD_LIMIT = 256 * 1024
 
 
 def too_large(value: object, size: int) -> ApplicationError:
-    """The final error for a value over the limit; its type is `PayloadTooLarge`."""
+    """The final error for a value over the limit; its type is `PayloadTooLarge`. A container is named with
+    what is in it: `list of EvidenceRef`."""
+    name = type(value).__name__
+    if isinstance(value, list | tuple | set | frozenset) and value:
+        name = f"{name} of {type(next(iter(value))).__name__}"
     return to_application_error(
         PayloadTooLarge(
-            f"a {type_name(value)} of {size / 1024:.0f} KiB is over the limit of {PAYLOAD_LIMIT // 1024} KiB "
+            f"a {name} of {size / 1024:.0f} KiB is over the limit of {PAYLOAD_LIMIT // 1024} KiB "
             "for a workflow's history; put it into the evidence store and pass its reference"
         )
     )
-
-
-def type_name(value: object) -> str:
-    """`Hits`, or for a container what is in it: `list of EvidenceRef`."""
-    name = type(value).__name__
-    if isinstance(value, list | tuple | set | frozenset) and value:
-        return f"{name} of {type(next(iter(value))).__name__}"
-    return name
 
 
 class CompactConverter(PydanticJSONPlainPayloadConverter):

@@ -111,7 +111,7 @@ class PrepareActivities:
             models=models,
             own_library=bool(step.library or settings.library),
             unpaywall=bool(settings.email) and not settings.offline,
-            pubmed_queue=self._pubmed_queue(),
+            pubmed_queue=pubmed_queue(settings, self._sources),
             fallbacks=fallbacks,
             prices={
                 chosen.model: price_of(settings, chosen)
@@ -125,8 +125,8 @@ class PrepareActivities:
         offered = options(self._settings, self._sources)
         if library is None:
             return offered
-        own = {"info": info_of(library)}
-        return tuple(one.model_copy(update=own) if one.info.name == "library" else one for one in offered)
+        own = info_of(library)
+        return tuple(one.replace(info=own) if one.info.name == "library" else one for one in offered)
 
     def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
         """Raises NotPermitted before anything that the request names is opened."""
@@ -136,10 +136,6 @@ class PrepareActivities:
                 self._permits.check(kind, name, workflow_id, step.signatures.get(kind, ""))
         for chosen in (*step.models.values(), *step.fallbacks):
             self._permits.check_address(chosen.base_url)
-
-    def _pubmed_queue(self) -> str | None:
-        pubmed = self._sources.get("pubmed")
-        return None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue
 
     def _profiles(self, folder: Path | None) -> dict[str, Profile]:
         """Every profile that can be read."""
@@ -151,6 +147,12 @@ class PrepareActivities:
                 # a broken profile that was not asked for must not stop the run
                 activity.logger.warning("a profile cannot be read: %s", error)
         return profiles
+
+
+def pubmed_queue(settings: Settings, sources: Mapping[str, Source]) -> str | None:
+    """The task queue on which PubMed may be asked; None where it may not."""
+    pubmed = sources.get("pubmed")
+    return None if pubmed is None or why_closed(settings, pubmed) else pubmed.info.queue
 
 
 def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:

@@ -14,12 +14,13 @@ from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.revise import Instruction
 from activities.contracts.search import SearchTask
 from activities.heartbeat import reporting_errors
+from activities.prepare_activity import pubmed_queue
 from activities.publish_activity import StandingChecker, pubmed_name
 from activities.report.archive import Archive, Change, NewWork, newest, refs_in
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
-from activities.sources.registry import options, why_closed
+from activities.sources.registry import options
 from activities.sources.standing_lookup import StandingVerdict
 
 MAX_SEARCHES = 60
@@ -117,30 +118,29 @@ class RefreshActivities:
     async def plan_refresh(self, request: RefreshRequest) -> RefreshPlan:
         """Read the report: its searches, the items that are known, the works to ask PubMed about."""
         async with reporting_errors("refresh_not_planned", run_id=request.run_id):
-            return await self.plan(request)
+            archive = Archive(self._settings.evidence_url)
+            first = await first_of(archive, request.run_id)
+            report, versions = await newest(archive, first)
+            cited = references_of(report)
+            refs = list(await refs_in(archive.store, request.known_blob)) or cited
+            refs += [
+                EvidenceRef(evidence_id=w.evidence_id, blob="", source=w.source, title=w.title, year=w.year)
+                for version in versions
+                for w in version.new
+            ]
+            pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
+            return RefreshPlan(
+                searches=self._searches(first, request) if request.search else (),
+                known=_brief(refs),
+                check=PubMedCheck(run_id=request.run_id, pmids=pmids) if pmids else None,
+                pubmed_queue=pubmed_queue(self._settings, self._sources),
+            )
 
     @activity.defn
     async def keep_refresh(self, findings: RefreshFindings) -> RefreshOutcome:
         """Look up the standing of the references, and keep what is not known yet as a new version."""
         async with reporting_errors("refresh_not_kept", run_id=findings.request.run_id):
             return await self.keep(findings)
-
-    async def plan(self, request: RefreshRequest) -> RefreshPlan:
-        """See `plan_refresh`. Raises DeterminatorError."""
-        archive = Archive(self._settings.evidence_url)
-        first = await first_of(archive, request.run_id)
-        report, versions = await newest(archive, first)
-        cited = references_of(report)
-        refs = list(await refs_in(archive.store, request.known_blob)) or cited
-        refs += [_as_known(work) for version in versions for work in version.new]
-        pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
-        pubmed = self._sources.get("pubmed")
-        return RefreshPlan(
-            searches=self._searches(first, request) if request.search else (),
-            known=_brief(refs),
-            check=PubMedCheck(run_id=request.run_id, pmids=pmids) if pmids else None,
-            pubmed_queue=None if pubmed is None or why_closed(self._settings, pubmed) else pubmed.info.queue,
-        )
 
     def _searches(self, report: Report, request: RefreshRequest) -> tuple[RepeatedSearch, ...]:
         """The searches of the report, each once, as they were asked for."""
@@ -223,12 +223,6 @@ def references_of(report: Report) -> list[EvidenceRef]:
         EvidenceRef.model_validate({"blob": "", **{name: getattr(one, name) for name in names}})
         for one in report.references
     ]
-
-
-def _as_known(work: NewWork) -> EvidenceRef:
-    return EvidenceRef(
-        evidence_id=work.evidence_id, blob="", source=work.source, title=work.title, year=work.year
-    )
 
 
 async def first_of(archive: Archive, run_id: str) -> Report:

@@ -96,7 +96,7 @@ class RevisionActivities:
     async def plan_revision(self, step: RevisionRequest) -> RevisionPlan:
         """Read the report and what it was published from, and prepare what is asked."""
         async with reporting_errors("revision_not_planned", run_id=step.request.run_id):
-            return await self.plan(step)
+            return await self._plan(step)
 
     @activity.defn
     async def keep_revision(self, findings: RevisionFindings) -> RefreshOutcome:
@@ -104,8 +104,7 @@ class RevisionActivities:
         async with reporting_errors("revision_not_kept", run_id=findings.request.run_id):
             return await self.keep(findings)
 
-    async def plan(self, step: RevisionRequest) -> RevisionPlan:
-        """See `plan_revision`. Raises DeterminatorError."""
+    async def _plan(self, step: RevisionRequest) -> RevisionPlan:
         request, archive = step.request, Archive(self._settings.evidence_url)
         asked = _instruction(request)
         first = await first_of(archive, request.run_id)

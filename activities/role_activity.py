@@ -77,8 +77,8 @@ class ThinkActivities:
         progress.CURRENT.set(shown)
         async with heartbeating(shown.details), _reporting(step, shown):
             try:
-                update = {"scope": scope, "seconds": seconds_left(info)}
-                return await self._thinker.think(role, step.model_copy(update=update))
+                step = step.replace(scope=scope, seconds=seconds_left(info))
+                return await self._thinker.think(role, step)
             except DeterminatorError as error:
                 raise to_application_error(error) from error
 

@@ -26,6 +26,7 @@ from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating, on_last_attempt, seconds_left
 from activities.permits import NotPermitted, Permits
+from activities.plural import plural
 from activities.roles.selection import without_duplicates
 from activities.sources.base import Lister, Listing, Source, exchanges_of, unread
 from activities.sources.choice import best_first
@@ -113,17 +114,14 @@ class SearchActivities:
                 except SourceError as error:
                     if not hits.kept or (clock.left != 0.0 and _tried_again(task, error)):
                         raise
-                    reason = (
-                        str(error)
-                        if clock.left != 0.0
-                        else f"stopped after {clock.waited:.0f} s; there is more"
-                    )
-                    hits = hits.replace(detail=reason)
+                    stopped = f"stopped after {clock.waited:.0f} s; there is more"
+                    hits = hits.replace(detail=str(error) if clock.left != 0.0 else stopped)
                     break
                 if answer is None:
                     break
                 kept, notices = await self._keep(answer.records, query)
-                details = (answer.detail, _left_out(notices))
+                left_out = f"{plural(notices, 'notice')} of a retraction or correction left out"
+                details = (answer.detail, f"{left_out}: a notice is no evidence" if notices else "")
                 hits = hits.replace(
                     query=answer.sent or hits.query,
                     hits=max(hits.hits, answer.hits),
@@ -131,8 +129,8 @@ class SearchActivities:
                     set_aside=hits.set_aside + answer.set_aside,
                     detail="; ".join(filter(None, details)) or hits.detail,
                 )
-        ended = {"seconds": round(time.monotonic() - started, 3), "waited": round(clock.waited, 3)}
-        return hits.model_copy(update={"status": "ok" if hits.kept else "empty", **ended})
+        status, seconds = "ok" if hits.kept else "empty", round(time.monotonic() - started, 3)
+        return hits.replace(status=status, seconds=seconds, waited=round(clock.waited, 3))
 
     async def _choose(self, source: Lister, tasks: Sequence[SearchTask], choice: Choice) -> HitsOfAll:
         """List what all searches find, rank it together, and read the best. A page that says nearly the same
@@ -200,7 +198,13 @@ class SearchActivities:
         query = narrowed(task.query, None if task.as_given else self._configured.get(task.source))
         options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
-            self._permit(task)
+            if self._permits is None:
+                raise Refused(f"the library {task.library} is not read here")
+            run_id = activity.info().workflow_id or ""
+            try:
+                self._permits.check("library", task.library, run_id, task.library_signature)
+            except NotPermitted as error:
+                raise Refused(str(error)) from error
             options |= {"library": task.library, WHOLE: "yes"}
         return query.replace(filters=query.filters.replace(options=options))
 
@@ -214,16 +218,6 @@ class SearchActivities:
         ]
         if again:
             raise max(again, key=lambda error: error.retry_after or 0.0)
-
-    def _permit(self, task: SearchTask) -> None:
-        """Raises Refused for a library that the run may not read."""
-        if self._permits is None:
-            raise Refused(f"the library {task.library} is not read here")
-        run_id = activity.info().workflow_id or ""
-        try:
-            self._permits.check("library", task.library or "", run_id, task.library_signature)
-        except NotPermitted as error:
-            raise Refused(str(error)) from error
 
 
 Answer = TypeVar("Answer")
@@ -287,13 +281,6 @@ def _public(record: Evidence) -> Evidence:
     shown = ids.replace(url=redacted(ids.url) if ids.url else None)
     url = redacted(record.url) if record.url else None
     return record.replace(url=url, identifiers=shown)
-
-
-def _left_out(notices: int) -> str:
-    if not notices:
-        return ""
-    what = "notice" if notices == 1 else "notices"
-    return f"{notices} {what} of a retraction or correction left out: a notice is no evidence"
 
 
 def in_years(record: Evidence, filters: Filters) -> bool:

@@ -294,6 +294,10 @@ class SourceOption(Frozen):
     reason: str = ""
     """Why it is not enabled, and how to enable it."""
 
+    @property
+    def searchable(self) -> bool:
+        return self.enabled and self.info.role == "search"
+
 
 ANSWERED: frozenset[SearchStatus] = frozenset({"ok", "empty"})
 """Statuses of a search that was answered: it needs no repetition, and an empty result means that nothing

@@ -75,7 +75,7 @@ def choose_sources(
     """The enabled sources for a question: those it names, then those whose description shares words with it,
     else in the profile's order. Sources that the profile does not prefer are among them only for one of these
     reasons."""
-    infos = {o.info.name: o.info for o in offered if o.enabled and o.info.role == "search"}
+    infos = {o.info.name: o.info for o in offered if o.searchable}
     named = {name for name, info in infos.items() if _names(question, info)}
     asked = set(terms(question)) - weak_stems()
     counts = {name: len(asked & set(terms(info.covers))) for name, info in infos.items()}

@@ -73,7 +73,7 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
 
     A search that failed by an outage is repeated as it was sent: an outage is no reason for another query.
     Every source is asked once before any is asked more widely."""
-    sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
+    sources = [o.info for o in step.sources if o.searchable]
     tasks = list(hypothesis_tests(step))
     done = answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     for gap in step.gaps:
@@ -105,7 +105,7 @@ def in_other_words(question: str) -> str:
 
 def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
     """One search for each test of a hypothesis, the sources in turn. None that was answered before."""
-    sources = [o.info for o in step.sources if o.enabled and o.info.role == "search"]
+    sources = [o.info for o in step.sources if o.searchable]
     done, tasks = answered(step), list[AgentTask]()
     for place, test in enumerate(step.tests if sources else ()):
         source = sources[place % len(sources)]

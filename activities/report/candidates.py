@@ -46,13 +46,13 @@ def check_candidates(
         if not support or not name:
             _drop(checks, name or "without a name", candidate, result)
             continue
-        others = {
-            field: checks.supports(getattr(candidate, field)).support
-            for field in ("against", "records", "safety")
-        }
-        tests = tuple(filter(None, map(clean, candidate.search_suggestions)))
-        kept = candidate.model_copy(
-            update={"name": name, "support": support, "search_suggestions": tests, **others}
+        kept = candidate.replace(
+            name=name,
+            support=support,
+            against=checks.supports(candidate.against).support,
+            records=checks.supports(candidate.records).support,
+            safety=checks.supports(candidate.safety).support,
+            search_suggestions=tuple(filter(None, map(clean, candidate.search_suggestions))),
         )
         items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
         works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]

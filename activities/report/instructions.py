@@ -72,9 +72,8 @@ def changed(
 
 def _without(one: Candidate, works: Collection[str]) -> Candidate:
     """A candidate without what works say of it."""
-    quoted = {"support": one.support, "against": one.against, "records": one.records, "safety": one.safety}
-    kept = {name: tuple(q for q in quotes if q.evidence_id not in works) for name, quotes in quoted.items()}
-    return one.model_copy(update=kept)
+    names = ("support", "against", "records", "safety")
+    return one.replace(**{n: tuple(q for q in getattr(one, n) if q.evidence_id not in works) for n in names})
 
 
 def repetitions(step: PublishInput) -> dict[str, str]:
@@ -219,14 +218,13 @@ def disputed(
 
 def decided(step: PublishInput, asked: Instruction) -> PublishInput:
     """The same with the open disputes of a sentence decided: upheld, its quote stands in its place."""
-    verdict = {
-        "decision": "upheld" if asked.upheld else "rejected",
-        "decided_by": asked.by,
-        "note": asked.text,
-    }
     open_ones = [d for d in step.disputes if d.sentence == asked.sentence and not d.decision]
+    decision = "upheld" if asked.upheld else "rejected"
     step = step.replace(
-        disputes=tuple(d.model_copy(update=verdict) if d in open_ones else d for d in step.disputes)
+        disputes=tuple(
+            d.replace(decision=decision, decided_by=asked.by, note=asked.text) if d in open_ones else d
+            for d in step.disputes
+        )
     )
     if not asked.upheld or not open_ones:
         return step

@@ -7,11 +7,11 @@ import json
 from collections.abc import Callable, Mapping
 
 import structlog
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from activities.contracts.errors import StoreError
-from activities.contracts.evidence import EvidenceRef, Frozen
-from activities.contracts.iterations import Recommendation
+from activities.contracts.evidence import EvidenceRef
+from activities.contracts.iterations import Recommendation, Scores
 from activities.contracts.judge import JudgeBatch, JudgeInput, WorkJudgement
 from activities.evidence_store import EvidenceStore
 from activities.roles.role import own_prompt, prompt_file
@@ -19,13 +19,10 @@ from activities.roles.role import own_prompt, prompt_file
 log = structlog.get_logger()
 
 
-class StoredJudgement(Frozen):
+class StoredJudgement(Scores):
     """The judgement of one work, with what its batch said of the criteria."""
 
     judgement: WorkJudgement
-    scores: dict[str, int] = Field(default_factory=dict)
-    score_reasons: dict[str, str] = Field(default_factory=dict)
-    recommendation: Recommendation = ""
     gaps: tuple[str, ...] = ()
     recommended_searches: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()

@@ -61,7 +61,7 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
 
 def names_of(step: ParseQueryInput) -> tuple[str, ...]:
     """The sources that may be chosen."""
-    return tuple(o.info.name for o in step.sources if o.enabled and o.info.role == "search")
+    return tuple(o.info.name for o in step.sources if o.searchable)
 
 
 def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tuple[str, ...]:

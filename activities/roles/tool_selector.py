@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from activities.contracts.evidence import Evidence, SourceOption
+from activities.contracts.evidence import Evidence
 from activities.contracts.plan import AgentSelectionPlan, AgentTask, SelectInput
 from activities.extractive import searching
 from activities.plural import plural
@@ -29,7 +29,7 @@ class SelectionAnswer(Loose):
 
 
 def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    sources = "\n".join(f"- {o.info.name}: {line(o.info.covers, 160)}" for o in step.sources if usable(o))
+    sources = "\n".join(f"- {o.info.name}: {line(o.info.covers, 160)}" for o in step.sources if o.searchable)
     numbered = [f"{n}. {gap}" for n, gap in enumerate(step.gaps, 1)]
     prompt = compose(
         "tool_selector",
@@ -45,7 +45,9 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
         ],
         task=f"Choose at most {step.per_gap} searches for each gap. Answer with JSON.",
     )
-    return replace(prompt, choices={"searches.source": tuple(o.info.name for o in step.sources if usable(o))})
+    return replace(
+        prompt, choices={"searches.source": tuple(o.info.name for o in step.sources if o.searchable)}
+    )
 
 
 def with_specialist(step: SelectInput) -> SelectInput:
@@ -57,16 +59,11 @@ def with_specialist(step: SelectInput) -> SelectInput:
     return step.replace(prompt=f"{base}\n\n{one.prompt or specialist_file(one.name) or one.does}")
 
 
-def usable(option: SourceOption) -> bool:
-    """Whether a source may be searched."""
-    return option.enabled and option.info.role == "search"
-
-
 def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accepted[AgentSelectionPlan]:
     """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
     answered; searches chosen by code for the gaps that are left without one, and for the tests of
     hypotheses, which come first."""
-    sources = {o.info.name.casefold(): o.info.name for o in step.sources if usable(o)}
+    sources = {o.info.name.casefold(): o.info.name for o in step.sources if o.searchable}
     tasks = list(searching.hypothesis_tests(step))
     seen = searching.answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
@@ -100,5 +97,5 @@ SPEC = RoleSpec[SelectInput, SelectionAnswer, AgentSelectionPlan](
     render,
     accept,
     lambda step, _: searching.select_tools(step),
-    idle=lambda step, _: not (step.gaps and any(map(usable, step.sources))),
+    idle=lambda step, _: not (step.gaps and any(o.searchable for o in step.sources)),
 )

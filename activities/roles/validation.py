@@ -119,15 +119,6 @@ def limits(*, items: int | None = None, length: int | None = None, **also: Any) 
     return Field(json_schema_extra=bound, **also)
 
 
-def texts_in(value: object) -> list[str]:
-    """Every text inside a JSON value."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [text for part in value for text in texts_in(part)] if isinstance(value, list) else []
-
-
 def clamped(value: float, low: float, high: float) -> float:
     """The value within the bounds; one that is no number is the lowest."""
     return min(max(value, low), high) if value == value else low

@@ -88,10 +88,6 @@ def refused(code: str, **values: str) -> Decision:
     return Decision("refused", Statement(code=code, values=dict(values)))
 
 
-def _decided(problem: Statement | None) -> Decision:
-    return STANDS if problem is None else Decision("refused", problem)
-
-
 # sentences
 
 
@@ -153,15 +149,14 @@ def kind_of(claimed: SentenceKind, support: Sequence[Support], decision: Decisio
 
 def decided(claim: C, decision: Decision) -> C:
     """A sentence with what was decided of it."""
-    update = {
-        "kind": kind_of(claim.kind, claim.support, decision),
-        "state": decision.state,
-        "stands_by": decision.stands_by,
-        "problem": decision.refusal,
-        "warnings": decision.warnings,
-        "computed": decision.computed,
-    }
-    return claim.model_copy(update=update)
+    return claim.replace(
+        kind=kind_of(claim.kind, claim.support, decision),
+        state=decision.state,
+        stands_by=decision.stands_by,
+        problem=decision.refusal,
+        warnings=decision.warnings,
+        computed=decision.computed,
+    )
 
 
 # what the second reader says
@@ -232,7 +227,8 @@ def edited(text: str, named: Sequence[Claim], question: str) -> Decision:
 
 def title(text: str, passages: Sequence[str]) -> Decision:
     """A title: in words of the question and the outline, and nouns that any question may have."""
-    return _decided(_leading_problem(text, [*passages, _common_nouns()]))
+    problem = _leading_problem(text, [*passages, _common_nouns()])
+    return STANDS if problem is None else Decision("refused", problem)
 
 
 def transition(text: str, passages: Sequence[str]) -> Decision:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import AnalyseInput, Analysis, Effect
@@ -54,7 +55,7 @@ async def analysed(folder: Path, **fields: object) -> Analysis:
     store = EvidenceStore.at(str(folder))
     refs = [await store.put(work) for work in WORKS]
     step = AnalyseInput.model_validate({"run_id": "r", "evidence": refs, "expected": "lower", **fields})
-    done = await AnalysisActivities(store).analyse(step)
+    done = await ActivityEnvironment().run(AnalysisActivities(store).analyse_effects, step)
     return Analysis.model_validate_json(await store.get_bytes(done.blob))
 
 
