@@ -33,12 +33,12 @@ from activities.report.schema import Published, Report
 from activities.retractions.rules import worst
 
 if TYPE_CHECKING:  # workflows import this module, and no HTTP client
-    from activities.sources.standing_lookup import StandingVerdict
+    from activities.sources.standing_lookup import StandingLookup, StandingVerdict
 
 log = structlog.get_logger()
 
 CHECK_PUBMED = "check_pubmed"
-"""The activity that asks PubMed (`activities.pubmed_notices_activity`); it runs on NCBI's queue only."""
+"""The activity that asks PubMed (`PubMedStanding`)."""
 GIVE_UP_ATTEMPT = 3
 """From this attempt on an item that cannot be read no longer delays the report."""
 
@@ -133,6 +133,20 @@ class PublishActivities:
         unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
         silent = Statement.of("authority_silent", works=unasked, of=len(refs))
         return verdicts, [silent] if unasked else []
+
+
+class PubMedStanding:
+    """PubMed's notices on the works a report cites, before it is published: registered on NCBI's queue only,
+    since its rate holds for the whole fleet."""
+
+    def __init__(self, lookup: "StandingLookup") -> None:
+        self._lookup = lookup
+
+    @activity.defn(name=CHECK_PUBMED)
+    async def check(self, step: PubMedCheck) -> PubMedSaid:
+        """Ask about all works at once. Fails like a search, and is retried like one."""
+        async with reporting_errors("standing_not_checked", run_id=step.run_id, authority="pubmed"):
+            return await self._lookup.ask_pubmed(step.pmids)
 
 
 async def assembled(

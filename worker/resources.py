@@ -17,8 +17,7 @@ from activities.own_step_activity import OwnStepActivities
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
 from activities.private_files import private_home
-from activities.publish_activity import PublishActivities
-from activities.pubmed_notices_activity import PubMedStanding
+from activities.publish_activity import PublishActivities, PubMedStanding
 from activities.refresh_activity import RefreshActivities
 from activities.revision_activity import RevisionActivities
 from activities.role_activity import ThinkActivities

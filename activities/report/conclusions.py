@@ -19,20 +19,19 @@ UNKNOWN_PEOPLE: frozenset[EvidenceType] = frozenset({"article", "document", "web
 
 def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
     """The conclusions of works whose quotes stand in their stored texts and that were not retracted."""
-    kept = [one for effect in appraisal.effects if (one := _checked(effect, checks)) is not None]
+    kept = [one for one in appraisal.effects if _stands(one, checks)]
     if not kept and not appraisal.proposed:
         return ()
     by_id = {work.evidence_id: work for work in judged}
     facts = {
         name: facts_of(checks.documents[name], by_id.get(name)) for name in {one.evidence_id for one in kept}
     }
-    sound = Appraisal(effects=tuple(kept), proposed=appraisal.proposed)
-    return conclude(sound, facts)
+    return conclude(Appraisal(effects=tuple(kept), proposed=appraisal.proposed), facts)
 
 
-def _checked(effect: StudyEffect, checks: Checks) -> StudyEffect | None:
+def _stands(effect: StudyEffect, checks: Checks) -> bool:
     own = tuple(one for one in effect.support if one.evidence_id == effect.evidence_id)
-    return effect if own and len(checks.supports(own).support) == len(effect.support) else None
+    return bool(own) and len(checks.supports(own).support) == len(effect.support)
 
 
 def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:

@@ -6,7 +6,7 @@ others, and in place of one that falls its claims are printed. A claim is remove
 another one that stays says the same by its words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rapidfuzz import fuzz
@@ -74,16 +74,10 @@ class EditAnswer(Loose):
     contradictions: list[PairAnswer] = limits(items=10, default_factory=list)
 
 
-def labelled(step: EditInput) -> dict[str, tuple[str, Claim]]:
-    """Label -> (section id, claim) of every claim, in reading order."""
-    every = [(section, claim) for section, claims in step.claims.items() for claim in claims]
-    return {f"C{n}": one for n, one in enumerate(every, 1)}
-
-
-def labelled_answers(step: EditInput) -> dict[str, tuple[str, Claim]]:
-    """Label -> (section id, sentence) of the answers of the sections, in reading order."""
-    every = [(section, claim) for section, answer in step.answers.items() for claim in answer]
-    return {f"A{n}": one for n, one in enumerate(every, 1)}
+def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple[str, Claim]]:
+    """Label (`C1` of a claim, `A1` of the answer of a section) -> (section id, claim), in reading order."""
+    every = [(section, claim) for section, claims in parts.items() for claim in claims]
+    return {f"{mark}{n}": one for n, one in enumerate(every, 1)}
 
 
 def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt:
@@ -97,8 +91,8 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     rows: list[str] = []
     shown: dict[str, str] = {}
     before = ""
-    claims = labelled(step)
-    answers = labelled_answers(step) if several else {}
+    claims = labelled("C", step.claims)
+    answers = labelled("A", step.answers) if several else {}
     for label, (section, claim) in {**answers, **claims}.items():
         row = f"{label}: {line(claim.text, MAX_CLAIM_CHARS)}"
         if section != before or label == "C1":
@@ -119,8 +113,8 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edited]:
     """What adds no fact; all else is listed as refused."""
-    claims = {label: one for label, one in labelled(step).items() if label in prompt.claims}
-    answers = {label: one for label, one in labelled_answers(step).items() if label in prompt.claims}
+    claims = {label: one for label, one in labelled("C", step.claims).items() if label in prompt.claims}
+    answers = {label: one for label, one in labelled("A", step.answers).items() if label in prompt.claims}
     refused: list[Refused] = []
 
     def sentences(written: Sequence[SentenceAnswer], name: str, mark: str) -> tuple[EditedSentence, ...]:
@@ -216,7 +210,8 @@ def _repeated(
         claim, other = claims[one.claim][1], claims[one.repeats][1]
         if claim.id in removed or other.id in removed or claim.id == other.id or claim.id in protected:
             continue
-        stated = {number.value for text in _texts(other) for number in numbers(text)}
+        texts = [other.text, *(support.quote for support in other.support)]
+        stated = {number.value for text in texts for number in numbers(text)}
         own = {s.quote for s in claim.support}
         same_quote = bool(own) and own <= {s.quote for s in other.support}
         alike = fuzz.token_sort_ratio(claim.text, other.text) >= MIN_SAME
@@ -224,10 +219,6 @@ def _repeated(
         if {n.value for n in numbers(claim.text)} <= stated and (same_quote or alike) and not turned:
             removed[claim.id] = other.id
     return tuple(removed.items())
-
-
-def _texts(claim: Claim) -> list[str]:
-    return [claim.text, *(support.quote for support in claim.support)]
 
 
 SPEC = RoleSpec[EditInput, EditAnswer, Edited](

@@ -15,11 +15,10 @@ from activities.contracts.evidence import Statement, Support
 from activities.contracts.judge import Refused, RefusedKind
 from activities.roles.role import Prompt
 from activities.text.sentences import Sentence
+from activities.verification.verdicts import MAX_REFUSED_CHARS
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LABEL = re.compile(r"[A-Z]\d{1,4}", re.IGNORECASE)
-MAX_REFUSED_CHARS = 600
-"""Characters of a refused text that are recorded."""
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -120,7 +120,7 @@ async def report(
 @on_client
 async def chart(client: "Determinator", run: str, name: str, form: str | None, output: Path | None) -> None:
     """Print a chart of a report as a table, or draw it: `--output years.svg` or `years.png`."""
-    from activities.report.formats.render import MissingExtra
+    from activities.report.formats import MissingExtra
     from client.reports.charts import render_chart
 
     ending = form or (output.suffix.lower().removeprefix(".") if output else "md")

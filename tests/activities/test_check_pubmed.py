@@ -7,8 +7,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.contracts.evidence import StandingNotice, Statement
 from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
 from activities.evidence_store import EvidenceStore
-from activities.publish_activity import PublishActivities, pubmed_check
-from activities.pubmed_notices_activity import PubMedStanding
+from activities.publish_activity import PublishActivities, PubMedStanding, pubmed_check
 from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
 from tests.activities.cases import FULL, REGISTRY, TRIAL

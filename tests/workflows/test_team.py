@@ -8,8 +8,7 @@ from activities.contracts.evidence import ModelChoice, StopReason
 from activities.contracts.judge import JudgeAssessment, JudgeInput
 from activities.contracts.plan import ManagerInput, TeamLedger, TeamTurn
 from activities.contracts.step import Member, Role
-from activities.extractive.planning import manage
-from activities.extractive.planning import ROTATION
+from activities.extractive.planning import ROTATION, manage
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import MODEL, PROFILE
 from workflows.rules.stopping import LoopState

@@ -1,8 +1,37 @@
 """The report in the formats people ask for: `render(report, "md")`."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from activities.contracts.errors import DeterminatorError
+from activities.extras import install
 from activities.report.format_table import FORMATS as FORMATS
 from activities.report.format_table import Format as Format
 from activities.report.format_table import format_of as format_of
-from activities.report.formats.render import MissingExtra as MissingExtra
-from activities.report.formats.render import UnknownFormat as UnknownFormat
-from activities.report.formats.render import render as render
+
+if TYPE_CHECKING:
+    from activities.contracts.evidence import Evidence
+    from activities.report.schema import Report
+
+
+class MissingExtra(DeterminatorError):
+    """The library behind a format is not installed."""
+
+    def __init__(self, extra: str, others: str = "md, html, docx, json, csl and csv need nothing") -> None:
+        super().__init__(f"this format needs an extra: {install(extra)}; {others}")
+
+
+class UnknownFormat(DeterminatorError):
+    """There is no such format."""
+
+
+def render(report: "Report", name: str, evidence: "Mapping[str, Evidence] | None" = None) -> bytes:
+    """The report as a file of a format.
+
+    `evidence` (the cited items by id) adds abstracts to the bibliographies. Raises UnknownFormat, and
+    MissingExtra when the format's library is not installed.
+    """
+    form = FORMATS.get(name.strip().lower())
+    if form is None:
+        raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
+    return form.renderer(report, evidence or {})

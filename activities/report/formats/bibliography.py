@@ -10,8 +10,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceType
+from activities.report.formats import MissingExtra
 from activities.report.formats.references import STANDINGS, best_url, family_first
-from activities.report.formats.render import MissingExtra
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
 

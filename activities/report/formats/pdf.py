@@ -8,9 +8,9 @@ import json
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+from activities.report.formats import MissingExtra
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
-from activities.report.formats.render import MissingExtra
 from activities.report.schema import Report
 
 TEMPLATE = Path(__file__).with_name("report.typ")

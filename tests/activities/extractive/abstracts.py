@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from activities.extractive import passages
 from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType, SourceInfo, SourceOption
 from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.profile import Aspect, Criterion, Profile
 from activities.contracts.write import SectionDraft, WriteInput
 from activities.evidence_store import make_ref
+from activities.extractive import passages
 
 PROFILE = Profile(
     name="biomedical",

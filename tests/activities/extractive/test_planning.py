@@ -1,8 +1,7 @@
 """A plan without a model: the question itself, then the aspects of the profile."""
 
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
-from activities.extractive.planning import parse_query, plan
-from activities.extractive.planning import ASPECT_MARK, aspect_of, searched
+from activities.extractive.planning import ASPECT_MARK, aspect_of, parse_query, plan, searched
 from activities.profiles.loader import load_profile
 from activities.text.stand_alone import stand_alone
 from tests.activities.extractive.abstracts import PROFILE, context

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from activities.extractive import searching
 from activities.contracts.evidence import SearchRecord, SearchStatus, SourceOption
 from activities.contracts.judge import ReflectInput
 from activities.contracts.plan import GapsInput, KnowledgeGapOutput, ObserveInput, SelectInput
+from activities.extractive import searching
 from tests.activities.extractive.abstracts import context, library, option, refs
 
 QUESTION = "Does metformin reduce the risk of dementia?"

@@ -5,9 +5,8 @@ import pytest
 from activities.contracts.evidence import SourceOption
 from activities.contracts.plan import ParseQueryInput, SelectInput
 from activities.contracts.step import TEST_GAP
-from activities.extractive.planning import parse_query
+from activities.extractive.planning import choose_sources, parse_query
 from activities.extractive.searching import select_tools
-from activities.extractive.planning import choose_sources
 from activities.profiles.loader import load_profile
 from activities.roles.query_parser import LEAST_SOURCES, SPEC, QueryAnswer
 from activities.settings import Settings
