@@ -1,7 +1,7 @@
 """The thinking steps as activities: thin, one a role, so that each is a row of its own in the Web UI."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
 
@@ -53,21 +53,12 @@ from activities.heartbeat import heartbeating, seconds_left
 from activities.models import progress
 from activities.own_step_activity import OwnStepInput, OwnStepOutput
 
-
-class Thinker(Protocol):
-    """Runs one role on one typed input (`activities.roles.runner`)."""
-
-    async def think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
-        """Raises ModelError when no model and no fallback could answer."""
-        ...
-
-    async def order(self, step: OrderInput) -> Ordered:
-        """The works that are worth judging. Raises StoreError."""
-        ...
+if TYPE_CHECKING:  # workflows import this module, and no role
+    from activities.roles.runner import RoleThinker
 
 
 class ThinkActivities:
-    def __init__(self, thinker: Thinker) -> None:
+    def __init__(self, thinker: "RoleThinker") -> None:
         self._thinker = thinker
 
     async def _think(self, role: Role, step: StepContext) -> StepAnswer[Any]:

@@ -51,7 +51,9 @@ class RawAnswer(Frozen):
         return self.finish_reason in CUT
 
 
-class _Entry(Frozen):
+class PaidAnswer(Frozen):
+    """An answer, where it is whole, and what it has cost beside its own price."""
+
     raw: RawAnswer | None = None
     lost: Usage = Usage()
     """Paid for answers that were interrupted before they were complete."""
@@ -69,39 +71,34 @@ class PaidAnswers:
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
 
-    async def get(self, key: str) -> tuple[RawAnswer | None, Usage]:
-        """The answer stored under a key, and what broken-off attempts at it have cost."""
-        entry = await self._entry(key)
-        return entry.raw, entry.lost
+    async def get(self, key: str) -> PaidAnswer:
+        try:
+            data = await self._store.get_named(key)
+            return PaidAnswer.model_validate_json(data) if data else PaidAnswer()
+        except (StoreError, ValidationError):
+            return PaidAnswer()
 
     async def put(self, key: str, raw: RawAnswer, lost: Usage) -> None:
         """Store an answer. When the store fails the answer in hand is used all the same: failing the call
         would buy it again."""
         try:
-            await self._store.put_named(key, _Entry(raw=raw, lost=lost).model_dump_json().encode())
+            await self._store.put_named(key, PaidAnswer(raw=raw, lost=lost).model_dump_json().encode())
         except StoreError as error:
             log.warning("answer_not_stored", key=key, error=str(error))
 
     def put_now(self, key: str, raw: RawAnswer, lost: Usage) -> bool:
         """The same at once, before the caller's loop does anything else; whether that was done."""
         try:
-            return self._store.put_named_now(key, _Entry(raw=raw, lost=lost).model_dump_json().encode())
+            return self._store.put_named_now(key, PaidAnswer(raw=raw, lost=lost).model_dump_json().encode())
         except StoreError:
             return False  # `put` says so
 
     async def lose(self, key: str, usage: Usage) -> None:
         """Record what an interrupted attempt has cost, for the next attempt. A whole answer, stored before
         the interruption, stays."""
-        if (await self._entry(key)).raw is not None:
+        if (await self.get(key)).raw is not None:
             return
         try:
-            await self._store.put_named(key, _Entry(lost=usage).model_dump_json().encode())
+            await self._store.put_named(key, PaidAnswer(lost=usage).model_dump_json().encode())
         except StoreError:
             return  # the call has failed already; its own error says more
-
-    async def _entry(self, key: str) -> _Entry:
-        try:
-            data = await self._store.get_named(key)
-            return _Entry.model_validate_json(data) if data else _Entry()
-        except (StoreError, ValidationError):
-            return _Entry()

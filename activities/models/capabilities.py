@@ -5,7 +5,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import structlog
@@ -81,21 +80,19 @@ class Capabilities(Frozen):
 
         `error` is the body's error object (`message`, `param`, `code`).
         """
-        refusal = _Refusal(
-            param=str(error.get("param") or ""),
-            code=str(error.get("code") or ""),
-            message=str(error.get("message") or error),
-        )
+        param, code = (str(error.get(name) or "") for name in ("param", "code"))
+        message = str(error.get("message") or error)
         if status not in (400, 404, 415, 422, 500, 501):
             return None
-        if status >= 500 and not _UNSUPPORTED.search(refusal.message):
+        if status >= 500 and not _UNSUPPORTED.search(message):
             return None  # a failing server says nothing about its capabilities
-        if refusal.code == "context_length_exceeded" or not refusal.denies:
-            return self.capped(refusal)
-        for pattern, lesson in _LESSONS:
-            if pattern.search(refusal.about):
-                return lesson(self, refusal)
-        return None
+        words = f"{param} {message}".lower()
+        if code == "context_length_exceeded" or not (_NO.search(message) or _NO.search(code)):
+            return self.capped(words)
+        # what it is about: the parameter it names, else all of its words
+        named = param.lower() not in ("", "none", "body") and not _BOUNDS.search(message)
+        about = param.lower() if named else words
+        return next((lesson(self, words) for pattern, lesson in _LESSONS if pattern.search(about)), None)
 
     def lowered(self) -> "Capabilities | None":
         """The next weaker form of structured output; None after the last."""
@@ -108,11 +105,10 @@ class Capabilities(Frozen):
             return None
         return self.replace(**dict.fromkeys((name, *also), False))
 
-    def capped(self, refusal: "_Refusal") -> "Capabilities | None":
+    def capped(self, words: str) -> "Capabilities | None":
         """`max_tokens is too large: 9000. This model supports at most 4096 completion tokens`."""
-        match = _AT_MOST.search(refusal.message)
-        named = f"{refusal.param} {refusal.message}"
-        if match is None or "max_" not in named or "context" in refusal.message.lower():
+        match = _AT_MOST.search(words)
+        if match is None or "max_" not in words or "context" in words:
             return None
         most = int(match.group(1))
         if self.max_output is not None and most >= self.max_output:
@@ -129,28 +125,7 @@ class Capabilities(Frozen):
         return self.replace(limit=left, refused_limits=refused)
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """The parts of an error response that name a capability."""
-
-    param: str
-    code: str
-    message: str
-
-    @property
-    def denies(self) -> bool:
-        """Whether it says that something is not accepted."""
-        return bool(_NO.search(self.message) or _NO.search(self.code))
-
-    @property
-    def about(self) -> str:
-        """What it is about: the parameter it names, else all of its words."""
-        param = self.param.lower()
-        named = param not in ("", "none", "body") and not _BOUNDS.search(self.message)
-        return param if named else f"{param} {self.message}".lower()
-
-
-_Lesson = Callable[[Capabilities, _Refusal], Capabilities | None]
+_Lesson = Callable[[Capabilities, str], Capabilities | None]
 _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
     (_BOUNDS, lambda old, _: old.without("bounds") or old.lowered()),
     (re.compile(r"logprobs"), lambda old, _: old.without("logprobs")),
@@ -159,16 +134,16 @@ _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
     (re.compile(r"temperature"), lambda old, _: old.without("temperature")),
     (
         re.compile(r"max_tokens|max_completion_tokens"),
-        lambda old, refusal: old.capped(refusal) or old.other_limit(),
+        lambda old, words: old.capped(words) or old.other_limit(),
     ),
     (re.compile(r"system role|role.*system|system.*role"), lambda old, _: old.without("system_role")),
     (
         re.compile(r"\brole\b|messages\["),
-        lambda old, refusal: old.without("system_role") if "system" in refusal.message.lower() else None,
+        lambda old, words: old.without("system_role") if "system" in words else None,
     ),
     (re.compile(r"\bstream(ing)?\b"), lambda old, _: old.without("stream", "stream_usage")),
 )
-"""What a refusal is about -> the new capabilities; the first match decides."""
+"""What a refusal is about -> (capabilities, its words) -> the new ones; the first match decides."""
 
 
 def context_size(message: str, sent: int) -> int | None:

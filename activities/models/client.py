@@ -224,9 +224,10 @@ class OpenAIModel:
 
     async def _paid(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, bool, Usage]:
         """The answer to a question, whether it was in the store, and what all attempts at it cost."""
-        stored, lost = await self._answers.get(question.key)
-        if stored is not None:
-            return stored, True, stored.usage + lost
+        stored = await self._answers.get(question.key)
+        lost = stored.lost
+        if stored.raw is not None:
+            return stored.raw, True, stored.raw.usage + lost
         breaker = self._servers.breaker(question.address, question.choice)
         slots = await self._servers.slots(question.address, question.choice)
         kept: list[RawAnswer] = []

@@ -8,7 +8,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,8 @@ class CheckedBearer:
     quotes: tuple[CheckedQuote, ...] = ()
     problems: tuple[str, ...] = ()
     """Beyond those of single quotes."""
+    said: str = ""
+    """What it is called, where that is not its kind and name."""
 
     @property
     def holds(self) -> bool:
@@ -55,19 +57,6 @@ class CheckedBearer:
     def faults(self) -> tuple[str, ...]:
         """Everything that is wrong, one sentence each."""
         return (*(quote.problem for quote in self.quotes if quote.problem), *self.problems)
-
-
-@dataclass(frozen=True)
-class Bearer:
-    """What quotes, as the report has it."""
-
-    kind: str
-    name: str
-    text: str
-    quotes: Sequence[dict[str, str]]
-    problems: tuple[str, ...] = ()
-    said: str = ""
-    """What it is called, where that is not its kind and name."""
 
 
 def check_sums(names: Iterable[str], read: Callable[[str], bytes | None]) -> list[str]:
@@ -104,7 +93,7 @@ def check_report(
     texts = {item["evidence_id"]: normalise(item["text"]) for item in items}
     retracted = {one["evidence_id"] for one in (*items, *works) if one.get("standing") == "retracted"}
 
-    def problem(bearer: Bearer, name: str, quote: str) -> str:
+    def problem(bearer: CheckedBearer, name: str, quote: str) -> str:
         label = bearer.said or f"{bearer.kind} {bearer.name}"
         if name not in texts:
             return f"{label} cites {name}, which is not among the evidence"
@@ -118,12 +107,10 @@ def check_report(
 
     checked = []
     cited = set()
-    for bearer in _bearers(report):
-        pairs = [(support["evidence_id"], support["quote"]) for support in bearer.quotes]
-        quotes = tuple(
-            CheckedQuote(n, numbers.get(n), quote, problem(bearer, n, quote)) for n, quote in pairs
-        )
-        checked.append(CheckedBearer(bearer.kind, bearer.name, bearer.text, quotes, bearer.problems))
+    for bearer, supports in _bearers(report):
+        pairs = [(support["evidence_id"], support["quote"]) for support in supports]
+        quotes = (CheckedQuote(n, numbers.get(n), quote, problem(bearer, n, quote)) for n, quote in pairs)
+        checked.append(replace(bearer, quotes=tuple(quotes)))
         cited |= {name for name, _ in pairs if bearer.kind != "judgement"}
     wrong = [
         f"reference {work['number']} is never cited" for work in works if work["evidence_id"] not in cited
@@ -144,8 +131,8 @@ def _why(quote: str, texts: Mapping[str, str]) -> str:
     return f" (it is in {other})" if other else ""
 
 
-def _bearers(report: Mapping[str, Any]) -> Iterator[Bearer]:
-    """Everything that quotes, in the order of the report."""
+def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[CheckedBearer, Sequence[dict[str, str]]]]:
+    """Everything that quotes, in the order of the report, with what it quotes."""
     sections = report["sections"]
     claims = [claim for part in ("answer", "summary", "mechanism") for claim in report.get(part, [])]
     for section in sections:
@@ -160,33 +147,36 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[Bearer]:
         ]
         if not quotes and claim.get("kind") != "missing":
             lacking.insert(0, "has no support")
-        yield Bearer("claim", name, claim["text"], quotes, tuple(f"claim {name} {what}" for what in lacking))
+        wrong = tuple(f"claim {name} {what}" for what in lacking)
+        yield CheckedBearer("claim", name, claim["text"], problems=wrong), quotes
     for one in report.get("candidates", []):
         name, text = one["name"], one.get("proposed_mechanism") or one.get("mechanism", "")
         kinds = ("support", "against", "records", "safety")
         quotes = [support for kind in kinds for support in one.get(kind, [])]
         quotes = [quote for place, quote in enumerate(quotes) if quote not in quotes[:place]]
         wrong = () if one.get("support") else (f"candidate {name} has no support",)
-        yield Bearer("candidate", name, text, quotes, wrong)
+        yield CheckedBearer("candidate", name, text, problems=wrong), quotes
     for one in report.get("conclusions", []):
         quotes = [support for work in one.get("works", []) for support in work.get("support", [])]
-        yield Bearer("conclusion", one["outcome"], one["direction"], quotes)
+        yield CheckedBearer("conclusion", one["outcome"], one["direction"]), quotes
     for passage in [passage for section in sections for passage in section.get("related", [])]:
         name = passage["evidence_id"]
         quotes = [{"evidence_id": name, "quote": quote} for quote in passage["quotes"]]
-        yield Bearer("related", name, "", quotes, said=f"passage of {name}")
+        yield CheckedBearer("related", name, said=f"passage of {name}"), quotes
     for row in report.get("table", {}).get("rows", []):
         name = row["evidence_id"]
         for column, cell in row.get("cells", {}).items():
             label, support = f"{column} of {name}", cell.get("support")
             own = support is not None and support["evidence_id"] == name
             wrong = () if own else (f"{label} has no sentence of that work",)
-            yield Bearer("cell", name, cell["text"], [support] if support else [], wrong, label)
+            quotes = [support] if support else []
+            yield CheckedBearer("cell", name, cell["text"], problems=wrong, said=label), quotes
     for work in report.get("judgements", []):
         name, finding, quotes = work["evidence_id"], work.get("finding", ""), work.get("support", [])
         if quotes or finding:
             wrong = () if quotes else (f"the finding of {name} has no quote",)
-            yield Bearer("judgement", name, finding, quotes, wrong, f"judgement of {name}")
+            label = f"judgement of {name}"
+            yield CheckedBearer("judgement", name, finding, problems=wrong, said=label), quotes
 
 
 def main() -> int:

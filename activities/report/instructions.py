@@ -19,8 +19,8 @@ from activities.contracts.revise import Instruction, Revised
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
-    Edited,
     EditedSentence,
+    Passage,
     SectionDraft,
     SentenceVerdict,
     Verdicts,
@@ -39,17 +39,28 @@ def changed(
     `verdicts`: of the second reader; `new`: the works that were read for it."""
     gone, works = set(revised.removed), set(revised.works)
     on = _onto(revised, verdicts, repetitions(step))
+
+    def without_works(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+        return tuple(one for one in passages if one.evidence_id not in works)
+
     sections = [
-        one.replace(draft=_draft(one.draft, on, works))
+        one.replace(
+            draft=one.draft.changed(on).replace(
+                passages=without_works(one.draft.passages), related=without_works(one.draft.related)
+            )
+        )
         for one in step.sections
         if one.section.id not in revised.sections
     ]
     edited = step.edited
     if edited is not None:
         edited = edited.changed(lambda one: next(iter(on(one)), None))
-        leads = {n: one for n, one in edited.transitions.items() if n not in revised.sections}
-        kept = {"transitions": leads, "title": revised.title or edited.title}
-        edited = edited.model_copy(update=kept | _pairs(edited, gone))
+        edited = edited.replace(
+            title=revised.title or edited.title,
+            transitions={n: one for n, one in edited.transitions.items() if n not in revised.sections},
+            repeated=tuple(pair for pair in edited.repeated if not gone & set(pair)),
+            contradictions=tuple(pair for pair in edited.contradictions if not gone & set(pair)),
+        )
     written = draft.changed(lambda one: (by_verdict(verdicts)(one),))
     if revised.write is not None and (written.claims or written.passages):
         sections = _with_text(sections, revised.write.section, revised.write.question, written)
@@ -126,24 +137,6 @@ def followed(name: str, follows: Mapping[str, str]) -> str:
 
 
 _CHANGED = ("text", "kind", "state", "stands_by", "reworded", "computed", "support", "warnings")
-
-
-def _pairs(edited: Edited, gone: set[str]) -> dict[str, object]:
-    """The pairs of sentences that the editor named, without those of which one is gone."""
-    return {
-        name: tuple(pair for pair in getattr(edited, name) if not gone & set(pair))
-        for name in ("repeated", "contradictions")
-    }
-
-
-def _draft(
-    draft: SectionDraft, on: Callable[[DraftClaim], tuple[DraftClaim, ...]], works: set[str]
-) -> SectionDraft:
-    passages = {
-        name: tuple(one for one in getattr(draft, name) if one.evidence_id not in works)
-        for name in ("passages", "related")
-    }
-    return draft.changed(on).model_copy(update=passages)
 
 
 def _with_text(

@@ -165,20 +165,16 @@ def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
 
 
 def _references(references: Sequence[Reference]) -> list[Statement]:
-    statements: list[Statement] = []
-    total = len(references)
-    brief = sum(not r.full_text for r in references)
-    if brief:
-        statements.append(Statement.of("abstract_only", items=brief, of=total))
-    preprints = sum(r.evidence_type == "preprint" for r in references)
-    if preprints:
-        statements.append(Statement.of("preprints", items=preprints))
-    statements += [
-        Statement.of("concern", number=r.number, title=r.title, evidence_id=r.evidence_id)
-        for r in references
-        if r.standing == "concern"
+    def counted(code: str, items: int) -> list[Statement]:
+        return [Statement.of(code, items=items, of=len(references))] if items else []
+
+    return [
+        *counted("abstract_only", sum(not r.full_text for r in references)),
+        *counted("preprints", sum(r.evidence_type == "preprint" for r in references)),
+        *(
+            Statement.of("concern", number=r.number, title=r.title, evidence_id=r.evidence_id)
+            for r in references
+            if r.standing == "concern"
+        ),
+        *counted("standing_unknown", sum(r.standing == "unknown" for r in references)),
     ]
-    unknown = sum(r.standing == "unknown" for r in references)
-    if unknown:
-        statements.append(Statement.of("standing_unknown", items=unknown, of=total))
-    return statements

@@ -73,7 +73,8 @@ def assess(
                 reasons[name] = batch.score_reasons.get(name, "")
     ranked = relevant(judged, refs)
     seen = [refs[one.evidence_id] for one in judged if one.evidence_id in refs]
-    advice = _advice(batches)
+    advised = {batch.recommendation for batch in batches}  # a batch cannot see what the others hold
+    advice: Recommendation = next((one for one in ("synthesize", "continue") if one in advised), "")
     value, carried, why = confidence(judged, refs) if judged else (None, None, ())
     return JudgeAssessment(
         scores={name: scores[name] for name in criteria if name in scores},
@@ -156,14 +157,6 @@ def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
             sides[judgement.direction] += share
     total = sum(sides.values())
     return max(sides.values()) / total if total else 1.0
-
-
-def _advice(batches: Sequence[JudgeBatch]) -> Recommendation:
-    """`synthesize` where one batch has enough to answer: a batch cannot see what the others hold."""
-    advice: list[Recommendation] = [batch.recommendation for batch in batches if batch.recommendation]
-    if "synthesize" in advice:
-        return "synthesize"
-    return "continue" if advice else ""
 
 
 def _merged(lists: Iterable[Sequence[str]], most: int | None = MAX_GAPS) -> tuple[str, ...]:

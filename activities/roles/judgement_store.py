@@ -14,7 +14,7 @@ from activities.contracts.evidence import EvidenceRef
 from activities.contracts.iterations import Recommendation, Scores
 from activities.contracts.judge import JudgeBatch, JudgeInput, WorkJudgement
 from activities.evidence_store import EvidenceStore
-from activities.roles.role import own_prompt, prompt_file
+from activities.roles.role import prompt_file
 
 log = structlog.get_logger()
 
@@ -79,8 +79,7 @@ def _key_of(step: JudgeInput) -> Callable[[EvidenceRef], str]:
     """A digest of everything that decides the judgement of a work: the prompt that was used is the role's
     file or the text of a graph's node in its place; what a reviewer or the manager of a team said is part of
     it."""
-    own = own_prompt("judge", step.prompt, evidence=True) if step.prompt else None
-    used = own or prompt_file("judge", evidence=True)
+    used = prompt_file("judge", step.prompt, evidence=True)
     questions = [step.question, step.run_question]
     others = [
         step.profile.model_dump(mode="json", include={"name", "criteria", "guidance", "roles"}),

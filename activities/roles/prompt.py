@@ -19,7 +19,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
-from activities.roles.role import Prompt, evidence_rules, own_prompt, prompt_file
+from activities.roles.role import Prompt, evidence_rules, prompt_file
 
 MAX_QUESTION_CHARS = 2_000
 MAX_BACKGROUND_CHARS = 800
@@ -81,8 +81,7 @@ WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 
 
 def _frame(role: Role, step: StepContext, inputs: Sequence[str], *, evidence: bool) -> _Frame:
-    own = own_prompt(role, step.prompt, evidence=evidence) if step.prompt else None
-    file = own or prompt_file(role, evidence=evidence)
+    file = prompt_file(role, step.prompt, evidence=evidence)
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip()
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
     if step.run_question:

@@ -9,7 +9,7 @@ bounds remain.
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Generic, TypeVar
 
@@ -96,32 +96,28 @@ class PromptFile:
     """`role@` and the first eight hex digits of the SHA-256 of the text as it is sent."""
 
 
-def own_prompt(role: Role, text: str, *, evidence: bool) -> PromptFile:
-    """A text that stands in place of a role's file; the rules on evidence stay."""
-    return _versioned(role, [text.strip(), *([evidence_rules()] if evidence else [])])
+def _read(name: str) -> str:
+    """A text of the folder of prompts; empty where it is not there."""
+    file = resources.files(__package__) / "prompts" / f"{name}.md"
+    return file.read_text("utf-8").strip() if file.is_file() else ""
 
 
 @cache
 def evidence_rules() -> str:
     """What every reader of works is told of them."""
-    return (resources.files(__package__) / "prompts" / "evidence_rules.md").read_text("utf-8").strip()
+    return _read("evidence_rules")
 
 
-@cache
-def prompt_file(role: Role, *, evidence: bool) -> PromptFile:
-    """The stable text of a role: its own file, and the rules on evidence where it sees any."""
-    file = resources.files(__package__) / "prompts" / f"{role}.md"
-    own = file.read_text("utf-8").strip()
-    return _versioned(role, [own, *([evidence_rules()] if evidence else [])])
+@lru_cache(maxsize=256)
+def prompt_file(role: Role, own: str = "", *, evidence: bool) -> PromptFile:
+    """The stable text of a role: its file, or the text that stands in its place, and the rules on evidence
+    where it sees any."""
+    parts = [own.strip() or _read(role), *([evidence_rules()] if evidence else [])]
+    text = "\n\n".join(parts)
+    return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")
 
 
 @cache
 def specialist_file(name: str) -> str:
     """What a specialist is told; empty for one without a file."""
-    file = resources.files(__package__) / "prompts" / f"{name}.specialist.md"
-    return file.read_text("utf-8").strip() if file.is_file() else ""
-
-
-def _versioned(role: Role, parts: Sequence[str]) -> PromptFile:
-    text = "\n\n".join(parts)
-    return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")
+    return _read(f"{name}.specialist")

@@ -35,7 +35,7 @@ BY_CODE = "code"
 
 
 class RoleThinker:
-    """The `Thinker` of `activities.role_activity`: knows every role, nothing of Temporal.
+    """Knows every role, nothing of Temporal.
 
     Order of trial: the step's model, then its fallbacks. After a model that is down, refuses or gives an
     unusable answer the next one is called at once. One that is busy (429) is worth waiting for: its error is

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from activities.text import thesaurus
 from activities.text.negation import NEGATORS, NO_DENIAL
@@ -139,12 +140,13 @@ class Number:
         )
 
 
-def numbers(text: str) -> list[Number]:
+@lru_cache(maxsize=1_024)  # a sentence and its quotes are looked at for several things
+def numbers(text: str) -> tuple[Number, ...]:
     """The numbers a text states, spelled-out ones from two on included. Digits inside names (IL-6,
     COVID-19, CYP3A4) are not numbers."""
     text = _in_digits(text)
     shared = {m.start(1) for m in _RANGE_TO_PERCENT.finditer(text)}
-    return [
+    return tuple(
         Number(
             value=value,
             percent=bool(match["percent"]),
@@ -157,7 +159,7 @@ def numbers(text: str) -> list[Number]:
             shown=text[match.start() : match.end("percent") if match["percent"] else match.end("number")],
         )
         for match, value in _values(text)
-    ]
+    )
 
 
 def counts(text: str) -> set[Decimal]:
@@ -189,11 +191,6 @@ def _values(text: str) -> Iterator[tuple[re.Match[str], Decimal]]:
         yield match, -value if match["sign"] else value
 
 
-def _numbers_within(text: str) -> frozenset[Decimal]:
-    """The numbers inside the names and ordinals of a text, which a wording may write out (T2DM, 9th)."""
-    return frozenset(Decimal(behind or before) for behind, before in _WITHIN.findall(text))
-
-
 def _comparator(before: str, behind: str) -> str:
     """`<`, `<=`, `>` or `>=` by the words around a number, with the 48 characters before it; empty for
     none."""
@@ -222,7 +219,6 @@ def missing_number(
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1
     spelled = {number_of(match[0]) for match in _SPELLED.finditer(claim)}
-    within: frozenset[Decimal] | None = None
     for number in numbers(claim):
         if any(number.says(other, falling=falling) for other in quoted):
             continue
@@ -234,11 +230,10 @@ def missing_number(
             continue
         if counts and (number.is_year or any(number.resembles(q) for q in quoted)):
             continue
-        if within is None:
-            within = frozenset().union(*map(_numbers_within, quotes))
-        if number.value in within and not number.percent:
-            continue
-        return number.shown
+        # inside a name or an ordinal of the quotes, which a wording may write out (T2DM, 9th)
+        within = (one or other for quote in quotes for one, other in _WITHIN.findall(quote))
+        if number.percent or number.value not in map(Decimal, within):
+            return number.shown
     return ""
 
 
@@ -321,15 +316,12 @@ def reversal(cell: str, quote: str) -> str:
     for pair in _DIRECTIONS:
         if _direction_of(cell, pair) * _direction_of(quote, pair) == -1:
             return "its quote points the other way"
-    if _has_verb(cell) and not NEGATORS.search(cell) and NEGATORS.search(quote):
-        return "it affirms what its quote denies"
-    return ""
-
-
-def _has_verb(text: str) -> bool:
-    """Whether a text has a word that is a verb and nothing else, or an auxiliary."""
-    words = _WORD.findall(text)
-    return bool(_AUXILIARY.search(text)) or any(thesaurus.parts_of_speech(word) == {"v"} for word in words)
+    if not NEGATORS.search(quote) or NEGATORS.search(cell):
+        return ""
+    is_clause = _AUXILIARY.search(cell) or any(
+        thesaurus.parts_of_speech(word) == {"v"} for word in _WORD.findall(cell)
+    )
+    return "it affirms what its quote denies" if is_clause else ""
 
 
 def _denials(text: str) -> int:
@@ -338,9 +330,8 @@ def _denials(text: str) -> int:
 
 def _points_away(claim: str, quote: str) -> bool:
     """Whether a claim in the words of its quote has a direction in place of its opposite."""
-    for up, down in (*_DIRECTIONS, _AMOUNTS, _EXTREMES):
-        more = len(up.findall(claim)) - len(up.findall(quote))
-        fewer = len(down.findall(claim)) - len(down.findall(quote))
-        if more * fewer < 0:
-            return True
-    return False
+    changes = (
+        [len(words.findall(claim)) - len(words.findall(quote)) for words in pair]
+        for pair in (*_DIRECTIONS, _AMOUNTS, _EXTREMES)
+    )
+    return any(more * fewer < 0 for more, fewer in changes)

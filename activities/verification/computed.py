@@ -19,8 +19,9 @@ def computed_from(text: str, quotes: Sequence[str]) -> tuple[str, ...]:
     with."""
     by_quote = [numbers(normalise(quote)) for quote in quotes]
     quoted = [number for own in by_quote for number in own]
-    groups = [_operands(own) for own in (*by_quote, quoted)]
-    groups = [operands for operands in groups if len(operands) <= MAX_OPERANDS]
+    # each number once
+    once = ([*{(n.value, n.percent, n.unit): n for n in own}.values()] for own in (*by_quote, quoted))
+    groups = [operands for operands in once if len(operands) <= MAX_OPERANDS]
     sums: list[str] = []
     for number in numbers(normalise(text)):
         if any(number.says(other, falling=True) for other in quoted):
@@ -31,11 +32,6 @@ def computed_from(text: str, quotes: Sequence[str]) -> tuple[str, ...]:
         sums.append(computed)
         groups = [[*operands, number] for operands in groups]
     return tuple(dict.fromkeys(sums))
-
-
-def _operands(stated: Sequence[Number]) -> list[Number]:
-    """Each number once."""
-    return list({(one.value, one.percent, one.unit): one for one in stated}.values())
 
 
 def _ways(number: Number, operands: Sequence[Number]) -> Iterator[str]:
@@ -60,11 +56,7 @@ def _ways(number: Number, operands: Sequence[Number]) -> Iterator[str]:
             share = 100 * more.value / less.value
             if number.percent and not more.percent and share <= 100 and _rounds(share, number.value):
                 yield f"{more.shown} / {less.shown} = {number.shown}"
-            if (
-                not number.percent
-                and number.unit == "fold"
-                and _rounds(more.value / less.value, number.value)
-            ):
+            if number.unit == "fold" and _rounds(more.value / less.value, number.value):
                 yield f"{more.shown} / {less.shown} = {number.shown}"
 
 

@@ -41,19 +41,12 @@ def below_floor(text: str, quotes: Sequence[str]) -> Statement | None:
     plain, quote_text = normalise(text), " ".join(map(normalise, quotes))
     own, theirs = ({term[:ROOT] for term in terms(one)} for one in (plain, quote_text))
     least = MIN_SHARED if len(own) > SHORT else 1
-    if (
-        len(own & theirs) < least
-        and not _numbers_shared(plain, quote_text)
-        and not computed_from(text, quotes)
-    ):
+    quoted = {token.stem for token in tokens(quote_text) if token.number}
+    has_number = any(token.number and token.stem in quoted for token in tokens(plain))
+    if len(own & theirs) < least and not has_number and not computed_from(text, quotes):
         return Statement.of("not_of_quotes")
     if _RECOMMENDS.search(plain) and not _RECOMMENDING.search(quote_text):
         return Statement.of("recommends")
     if (match := _UNIVERSAL.search(plain)) and not _WHOLE.search(quote_text):
         return Statement.of("widens", words=match[0])
     return None
-
-
-def _numbers_shared(text: str, quote_text: str) -> bool:
-    stated = {token.stem for token in tokens(quote_text) if token.number}
-    return any(token.number and token.stem in stated for token in tokens(text))

@@ -85,7 +85,7 @@ STANDS = Decision("stands")
 
 def refused(code: str, **values: str) -> Decision:
     """Words that do not stand, by the code of why."""
-    return Decision("refused", Statement(code=code, values=dict(values)))
+    return Decision("refused", Statement.of(code, **values))
 
 
 # sentences
@@ -114,19 +114,16 @@ def sentence(
         return Decision("refused", problem)
     sources = sources_of(support, documents)
     problem = wording_problem(text, sources, question)
-    computed: tuple[str, ...] = ()
-    if problem is not None and problem.code == "number_missing":
-        computed = computed_from(text, quotes)
-        if computed:
-            first, *rest = sources
-            more = Source(first.evidence, (*first.quotes, *computed))
-            problem = wording_problem(text, [more, *rest], question)
+    missing = problem is not None and problem.code == "number_missing"
+    if computed := computed_from(text, quotes) if missing else ():
+        first, *rest = sources
+        more = Source(first.evidence, (*first.quotes, *computed))
+        problem = wording_problem(text, [more, *rest], question)
     if problem is not None:
         return Decision("refused", problem)
-    one_work = len({one.evidence_id for one in support}) == 1
-    if one_work and not computed and any(follows(text, quote) for quote in quotes):
-        return STANDS
     cited = dict.fromkeys(one.evidence_id for one in support)
+    if len(cited) == 1 and not computed and any(follows(text, quote) for quote in quotes):
+        return STANDS
     warnings = warnings_of(text, quotes, [whole(documents[name]) for name in cited if name in documents])
     if computed and not warnings:
         return Decision("stands", stands_by="computation", computed=computed)
@@ -138,19 +135,14 @@ def denies(text: str) -> bool:
     return bool(NEGATIONS.search(text))
 
 
-def kind_of(claimed: SentenceKind, support: Sequence[Support], decision: Decision) -> SentenceKind:
-    """What a sentence is: as its writer says, but for what its quotes show."""
-    if claimed in ("missing", "reservation", "transition"):
-        return claimed
-    if decision.computed:
-        return "computed"
-    return "synthesis" if len({one.evidence_id for one in support}) > 1 else "finding"
-
-
 def decided(claim: C, decision: Decision) -> C:
-    """A sentence with what was decided of it."""
+    """A sentence with what was decided of it. What it is its writer says, but for what its quotes show."""
+    kind = claim.kind
+    if kind not in ("missing", "reservation", "transition"):
+        works = {one.evidence_id for one in claim.support}
+        kind = "computed" if decision.computed else "synthesis" if len(works) > 1 else "finding"
     return claim.replace(
-        kind=kind_of(claim.kind, claim.support, decision),
+        kind=kind,
         state=decision.state,
         stands_by=decision.stands_by,
         problem=decision.refusal,

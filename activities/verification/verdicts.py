@@ -147,16 +147,12 @@ def _is_of(one: DraftClaim, name: str) -> bool:
 
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
     """The quote of each work that a claim cites which is nearest to its words, in the order cited."""
-    best: dict[str, Support] = {}
+    by_work: dict[str, list[Support]] = {}
     for one in claim.support:
-        previous = best.get(one.evidence_id)
-        if previous is None or _nearness(claim.text, one.quote) > _nearness(claim.text, previous.quote):
-            best[one.evidence_id] = one
-    return tuple(best.values())
-
-
-def _nearness(text: str, quote: str) -> float:
-    return fuzz.token_set_ratio(text, quote)
+        by_work.setdefault(one.evidence_id, []).append(one)
+    return tuple(
+        max(own, key=lambda s: fuzz.token_set_ratio(claim.text, s.quote)) for own in by_work.values()
+    )
 
 
 def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:

@@ -137,7 +137,11 @@ def _lacking(
     text, quoted = _CITED.sub(" ", text), {term for quote in quotes for term in terms(quote)}
     linked = [entity for entity in link(text) if not quoted.issuperset(terms(entity.surface))]
     named = names_in(text)
-    uncommon = [word for word in _SPLIT.findall(text) if word not in named and _is_uncommon(word)]
+    uncommon = [
+        word
+        for word in _SPLIT.findall(text)
+        if len(word) >= MIN_COINED_LETTERS and word not in named and not _is_general(word)
+    ]
     names = {name: stems for name in (*named, *uncommon) if not (stems := _stems(name)) <= quoted}
     if not (linked or names):
         return  # before whole works are read for nothing
@@ -262,7 +266,9 @@ def names_in(text: str) -> list[str]:
         word = raw.strip(".,;:()[]\"'%*_")
         if word and any(c.isalpha() for c in word):
             capital = word[0].isupper() and not begins and not is_function(word)
-            if capital or (looks_special(word) and not word.islower()) or _has_digit_and_letter(word):
+            bare = word.replace("-", "")
+            coded = any(c.isdigit() for c in bare) and not bare[0].isdigit()
+            if capital or (looks_special(word) and not word.islower()) or coded:
                 names.append(word.removesuffix("'s"))
         begins = raw.endswith((".", "!", "?", ":"))
     return names
@@ -272,10 +278,6 @@ def _is_name(word: str) -> bool:
     """Whether an uncommon word is a name by its look: a capital, a digit, or the ending of a drug's name. A
     word in capitals is as often an abbreviation of plain words."""
     return (not word.islower() and not (word.isalpha() and word.isupper())) or looks_special(word.lower())
-
-
-def _is_uncommon(word: str) -> bool:
-    return len(word) >= MIN_COINED_LETTERS and not is_function(fold(word)) and not _is_general(word)
 
 
 def _has_root(word: str, held: frozenset[str]) -> bool:
@@ -298,11 +300,6 @@ def _is_general(word: str) -> bool:
     )
 
 
-def _has_digit_and_letter(word: str) -> bool:
-    bare = word.replace("-", "")
-    return any(c.isdigit() for c in bare) and any(c.isalpha() for c in bare) and not bare[0].isdigit()
-
-
 def follows(text: str, quote: str) -> bool:
     """Whether a sentence follows its quote so closely that it says no more, no less and nothing else: all its
     words are words of the quote in the same order, most of the quote is there, and no word that changes a
@@ -316,33 +313,23 @@ def joins(text: str, passages: Sequence[str]) -> bool:
     joins what they say."""
     plain = [normalise(passage) for passage in passages]
     rows = [tuple(_words(form)) for form in dict.fromkeys([*plain, *(_BRACKET.sub("", p) for p in plain)])]
+    subjects = [[word for word in row if word not in _LIGHT][:SUBJECT_WORDS] for row in rows]
     parts = [part for part in _CLAUSE.split(normalise(text)) if part.strip()]
     # place -> passages that the clause which ends there may follow, over all ways to divide the sentence
     ends: list[set[int]] = [set() for _ in range(len(parts) + 1)]
     for end in range(1, len(parts) + 1):
-        for begin in range(end):
-            clause = " ".join(parts[begin:end])
-            if (begin and not ends[begin]) or (
-                len(parts) > end - begin and _length(clause) < MIN_CLAUSE_WORDS
-            ):
+        for begin in (n for n in range(end) if not n or ends[n]):
+            clause = tuple(_words(" ".join(parts[begin:end])))
+            content = [word for word in clause if word not in _LIGHT]
+            whole = len(parts) == end - begin
+            if not whole and len(content) < MIN_CLAUSE_WORDS:
                 continue
-            now = {n for n, row in enumerate(rows) if _follows(tuple(_words(clause)), row)}
+            now = {n for n, row in enumerate(rows) if _follows(clause, row)}
             if begin:
-                # a clause of another passage must bring its own subject: it must not borrow the one before
-                now = {n for n in now if n in ends[begin] or _has_subject(clause, rows[n])}
+                # a clause of another passage must bring its own subject, and begin as its passage does
+                now = {n for n in now if n in ends[begin] or content[0] in subjects[n]}
             ends[end] |= now
     return bool(ends[-1])
-
-
-def _has_subject(clause: str, row: tuple[str, ...]) -> bool:
-    """Whether a clause begins as its passage does."""
-    first = next((word for word in _words(clause) if word not in _LIGHT), "")
-    return first in [word for word in row if word not in _LIGHT][:SUBJECT_WORDS]
-
-
-def _length(clause: str) -> int:
-    """Content words of a clause."""
-    return sum(word not in _LIGHT for word in _words(clause))
 
 
 def _follows(own: tuple[str, ...], theirs: tuple[str, ...], least: float = 0.0) -> bool:
