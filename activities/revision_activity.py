@@ -37,6 +37,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.registry import options
+from activities.verification.warnings import warning
 
 MAX_REFS_BYTES = 110 * 1024
 MAX_NEW_WORKS = 3
@@ -130,7 +131,7 @@ class RevisionActivities:
         sentence = _sentence(report, kept, asked)
         if asked.kind == "decide":
             return plan
-        doubts = (Statement.of("disputed", reason=asked.text), *sentence.warnings)
+        doubts = (warning("disputed", reason=asked.text), *sentence.warnings)
         read = sentence.replace(state="ask", warnings=doubts)
         cited = {support.evidence_id for support in sentence.support}
         works = tuple(ref for ref in kept.evidence if ref.evidence_id in cited)

@@ -15,8 +15,6 @@ from activities.credentials import carried_by
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A parsed base URL."""
-
     shown: str
     """Without credentials, query and fragment: for messages, and as the name of the server."""
     query: tuple[tuple[str, str], ...] = ()

@@ -27,8 +27,6 @@ CUT: Mapping[str, str] = {
 
 
 class RawAnswer(Frozen):
-    """A model's answer, before validation."""
-
     text: str = ""
     tool_calls: tuple[str, ...] = ()
     """Arguments of tool calls, as text."""
@@ -36,7 +34,6 @@ class RawAnswer(Frozen):
     finish_reason: str = ""
     usage: Usage = Usage()
     estimated: bool = False
-    """The provider reported no usage."""
     words: tuple[Word, ...] = ()
     """The parts that the answer was said in, where their probabilities were wanted and given."""
 

@@ -10,8 +10,6 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class Completion(BaseModel):
-    """A validated answer and its cost."""
-
     model: str
     usage: Usage
     repaired: bool = False

@@ -49,8 +49,6 @@ _EXCEEDED_BY = re.compile(r"exceeded (?:max(?:imum)? )?context length by (\d+)",
 
 
 class Capabilities(Frozen):
-    """The form of request a server accepts."""
-
     format: Format = "json_schema"
     limit: LimitName = "max_tokens"
     """Name of the parameter that caps the output."""
@@ -61,7 +59,6 @@ class Capabilities(Frozen):
     stream_usage: bool = True
     logprobs: bool = True
     max_output: int | None = None
-    """Largest output cap the server accepts."""
     bounds: bool = True
     """Whether a schema may hold `maxItems` and `maxLength`."""
     context_tokens: int | None = None

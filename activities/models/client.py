@@ -66,7 +66,6 @@ class OpenAIModel:
         self._servers = Servers(settings)
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._servers.aclose()
 
     async def context(self, choice: ModelChoice) -> int:

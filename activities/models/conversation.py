@@ -80,7 +80,6 @@ class Conversation(Generic[Answer]):
         )
 
     def completion(self, *notes: str) -> Completion:
-        """What the answer cost, and what the report must state."""
         return Completion(
             model=self.choice.model,
             usage=self.spent,
@@ -106,7 +105,6 @@ class Attempt(Generic[Answer]):
     problem: Unreadable | None = None
     """What a repair turn is told; None where there is nothing to repair."""
     failures: int = 0
-    """See `Review.failures`."""
 
 
 def raise_refusal(raw: RawAnswer, question: Question, spent: Usage) -> None:

@@ -21,7 +21,6 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 
 def address(settings: Settings, choice: ModelChoice) -> str:
-    """Where the model is asked."""
     return (choice.base_url or settings.openai_base_url or OPENAI_URL).rstrip("/")
 
 

@@ -20,7 +20,6 @@ class Progress:
     waiting: bool = False
     """For a turn at the server."""
     characters: int = 0
-    """Characters of the answer so far."""
     usage: Callable[[], Usage] | None = None
     """What the step has cost so far; estimated while an answer is coming."""
     begun: float = field(default_factory=time.monotonic)
@@ -34,7 +33,6 @@ class Progress:
         return self.read_paragraphs(self.answer_so_far(), least)
 
     def details(self) -> dict[str, object]:
-        """A heartbeat's details: plain JSON."""
         return {
             "role": self.role,
             "attempt": self.attempt,

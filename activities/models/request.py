@@ -35,12 +35,10 @@ class Question:
 
     @property
     def where(self) -> str:
-        """Model and address, for messages."""
         return f"{self.choice.model} at {self.address.shown}"
 
 
 def body(question: Question, capabilities: Capabilities) -> dict[str, object]:
-    """The request's JSON."""
     system, user = question.system, question.user
     request: dict[str, object] = {"model": question.choice.model}
     schema = question.schema if capabilities.bounds else without_bounds(question.schema)

@@ -54,7 +54,6 @@ class Pieces:
         return self.text + self.reasoning + self.refusal + "".join(self.tool_calls.values())
 
     def tail(self, length: int) -> str:
-        """The end of what is being said."""
         return (self.text or self.reasoning)[-length:]
 
     def whole(self, body: object) -> None:
@@ -63,7 +62,6 @@ class Pieces:
         self.check()
 
     def add(self, chunk: object) -> None:
-        """One event of a stream."""
         self._collect(chunk, "delta")
 
     def check(self) -> None:

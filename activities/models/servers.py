@@ -56,7 +56,6 @@ class Servers:
         self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
 
     async def aclose(self) -> None:
-        """Close every connection."""
         for task in self._facts.values():
             task.cancel()
         for client in self._clients.values():
@@ -64,7 +63,6 @@ class Servers:
         self._clients.clear()
 
     def address(self, choice: ModelChoice) -> Address:
-        """Where the model of a choice is served."""
         return parse(address(self._settings, choice))
 
     async def facts(self, choice: ModelChoice) -> ServerFacts:

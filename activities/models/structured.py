@@ -50,7 +50,6 @@ class Unreadable(Exception):
         self.problem = problem
         """For the repair turn and for people."""
         self.found_json = found_json
-        """Whether there was an object to repair at all."""
 
 
 def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
@@ -233,7 +232,6 @@ def _objects(text: str, cut: bool) -> Iterator[object]:
 
 
 def _fenced(text: str) -> Iterator[str]:
-    """What stands between two code fences."""
     fences = list(_FENCE.finditer(text))[: 2 * MOST_CANDIDATES]
     for opening, closing in zip(fences[::2], fences[1::2], strict=False):
         yield text[opening.end() : closing.start()]

@@ -47,8 +47,6 @@ class RedirectRefused(httpx2.RemoteProtocolError):
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """A response's bytes, counted as they come."""
-
     def __init__(self, inner: httpx2.AsyncByteStream, streamed: bool) -> None:
         self._inner = inner
         self._chunks: AsyncIterator[bytes] | None = None

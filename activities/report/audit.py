@@ -21,8 +21,6 @@ from activities.report.schema import Report
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What a check of a whole report found."""
-
     run_id: str
     bearers: tuple[CheckedBearer, ...] = ()
     problems: tuple[str, ...] = ()

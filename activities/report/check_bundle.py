@@ -47,8 +47,6 @@ class CheckedBearer:
     quotes: tuple[CheckedQuote, ...] = ()
     problems: tuple[str, ...] = ()
     """Beyond those of single quotes."""
-    said: str = ""
-    """What it is called, where that is not its kind and name."""
 
     @property
     def holds(self) -> bool:
@@ -93,25 +91,25 @@ def check_report(
     texts = {item["evidence_id"]: normalise(item["text"]) for item in items}
     retracted = {one["evidence_id"] for one in (*items, *works) if one.get("standing") == "retracted"}
 
-    def problem(bearer: CheckedBearer, name: str, quote: str) -> str:
-        label = bearer.said or f"{bearer.kind} {bearer.name}"
+    def problem(label: str, kind: str, name: str, quote: str) -> str:
         if name not in texts:
             return f"{label} cites {name}, which is not among the evidence"
         if not occurs(normalise(quote), texts[name]):
             return f'{label}: not in the text of {name}: "{quote}"{_why(quote, texts)}'
         if name in retracted:
             return f"{label} rests on {name}, which is retracted"
-        if name not in numbers and bearer.kind != "judgement":  # what was judged need not be cited
+        if name not in numbers and kind != "judgement":  # what was judged need not be cited
             return f"{label} cites {name}, which is not among the references"
         return ""
 
     checked = []
     cited = set()
-    for bearer, supports in _bearers(report):
+    for label, bearer, supports in _bearers(report):
         pairs = [(support["evidence_id"], support["quote"]) for support in supports]
-        quotes = (CheckedQuote(n, numbers.get(n), quote, problem(bearer, n, quote)) for n, quote in pairs)
+        kind = bearer.kind
+        quotes = (CheckedQuote(n, numbers.get(n), q, problem(label, kind, n, q)) for n, q in pairs)
         checked.append(replace(bearer, quotes=tuple(quotes)))
-        cited |= {name for name, _ in pairs if bearer.kind != "judgement"}
+        cited |= {name for name, _ in pairs if kind != "judgement"}
     wrong = [
         f"reference {work['number']} is never cited" for work in works if work["evidence_id"] not in cited
     ]
@@ -131,8 +129,8 @@ def _why(quote: str, texts: Mapping[str, str]) -> str:
     return f" (it is in {other})" if other else ""
 
 
-def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[CheckedBearer, Sequence[dict[str, str]]]]:
-    """Everything that quotes, in the order of the report, with what it quotes."""
+def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Sequence[dict[str, str]]]]:
+    """Everything that quotes, in the order of the report: what it is called, itself, and what it quotes."""
     sections = report["sections"]
     claims = [claim for part in ("answer", "summary", "mechanism") for claim in report.get(part, [])]
     for section in sections:
@@ -148,21 +146,22 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[CheckedBearer, Sequenc
         if not quotes and claim.get("kind") != "missing":
             lacking.insert(0, "has no support")
         wrong = tuple(f"claim {name} {what}" for what in lacking)
-        yield CheckedBearer("claim", name, claim["text"], problems=wrong), quotes
+        yield f"claim {name}", CheckedBearer("claim", name, claim["text"], problems=wrong), quotes
     for one in report.get("candidates", []):
         name, text = one["name"], one.get("proposed_mechanism") or one.get("mechanism", "")
         kinds = ("support", "against", "records", "safety")
         quotes = [support for kind in kinds for support in one.get(kind, [])]
         quotes = [quote for place, quote in enumerate(quotes) if quote not in quotes[:place]]
         wrong = () if one.get("support") else (f"candidate {name} has no support",)
-        yield CheckedBearer("candidate", name, text, problems=wrong), quotes
+        yield f"candidate {name}", CheckedBearer("candidate", name, text, problems=wrong), quotes
     for one in report.get("conclusions", []):
         quotes = [support for work in one.get("works", []) for support in work.get("support", [])]
-        yield CheckedBearer("conclusion", one["outcome"], one["direction"]), quotes
+        name = one["outcome"]
+        yield f"conclusion {name}", CheckedBearer("conclusion", name, one["direction"]), quotes
     for passage in [passage for section in sections for passage in section.get("related", [])]:
         name = passage["evidence_id"]
         quotes = [{"evidence_id": name, "quote": quote} for quote in passage["quotes"]]
-        yield CheckedBearer("related", name, said=f"passage of {name}"), quotes
+        yield f"passage of {name}", CheckedBearer("related", name), quotes
     for row in report.get("table", {}).get("rows", []):
         name = row["evidence_id"]
         for column, cell in row.get("cells", {}).items():
@@ -170,13 +169,12 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[CheckedBearer, Sequenc
             own = support is not None and support["evidence_id"] == name
             wrong = () if own else (f"{label} has no sentence of that work",)
             quotes = [support] if support else []
-            yield CheckedBearer("cell", name, cell["text"], problems=wrong, said=label), quotes
+            yield label, CheckedBearer("cell", name, cell["text"], problems=wrong), quotes
     for work in report.get("judgements", []):
         name, finding, quotes = work["evidence_id"], work.get("finding", ""), work.get("support", [])
         if quotes or finding:
             wrong = () if quotes else (f"the finding of {name} has no quote",)
-            label = f"judgement of {name}"
-            yield CheckedBearer("judgement", name, finding, problems=wrong, said=label), quotes
+            yield f"judgement of {name}", CheckedBearer("judgement", name, finding, problems=wrong), quotes
 
 
 def main() -> int:

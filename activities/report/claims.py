@@ -117,7 +117,6 @@ class Checks:
         return [claim for section in self.sections for claim in (*section.answer, *section.claims)]
 
     def supports(self, supports: Iterable[Support]) -> Checked:
-        """The quotes that stand, and why the others do not."""
         checked = self._checker.supports(supports)
         self.retracted |= dict.fromkeys(checked.retracted)
         return checked
@@ -138,7 +137,6 @@ class Checks:
         )
 
     def drop_refused(self, refused: Iterable[Refused], section: str = "") -> None:
-        """Record what was refused before."""
         for one in refused:
             self.drop(clean(one.text), [one.reason], one.kind, section, one.evidence_ids)
 
@@ -206,7 +204,6 @@ class Checks:
         return paragraphs
 
     def drop_repeated(self, claim: Claim, earlier: str, section: str) -> None:
-        """Record a claim that says what another one says."""
         self.repeats[claim.id] = earlier
         ids = (support.evidence_id for support in claim.support)
         self.drop(claim.text, [Statement.of("repeats_claim", claim=earlier)], "claim", section, ids)

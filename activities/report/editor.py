@@ -16,8 +16,6 @@ from activities.verification.verdicts import refused
 
 @dataclass(frozen=True, slots=True)
 class CheckedEdit:
-    """What stands of what the editor wrote."""
-
     title: str = ""
     answer: tuple[Claim, ...] = ()
     summary: tuple[Claim, ...] = ()

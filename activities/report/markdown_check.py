@@ -55,12 +55,8 @@ MAX_PMID_DIGITS = 8
 
 
 class MarkdownCheck(Frozen):
-    """What a check found."""
-
     references: int
-    """Entries of the reference list."""
     citations: int
-    """Marks in the text."""
     problems: tuple[Statement, ...] = ()
 
     @property

@@ -85,12 +85,9 @@ class Reference(Frozen):
 
 
 class UnusedWork(Frozen):
-    """A work that was found and that the report does not cite."""
-
     evidence_id: str
     reason: UnusedReason
     title: str = ""
-    """Its beginning."""
 
 
 class QuoteContext(Frozen):
@@ -130,7 +127,6 @@ class ReportSection(Frozen):
     related: tuple[QuotedPassage, ...] = ()
     """Without a model: passages of works that do not mention all that the question names, best first."""
     empty_because: Statement | None = None
-    """Why there is no claim."""
 
     def changed(self, change: Callable[[Claim], Claim]) -> Self:
         """The section with what `change` makes of each of its sentences."""
@@ -170,14 +166,12 @@ class Dropped(Frozen):
     """Id of its section; empty for the report as a whole."""
     evidence_ids: tuple[str, ...] = ()
     statement: Statement
-    """The reason as data."""
 
 
 class Verification(Frozen):
     """What the checks found, counted before anything is merged for display."""
 
     claims: int = 0
-    """Sentences that were written."""
     verified: int = 0
     """Those that stand, the quotes in the place of refused ones included."""
     repaired: int = 0
@@ -213,7 +207,6 @@ class Methodology(Frozen):
     seconds: float = 0.0
     """Working time; waiting for people does not count."""
     estimate: Estimate | None = None
-    """What was expected before the run began."""
     models: tuple[str, ...] = ()
     prompt_versions: tuple[str, ...] = ()
     plan_hash: str = ""
@@ -221,9 +214,7 @@ class Methodology(Frozen):
     """How the question was meant, as its person answered or as it was assumed."""
     approvals: tuple[Decision, ...] = ()
     filters: Filters = Filters()
-    """What every search was narrowed by."""
     results_per_search: int = 10
-    """Works that each search was asked for."""
     read_in_full: tuple[str, ...] = ()
     """Ids of the references whose full text was read."""
 
@@ -234,7 +225,6 @@ class Report(Frozen):
     asked: str = ""
     """The question as it was typed, where `question` is a rewording of it that stands alone."""
     continues: Continued | None = None
-    """The earlier run that this one follows up."""
     mode: str
     profile: str
     title: str
@@ -243,7 +233,6 @@ class Report(Frozen):
     """The direct answer, in the model's order; empty without a model."""
     executive_summary: str
     summary: tuple[Claim, ...] = ()
-    """The executive summary of the editor, sentence by sentence."""
     mechanism: tuple[Claim, ...] = ()
     """The mechanism of the disease, where the profile asks for it."""
     reservations: tuple[str, ...] = ()
@@ -260,7 +249,6 @@ class Report(Frozen):
     conclusions: tuple[Conclusion, ...] = ()
     """What follows by outcome, where the question compares; proposed, not assessed."""
     analysis: Analysis | None = None
-    """The statistics over effects, where they were asked for."""
     works: tuple[DescribedWork, ...] = ()
     """One a reference, in the order of the references."""
     methodology: Methodology = Methodology()
@@ -276,11 +264,9 @@ class Report(Frozen):
     unanswered: Statement | None = None
     """Why no claim and no passage stands; None when one does."""
     contexts: tuple[QuoteContext, ...] = ()
-    """The surroundings of each quote."""
     unused: tuple[UnusedWork, ...] = ()
     """Works that were found and are not cited, by reason; empty where not recorded."""
     words: Words = STUDIES
-    """What it calls what was read."""
     length: Length = "standard"
     """How much of it is printed, where nothing else is asked for."""
     stop_reason: StopReason
@@ -297,7 +283,6 @@ class Report(Frozen):
         return bool(self.answer) and missing and not self.conclusions
 
     def claims(self) -> Iterator[Claim]:
-        """The claims of the sections, in order."""
         for section in self.sections:
             yield from section.claims
 

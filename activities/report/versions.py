@@ -30,8 +30,6 @@ MAX_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What the next version is made of."""
-
     step: PublishInput
     made_from: str
     """Key of the blob of `step`."""
@@ -44,16 +42,11 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of the report."""
-
     before: Report
-    """The latest version until then."""
     report: Report
-    """The new version, or the latest one."""
     version: Version | None
     """The record of the new version; None when nothing had changed."""
     latest: int
-    """The number of the latest version."""
 
 
 async def add_version(

@@ -158,7 +158,6 @@ def strength(item: Evidence, judged: JudgedWork | None) -> Grade:
 
 
 def grade(items: Iterable[Evidence]) -> Grade:
-    """The grade of the best item."""
     grades = {strength(item, None) for item in items}
     return next((one for one in get_args(Grade) if one in grades), "weak")
 

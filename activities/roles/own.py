@@ -21,8 +21,6 @@ from activities.roles.role import Accepted, AnySpec, Prompt, RoleSpec
 
 @dataclass(frozen=True, slots=True)
 class OwnRole:
-    """A role of an installed package."""
-
     name: str
     prompt: str
     """The stable text; a node of a graph with a prompt of its own replaces it."""

@@ -64,12 +64,9 @@ def room_for_works(role: Role, step: StepContext, *, room: int, task: str, input
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A prompt without its works."""
-
     system: str
     before: list[str]
     after: list[str]
-    """What stands behind the works."""
     version: str
 
     def user(self, works: str, task: str) -> str:

@@ -60,7 +60,6 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
 
 
 def names_of(step: ParseQueryInput) -> tuple[str, ...]:
-    """The sources that may be chosen."""
     return tuple(o.info.name for o in step.sources if o.searchable)
 
 
@@ -74,7 +73,6 @@ def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tupl
 
 
 def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
-    """The modes that may be chosen."""
     return (step.mode,) if step.mode else tuple(step.modes) or ("iterative", "deep")
 
 

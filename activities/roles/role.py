@@ -67,7 +67,6 @@ class RoleSpec(Generic[Step, Answer, Output]):
 
     role: Role
     title: str
-    """What it does, for the report's reader."""
     answer: type[Answer]
     """What the model must produce: small and flat."""
     render: Callable[[Step, Sequence[Evidence], int], Prompt]

@@ -34,8 +34,6 @@ def _kind(value: object) -> object:
 
 
 class Written(Loose):
-    """One sentence, what it is, and what it rests on."""
-
     kind: Annotated[WrittenKind, BeforeValidator(_kind)] = KINDS[0]
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)

@@ -84,8 +84,6 @@ _RANGE_TO_PERCENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as a text states it."""
-
     value: Decimal
     percent: bool
     either: bool

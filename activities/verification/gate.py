@@ -69,7 +69,6 @@ class Decision:
 
     state: SentenceState
     refusal: Statement | None = None
-    """Why they do not stand."""
     warnings: tuple[Statement, ...] = ()
     """What a second reader is asked about them."""
     stands_by: StandsBy = "quote"

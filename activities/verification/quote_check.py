@@ -50,12 +50,9 @@ REFUSALS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of looking for quotes."""
-
     support: tuple[Support, ...] = ()
     """The quotes that stand, each once."""
     refused: tuple[Statement, ...] = ()
-    """Why the others do not."""
     retracted: tuple[str, ...] = ()
     """Ids of retracted items that were not accepted as support."""
 

@@ -15,8 +15,6 @@ _CLAUSE = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """A word or a number of a text."""
-
     shown: str
     stem: str
     """Comparison form; of a number the number."""
@@ -30,8 +28,6 @@ class Token:
 
 @dataclass(frozen=True)
 class Clause:
-    """A stretch of a sentence."""
-
     text: str
     tokens: tuple[Token, ...]
     quote: int = 0
@@ -54,7 +50,6 @@ def clauses(text: str, quote: int = 0) -> list[Clause]:
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """Words and numbers of a text, in order."""
     return tuple(_token(match) for match in _TOKEN.findall(text))
 
 

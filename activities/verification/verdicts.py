@@ -126,7 +126,6 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
 
 def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
-    """The quotes of the sentences that stand."""
     return Counter(s.quote for one in claims if one.state == "stands" for s in one.support)
 
 

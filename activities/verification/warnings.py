@@ -37,6 +37,7 @@ WARNINGS: Mapping[str, str] = {
     "states_fact": "it denies nothing: is it a limit of the evidence, or a finding?",
 }
 """Code of each warning, and what the second reader is asked."""
+warning = Statement.of
 
 
 def _stems(words: str) -> frozenset[str]:
@@ -101,7 +102,7 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
     warnings = [*_of_numbers(plain, quote_texts, own, theirs, len(works)), *_of_degree(own, every)]
     warnings += _mixed(own, quote_texts, [normalise(work) for work in works])
     if works and (name := unfamiliar_name(plain, [*works, *quote_texts])):
-        warnings.append(Statement.of("name_not_in_works", name=name))
+        warnings.append(warning("name_not_in_works", name=name))
     for clause in own:
         match = nearest(clause, theirs, MIN_SHARED)
         if match is None:
@@ -119,7 +120,7 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
 
 def reservation_warnings(text: str) -> tuple[Statement, ...]:
     """What a second reader is asked about a reservation besides: one that denies nothing may be a finding."""
-    return () if NEGATIONS.search(normalise(text)) else (Statement.of("states_fact"),)
+    return () if NEGATIONS.search(normalise(text)) else (warning("states_fact"),)
 
 
 def warning_text(statement: Statement) -> str:
@@ -137,7 +138,7 @@ def _of_hedges(whole: frozenset[str], match: Clause) -> Iterator[Statement]:
     word = _shown(match, _HEDGES)
     is_month = word == "May" and match.tokens[0].shown != word
     if word and not whole & _HEDGES and not is_month:
-        yield Statement.of("hedge_lost", word=word)
+        yield warning("hedge_lost", word=word)
 
 
 def _of_cause(clause: Clause, match: Clause, every: frozenset[str]) -> Iterator[Statement]:
@@ -146,7 +147,7 @@ def _of_cause(clause: Clause, match: Clause, every: frozenset[str]) -> Iterator[
     if not word and match.stems & _ASSOCIATIONS and not clause.stems & _ASSOCIATIONS:
         word = _shown(clause, (_CAUSES | _EFFECTS) - match.stems)
     if word:
-        yield Statement.of("cause", word=word)
+        yield warning("cause", word=word)
 
 
 def _of_denial(text: str, match: Clause, quotes: Sequence[str]) -> Iterator[Statement]:
@@ -155,7 +156,7 @@ def _of_denial(text: str, match: Clause, quotes: Sequence[str]) -> Iterator[Stat
     own = NEGATIONS.search(NO_DENIAL.sub(" ", text)) is not None
     nowhere = not any(NEGATIONS.search(quote) for quote in quotes)
     if (own and nowhere) or (not own and NEGATIONS.search(NO_DENIAL.sub(" ", match.text))):
-        yield Statement.of("denial")
+        yield warning("denial")
 
 
 def _of_opposites(
@@ -171,7 +172,7 @@ def _of_opposites(
         elif token.stem in _BARRED:
             opposites |= _PERMITTED
         if other := _shown(match, opposites - whole):
-            yield Statement.of("opposite", word=token.shown, other=other)
+            yield warning("opposite", word=token.shown, other=other)
             return
 
 
@@ -181,7 +182,7 @@ def _of_degree(own: Sequence[Clause], every: frozenset[str]) -> Iterator[Stateme
     turned = _GRADED if every & _GRADED - whole else frozenset()
     for clause in own:
         if word := _shown(clause, (_ABSOLUTE | turned) - every):
-            yield Statement.of("degree", word=word)
+            yield warning("degree", word=word)
             return
 
 
@@ -190,7 +191,7 @@ def _of_comparison(clause: Clause, match: Clause) -> Iterator[Statement]:
     (left, right), (quote_left, quote_right) = _sides(clause), _sides(match)
     only_left, only_right = quote_left - quote_right, quote_right - quote_left
     if (left - right) & only_right and (right - left) & only_left:
-        yield Statement.of("comparison")
+        yield warning("comparison")
 
 
 def _sides(clause: Clause) -> tuple[frozenset[str], frozenset[str]]:
@@ -208,11 +209,11 @@ def _of_groups(
     """The group of the quote is missing in the sentence, or the sentence names another one."""
     for shown, group in _groups(match):
         if not group & whole:
-            yield Statement.of("group_lost", group=shown)
+            yield warning("group_lost", group=shown)
             break
     for shown, group in _groups(clause):
         if not group & every:
-            yield Statement.of("group_other", group=shown)
+            yield warning("group_other", group=shown)
             break
 
 
@@ -257,7 +258,7 @@ def _mixed(own: Sequence[Clause], quotes: Sequence[str], works: Sequence[str]) -
                 alone.setdefault(having[0], token.shown)
         if len(alone) > 1:
             word, other, *_ = alone.values()
-            yield Statement.of("mixed", word=word, other=other)
+            yield warning("mixed", word=word, other=other)
             return
 
 
@@ -268,19 +269,19 @@ def _of_numbers(
     beside words that they lack; one that has another bound. `works`: how many are cited."""
     missing = missing_number(text, quotes, (), works)
     if (counted := missing_number(text, quotes, (), 0)) != missing:
-        yield Statement.of("works_counted", number=counted)
+        yield warning("works_counted", number=counted)
     if missing:
         stems = {token.stem for clause in theirs for token in clause.tokens} | _ARITHMETIC
         beyond = [
             one.shown for c in own for one in c.tokens if not (one.light or one.number or one.stem in stems)
         ]
         if not computed_from(text, quotes):
-            yield Statement.of("number_not_quoted", number=missing)
+            yield warning("number_not_quoted", number=missing)
         elif beyond:
-            yield Statement.of("computed_words", number=missing, word=beyond[0])
+            yield warning("computed_words", number=missing, word=beyond[0])
     stated = [number for quote in quotes for number in numbers(quote)]
     for one in numbers(text):
         same = [other for other in stated if other.value == one.value]
         if same and all(other.comparator != one.comparator for other in same):
-            yield Statement.of("number_bound", number=one.shown)
+            yield warning("number_bound", number=one.shown)
             return

@@ -117,7 +117,6 @@ def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
 
 
 def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    """A CSL-JSON array."""
     names = keys(report.references)
     items = []
     for reference in report.references:

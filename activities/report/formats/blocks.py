@@ -23,8 +23,6 @@ NUMERIC = frozenset({"Year", "n", "Hits", "Kept", "Times", "Seconds", "Attempts"
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote in its context."""
-
     evidence_id: str
     number: int
     """The reference; 0 for a work that is none."""
@@ -115,8 +113,6 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Labels, each with its lines."""
-
     fields: tuple[tuple[str, tuple[Parts, ...]], ...]
 
 

@@ -28,8 +28,6 @@ _SPANS = (1, 2, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn, with the unit in its title."""
-
     macro: str
     """The macro of `figures.svg.jinja` that draws it."""
     title: str
@@ -38,7 +36,6 @@ class Chart:
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The same in numbers."""
         return tuple(_rows(self.content))
 
     @property
@@ -58,7 +55,6 @@ class Chart:
         return table(self.head, self.rows, self.title)
 
     def svg(self) -> str:
-        """The picture, with title and description."""
         return figures.drawing(self.macro, self.title, self.words, self.content)
 
     def figure(self, *, drawn: bool) -> Figure:
@@ -108,7 +104,6 @@ def _kinds(report: Report) -> Chart | None:
 
 
 def _sections(report: Report) -> Chart | None:
-    """How many works each section quotes."""
     bars = [Bar(clean(section.title), len(_quoted(section))) for section in report.sections]
     return _bars(report, "rows", "section", "Section", bars)
 
@@ -162,7 +157,6 @@ def _effects(report: Report) -> Chart | None:
 
 
 def _pooled(report: Report) -> Chart | None:
-    """Forest plots."""
     pools = report.analysis.pools if report.analysis else ()
     return _intervals("Pooled effects", filter(None, map(figures.pool_panel, pools)))
 

@@ -101,7 +101,6 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
 
 
 def _note(word: "Document", number: int, quotes: Iterable[page.Quote]) -> None:
-    """The quotes of a reference, in small type."""
     from docx.shared import Pt
 
     texts = (f"\u201c{quote.text}\u201d{f' ({quote.place})' if quote.place else ''}" for quote in quotes)

@@ -51,10 +51,8 @@ class Flow:
     screened: int
     excluded: int
     included: int
-    """Works cited."""
     studies: int
     failed: int
-    """Searches without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +130,11 @@ def picture(svg: str) -> bytes | None:
 
 
 def described(svg: str) -> str:
-    """What a figure shows, in words."""
     match = _DESCRIPTION.search(svg)
     return unescape(f"{match[1]}: {match[2]}") if match else ""
 
 
 def flow_words(flow: Flow) -> str:
-    """The boxes in a sentence."""
     return (
         f"{flow.identified} identified, {plural(flow.duplicates, 'duplicate')} removed, "
         f"{flow.screened} screened, {flow.excluded} not cited, {plural(flow.included, 'work')} included"

@@ -25,7 +25,6 @@ FIRST_CLAIMS = 5
 
 
 def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
-    """The numbers of references by evidence id."""
     return {reference.evidence_id: reference.number for reference in references}
 
 

@@ -54,7 +54,6 @@ def plain(text: str) -> Statement:
 
 
 def as_statement(value: Statement | str) -> Statement:
-    """A statement, whichever way it was given."""
     return value if isinstance(value, Statement) else plain(value)
 
 

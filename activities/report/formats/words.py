@@ -198,7 +198,6 @@ def unused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
 
 
 def left_out(report: Report) -> tuple[str, ...]:
-    """What was refused, one line each."""
     return tuple(f"{kind}: {text} ({why})" for kind, text, why, _ in refused_rows(report))
 
 
@@ -222,7 +221,6 @@ def flow_text(report: Report) -> str:
 
 
 def refused_count(refused: int, run_id: str) -> str:
-    """How much was refused, and where it is listed."""
     are = "sentence or field was" if refused == 1 else "sentences and fields were"
     command = f"determinator report {clean(run_id)} --length full"
     return f'{refused} {are} refused; "{command}" lists each with its reason.'
@@ -262,7 +260,6 @@ def dispute_line(dispute: Dispute) -> str:
 
 
 def spent(report: Report) -> str:
-    """Models, calls, tokens and money."""
     method = report.methodology
     if report.written_by == "extractive" and not method.model_calls:
         return "Language models: none."
