@@ -55,7 +55,6 @@ class AnalysisActivities:
             return await self._stored(with_generated(analysis, done.replace(model=step.model)))
 
     async def _stored(self, analysis: Analysis, works: int = 0) -> Analysed:
-        """The pointer to an analysis, which is stored."""
         blob = await self._store.put_bytes(analysis.model_dump_json().encode())
         return Analysed(
             verdict=analysis.verdict,

@@ -41,14 +41,11 @@ class CodecError(DeterminatorError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Key:
-    """A key and the name it is known by."""
-
     name: str
     secret: bytes
 
 
 def new_key() -> str:
-    """A fresh random key, in base64."""
     return base64.b64encode(os.urandom(KEY_BYTES)).decode()
 
 
@@ -105,7 +102,6 @@ class AesGcmCodec(PayloadCodec):
         self._current = keys[0].name
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """See `PayloadCodec.encode`."""
         return [self._encrypted(payload) for payload in payloads]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:

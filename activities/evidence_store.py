@@ -91,7 +91,6 @@ class EvidenceStore:
 
     @classmethod
     def at(cls, url: str) -> "EvidenceStore":
-        """Open a folder or an address."""
         folder = None if "://" in url else Path(url).expanduser().absolute()
         return cls(open_store(url), f"at {without_credentials(url)}", folder)
 
@@ -145,7 +144,6 @@ class EvidenceStore:
         return keys
 
     async def put(self, evidence: Evidence) -> EvidenceRef:
-        """Store a document and return the reference that travels."""
         blob = await self.put_bytes(evidence.model_dump_json().encode())
         return make_ref(evidence, blob)
 
@@ -165,7 +163,6 @@ class EvidenceStore:
         )
 
     async def get_many(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
-        """Read documents at once, in the order of the references."""
         if all(ref.blob in self._memory for ref in refs):
             return [await self.get(ref) for ref in refs]
         return list(await asyncio.gather(*(self.get(ref) for ref in refs)))
@@ -227,7 +224,6 @@ class EvidenceStore:
 
 
 def make_ref(evidence: Evidence, blob: str) -> EvidenceRef:
-    """The small pointer to a stored document."""
     from activities.contracts.identifiers import fingerprint
 
     return EvidenceRef(

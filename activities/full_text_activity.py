@@ -50,8 +50,6 @@ FullText = tuple[str, str, tuple[int, ...]]
 
 
 class ReadInFull(Frozen):
-    """Works to be read in full, and how."""
-
     run_id: str
     evidence: tuple[EvidenceRef, ...]
     ways: tuple[Way, ...]

@@ -49,8 +49,6 @@ class HookError(DeterminatorError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A search or a model call about to be made."""
-
     kind: Literal["search", "model"]
     name: str
     """The activity: `search_pubmed`, `judge_evidence` ..."""
@@ -63,8 +61,6 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """How a call ended."""
-
     seconds: float
     error: str = ""
     """Empty when it succeeded."""
@@ -77,7 +73,6 @@ class CallOutcome:
     usage: Usage = field(default_factory=Usage)
     """What a model call cost, also when it failed."""
     output: object = None
-    """The activity's result."""
 
 
 @runtime_checkable

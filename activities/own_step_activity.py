@@ -64,8 +64,6 @@ StepFunction = Callable[[OwnStepInput, Sequence[Evidence]], Awaitable[OwnStepOut
 
 @dataclass(frozen=True, slots=True)
 class CodeStep:
-    """A step without a model."""
-
     name: str
     run: StepFunction
     """(input, the stored texts of its works) -> its answer. It may be executed again after a worker died."""

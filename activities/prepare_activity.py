@@ -138,7 +138,6 @@ class PrepareActivities:
             self._permits.check_address(chosen.base_url)
 
     def _profiles(self, folder: Path | None) -> dict[str, Profile]:
-        """Every profile that can be read."""
         profiles = {}
         for name in profile_names(folder):
             try:

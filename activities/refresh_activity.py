@@ -66,8 +66,6 @@ class RefreshPlan(Frozen):
 
 
 class RefreshFindings(Frozen):
-    """What the workflow found out, to be kept."""
-
     request: RefreshRequest
     at: str
     """ISO time, from the workflow's clock."""
@@ -94,7 +92,6 @@ class RefreshOutcome(Frozen):
     new: tuple[NewWork, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
     version: int = 1
-    """The number of the latest version."""
     made: bool = False
     """Whether this refresh has made it."""
     claims_changed: tuple[str, ...] = ()

@@ -57,8 +57,6 @@ class RevisionRequest(Frozen):
 
 
 class RevisionPlan(Frozen):
-    """What is asked of models and sources for one instruction."""
-
     question: str
     known: tuple[EvidenceRef, ...] = ()
     """The works of the run, without those that are retracted."""
@@ -70,8 +68,6 @@ class RevisionPlan(Frozen):
 
 
 class RevisionFindings(Frozen):
-    """What models and sources said, to be kept."""
-
     request: RefreshRequest
     at: str
     """ISO time, from the workflow's clock."""
@@ -320,7 +316,6 @@ def _answer(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
 
 
 def _next(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
-    """What the next version is published from."""
     from activities.report import instructions
 
     asked = _instruction(findings.request)

@@ -244,7 +244,6 @@ async def in_time(searches: Iterable[Callable[[], Awaitable[Answer]]]) -> list[A
 
 
 def failed(task: SearchTask, error: SourceError) -> Hits:
-    """The row of a search that has failed."""
     return Hits(
         source=task.source,
         query=task.query.text,
@@ -302,5 +301,4 @@ def narrowed(query: Query, configured: SourceSettings | None) -> Query:
 
 
 def activity_name(source: str) -> str:
-    """The activity type that searches a source."""
     return f"search_{source}"

@@ -286,7 +286,6 @@ class Settings(QuestionSettings):
 
     @cached_property
     def evidence_url(self) -> str:
-        """Where blobs are kept."""
         return self.store_url or str(self.home / "evidence")
 
     def source_url(self, source: str, default: str) -> str:
@@ -308,7 +307,6 @@ class Settings(QuestionSettings):
         }
 
     def fallback_choices(self) -> tuple[ModelChoice, ...]:
-        """Models to try when one is down, in order."""
         return tuple(choice(name) for name in self.fallback)
 
 

@@ -52,8 +52,6 @@ class Shares(Frozen):
 
 
 class StudyEffect(Frozen):
-    """What one work says of one outcome."""
-
     evidence_id: str
     outcome: str
     group: str
@@ -77,8 +75,6 @@ class StudyEffect(Frozen):
 
 
 class Proposed(Frozen):
-    """What a model proposes to conclude on an outcome."""
-
     outcome: str
     group: str = ""
     comparator: str = ""

@@ -166,8 +166,6 @@ class Pool(Frozen):
 
 
 class GeneratedAnalysis(Frozen):
-    """A program that a model wrote, and what it returned."""
-
     code: str
     method: str = ""
     """What it computes, as the model that wrote it says."""
@@ -184,8 +182,6 @@ class GeneratedAnalysis(Frozen):
 
 
 class Analysis(Frozen):
-    """The statistics of a run."""
-
     expected: Expected
     verdict: Verdict
     confidence: float | None = Field(default=None, ge=0, le=1)
@@ -218,8 +214,6 @@ class Program(Frozen):
 
 
 class RunProgramInput(Frozen):
-    """A program and the analysis whose effects it reads."""
-
     run_id: str
     blob: str
     """Key of the stored `Analysis`."""

@@ -42,8 +42,6 @@ class DeterminatorError(Exception):
 
 
 class SourceError(DeterminatorError):
-    """A search failed."""
-
     status: SearchStatus = "unavailable"
 
 

@@ -48,7 +48,6 @@ NOT_PEER_REVIEWED: Mapping[EvidenceType, SourceKind] = {
 
 
 def kind_of_source(evidence_type: EvidenceType) -> SourceKind:
-    """What a work is counted as."""
     return NOT_PEER_REVIEWED.get(evidence_type, "peer_reviewed")
 
 
@@ -112,7 +111,6 @@ class Statement(Frozen):
 
     @classmethod
     def of(cls, code: str, **values: Value) -> Self:
-        """A statement with these values."""
         return cls(code=code, values=values)
 
     def __hash__(self) -> int:
@@ -230,11 +228,9 @@ class EvidenceRef(Frozen):
     standing: Standing = "unknown"
     full_text: bool = False
     chars: int = 0
-    """Length of the stored text."""
     fingerprint: str = ""
     """Digest of the normalised title and year: the same work under two records."""
     sections: tuple[str, ...] = ()
-    """Sections that found it."""
     queries: tuple[str, ...] = ()
     """`source: query` of each search that found it, at most eight."""
     from_run: str = ""
@@ -265,8 +261,6 @@ class Query(Frozen):
 
 
 class SourceInfo(Frozen):
-    """What the registry says of a source."""
-
     name: str
     title: str
     covers: str

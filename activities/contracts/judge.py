@@ -39,7 +39,6 @@ class Refused(Frozen):
     """As the model wrote it, at most 600 characters."""
     reason: Statement
     evidence_ids: tuple[str, ...] = ()
-    """The works it named."""
 
 
 class WorkJudgement(Frozen):
@@ -81,8 +80,6 @@ class Cell(Frozen):
 
 
 class TableRow(Frozen):
-    """One cited work."""
-
     evidence_id: str
     cells: dict[str, Cell] = Field(default_factory=dict)
     """Column -> field."""
@@ -110,7 +107,6 @@ class OrderInput(StepContext):
     """Works that were judged to answer in earlier rounds: what is further than the weakest of them is not
     worth judging."""
     most: int = 30
-    """How many are wanted."""
 
 
 class Ordered(Frozen):
@@ -170,7 +166,6 @@ class JudgeAssessment(Counted):
     gaps: tuple[str, ...] = ()
     recommended_searches: tuple[str, ...] = ()
     confidence_reasons: tuple[Statement, ...] = ()
-    """What the confidence was computed from."""
     relevant: tuple[str, ...] = ()
     """Ids of items that help to answer, best first; only ids that were shown."""
     reasoning: str = ""

@@ -159,8 +159,6 @@ class TeamTurn(Frozen):
 
 
 class ManagerInput(StepContext):
-    """What the manager of a team knows before a round."""
-
     round: int
     members: dict[Member, str]
     """Member -> what it does."""
@@ -170,7 +168,6 @@ class ManagerInput(StepContext):
     """The plan is to be made, or made again; the facts are kept."""
     turns: tuple[TeamTurn, ...] = ()
     found: int = 0
-    """Items found so far."""
     unjudged: int = 0
     """Items among them that no judgement has covered."""
     judged_gaps: tuple[str, ...] = ()

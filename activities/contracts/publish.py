@@ -65,8 +65,6 @@ class PrismaCounts(Frozen):
 
 
 class PubMedCheck(Frozen):
-    """The works of a report that PubMed is asked about."""
-
     run_id: str
     pmids: tuple[str, ...]
 
@@ -79,12 +77,9 @@ class PubMedSaid(Frozen):
     notices: dict[str, tuple[StandingNotice, ...]] = Field(default_factory=dict)
     """By PMID; empty for a work PubMed knows and has no notice on."""
     failure: str = ""
-    """Why PubMed did not answer."""
 
 
 class Continued(Frozen):
-    """The finished run that a report continues."""
-
     run_id: str
     question: str = ""
 
@@ -103,7 +98,6 @@ class Dispute(Frozen):
     reader: Literal["", "stands", "falls"] = ""
     """What the second reader says, who read its works again; empty where there is none."""
     problem: Statement | None = None
-    """Why it falls."""
     decision: Literal["", "upheld", "rejected"] = ""
     """Upheld: the sentence goes, its quote stands in its place."""
     decided_by: str = ""
@@ -111,10 +105,7 @@ class Dispute(Frozen):
 
 
 class Amount(Frozen):
-    """What a run takes."""
-
     calls: int = 0
-    """Calls of a language model."""
     tokens: int = 0
     cost_microusd: int | None = None
     """Millionths of a US dollar; None where a price is not known."""
@@ -220,7 +211,6 @@ class PublishInput(Compact):
     seconds: float = 0.0
     """Working time so far."""
     readings: tuple[Reading, ...] = ()
-    """How the question was meant, answered or assumed."""
     estimate: Estimate | None = None
     """What was said before the run began; None where nothing was."""
     models: tuple[str, ...] = ()
@@ -245,7 +235,6 @@ class PublishInput(Compact):
     refused: tuple[Refused, ...] = ()
     """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
     continues: Continued | None = None
-    """The earlier run that this one follows up."""
     asked: str = ""
     """The question as it was typed, where `question` is a rewording of it that stands alone."""
     confidence: float | None = None

@@ -13,8 +13,6 @@ MAX_INSTRUCTION_CHARS = 2_000
 
 
 class Instruction(Frozen):
-    """One message about a finished report."""
-
     kind: Literal["tell", "change", "dispute", "decide"]
     """A question about it, a change of it, the dispute of a sentence, the decision of a dispute."""
     text: str = Field(default="", max_length=MAX_INSTRUCTION_CHARS)
@@ -31,8 +29,6 @@ class Instruction(Frozen):
 
 
 class Wanted(Frozen):
-    """New text that an instruction asks for."""
-
     question: str
     section: str = ""
     """Id of the section that it goes to; empty for a section of its own."""
@@ -49,7 +45,6 @@ class ReviseInput(StepContext):
     sentences: tuple[DraftClaim, ...] = ()
     """Sentences of the sections, as they are printed."""
     edited: tuple[EditedSentence, ...] = ()
-    """Sentences of the editor."""
     evidence: tuple[EvidenceRef, ...] = ()
     """The works that are cited."""
 
@@ -77,7 +72,6 @@ class Revised(Frozen):
 
     @property
     def touches(self) -> bool:
-        """Whether anything changes."""
         return any((self.removed, self.sections, self.works, self.sentences, self.edited, self.title)) or (
             self.length is not None or self.write is not None
         )

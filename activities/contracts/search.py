@@ -35,8 +35,6 @@ class Preview(Frozen):
 
 
 class Hits(Frozen):
-    """How one search ended, and what it has brought."""
-
     source: str
     query: str
     """As it was sent."""
@@ -66,8 +64,6 @@ class Choice(Frozen):
 
 
 class SearchTasks(Compact):
-    """The searches of a round that ask one source."""
-
     run_id: str
     tasks: tuple[SearchTask, ...]
     choice: Choice | None = None

@@ -58,13 +58,10 @@ class DraftClaim(Frozen):
     state: SentenceState = "stands"
     stands_by: StandsBy = "quote"
     problem: Statement | None = None
-    """Why it was refused."""
     warnings: tuple[Statement, ...] = ()
     """What code asks the second reader about it."""
     computed: tuple[str, ...] = ()
-    """See `Claim.computed`."""
     reworded: bool = False
-    """Whether it is in its second wording."""
 
 
 class DraftParagraph(Frozen):

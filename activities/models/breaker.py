@@ -43,10 +43,10 @@ class Breaker:
             self._failed(error, begun)
             raise
         except ModelError:
-            self._answered()
+            self._failures = 0
             raise
         else:
-            self._answered()
+            self._failures = 0
 
     def _admit(self, now: float) -> None:
         if self._failures < FAILURES or self._last is None:
@@ -67,6 +67,3 @@ class Breaker:
         self._last = error
         self._failed_at = self._clock()
         self._rests_until = self._failed_at + REST_SECONDS
-
-    def _answered(self) -> None:
-        self._failures = 0

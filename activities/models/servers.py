@@ -70,7 +70,9 @@ class Servers:
         where = self.address(choice)
         name = (where.shown, choice.model)
         if name not in self._facts:
-            self._facts[name] = asyncio.create_task(ask_server(where, choice.model, self._key(where)))
+            self._facts[name] = asyncio.create_task(
+                ask_server(where, choice.model, key_for(self._settings, where.shown))
+            )
         return await asyncio.shield(self._facts[name])
 
     async def slots(self, where: Address, choice: ModelChoice) -> Slots:
@@ -92,7 +94,7 @@ class Servers:
 
     def secrets(self, where: Address) -> tuple[str, ...]:
         """What no message about this server may contain."""
-        key = self._key(where)
+        key = key_for(self._settings, where.shown)
         return (*([key] if key else []), *where.secrets)
 
     def client(self, where: Address) -> "AsyncOpenAI":
@@ -100,7 +102,7 @@ class Servers:
         from activities.models.transport import open_client
 
         if where.shown not in self._clients:
-            key = self._key(where)
+            key = key_for(self._settings, where.shown)
             if not key and where.shown == OPENAI_URL:
                 raise ModelRefused(
                     "there is no key for OpenAI's models: set OPENAI_API_KEY, or OPENAI_BASE_URL for a "
@@ -110,6 +112,3 @@ class Servers:
             silence = self._settings.model_silence * FIRST_WORD_FACTOR
             self._clients[where.shown] = open_client(where, key, silence)
         return self._clients[where.shown]
-
-    def _key(self, where: Address) -> str:
-        return key_for(self._settings, where.shown)

@@ -7,7 +7,9 @@ Invariants:
 - a disputed sentence is printed as before until somebody decides.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import count
 from typing import TypeVar
 
 from pydantic import Field
@@ -150,36 +152,22 @@ def _with_text(
         name = next(f"s{n}" for n in range(1, len(sections) + 100) if f"s{n}" not in taken)
         planned = ReportPlanSection(id=name, title=written.title or question, key_question=question)
         sections = [*sections, PlannedSection(section=planned)]
-    made = []
-    for one in sections:
-        if one.section.id == name:
-            last = max((_number(c.id) for c in one.draft.sentences), default=0)
-            more = _renamed(written, name, last)
-            claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
-            draft = one.draft.replace(
-                paragraphs=(*one.draft.paragraphs, *claims),
-                reservations=(*one.draft.reservations, *more.reservations),
-                passages=(*one.draft.passages, *more.passages),
-            )
-            one = one.replace(draft=draft)
-        made.append(one)
-    return made
+    place = next(place for place, one in enumerate(sections) if one.section.id == name)
+    draft, more = sections[place].draft, _renamed(written, name, sections[place].draft)
+    claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
+    draft = draft.replace(
+        paragraphs=(*draft.paragraphs, *claims),
+        reservations=(*draft.reservations, *more.reservations),
+        passages=(*draft.passages, *more.passages),
+    )
+    return [*sections[:place], sections[place].replace(draft=draft), *sections[place + 1 :]]
 
 
-def _number(name: str) -> int:
-    digits = "".join(c for c in name.rpartition(".")[2] if c.isdigit())
-    return int(digits or 0)
-
-
-def _renamed(draft: SectionDraft, section: str, last: int) -> SectionDraft:
-    """The sentences of a draft under ids of a section that none of it has."""
-    ids: dict[str, str] = {}
-
-    def rename(one: DraftClaim) -> tuple[DraftClaim, ...]:
-        ids[one.id] = f"{section}.{last + len(ids) + 1}"
-        return (one.replace(id=ids[one.id]),)
-
-    return draft.changed(rename)
+def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> SectionDraft:
+    """The sentences of a draft under ids of a section that none of it has; they go on from the last."""
+    numbers = (re.sub(r"\D", "", one.id.rpartition(".")[2]) for one in before.sentences)
+    places = count(max((int(number or 0) for number in numbers), default=0) + 1)
+    return draft.changed(lambda one: (one.replace(id=f"{section}.{next(places)}"),))
 
 
 # disputes

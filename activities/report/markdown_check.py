@@ -83,8 +83,11 @@ def check_markdown(text: str) -> MarkdownCheck:
     listed = set(numbers)
     marks = [mark for mark in content.cited if all(n < FIRST_YEAR or n in listed for n in mark)]
     cited = set().union(*marks) if marks else set[int]()
+    repeated = [n for n, times in Counter(numbers).items() if times > 1]
+    missing = sorted(set(range(1, max(numbers, default=0) + 1)) - listed)
     problems = [
-        *_numbering(numbers),
+        *(Statement.of("reference_number_repeated", number=n) for n in repeated),
+        *(Statement.of("reference_number_missing", number=n) for n in missing),
         *(Statement.of("reference_never_cited", number=n) for n in dict.fromkeys(numbers) if n not in cited),
         *(Statement.of("citation_without_reference", number=n) for n in sorted(cited) if n not in listed),
         *_duplicates(entries),
@@ -185,14 +188,6 @@ def _cite(mark: str, content: _Text) -> None:
         numbers += range(ends[0], ends[-1] + 1) if counts_up else ends
     if 0 not in numbers:
         content.cited.append(tuple(numbers))
-
-
-def _numbering(numbers: Sequence[int]) -> Iterator[Statement]:
-    repeated = [n for n, count in Counter(numbers).items() if count > 1]
-    yield from (Statement.of("reference_number_repeated", number=n) for n in repeated)
-    if numbers:
-        missing = sorted(set(range(1, max(numbers) + 1)) - set(numbers))
-        yield from (Statement.of("reference_number_missing", number=n) for n in missing)
 
 
 def _duplicates(entries: Iterable[tuple[int, str]]) -> Iterator[Statement]:

@@ -75,16 +75,12 @@ def references(
     )
 
 
-def _day(date: str) -> str:
-    """A date without its time; in another form as its document states it."""
-    return date[:10] if _ISO_DATE.match(date) else date[:MAX_DATE_CHARS]
-
-
 def _reference(item: Evidence, number: int, study: int, from_run: str, pages: Iterable[int]) -> Reference:
     places = tuple(sorted(pages))
-    recognised = item.facts.get("text_from", "")
+    date = clean(item.facts.get("date", ""))
     return Reference(
-        date=_day(clean(item.facts.get("date", ""))),
+        # without its time; in another form as its document states it
+        date=date[: 10 if _ISO_DATE.match(date) else MAX_DATE_CHARS],
         number=number,
         evidence_id=item.evidence_id,
         source=item.source,
@@ -101,7 +97,7 @@ def _reference(item: Evidence, number: int, study: int, from_run: str, pages: It
         study=study,
         from_run=from_run,
         pages=places,
-        text_from="transcript" if item.times else "ocr" if recognised == "ocr" else "",
+        text_from="transcript" if item.times else "ocr" if item.facts.get("text_from") == "ocr" else "",
         times=tuple(item.times[place - 1] for place in places if 0 < place <= len(item.times)),
     )
 

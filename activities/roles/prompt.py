@@ -50,7 +50,12 @@ def compose(
     for a role that sees none."""
     frame = _frame(role, step, inputs, evidence=works is not None)
     if works is None:
-        user = fit("\n\n".join(frame.before), task, room - estimate(frame.system))
+        # its end is cut, never the task
+        text = "\n\n".join(frame.before)
+        allowed = int((room - estimate(frame.system) - estimate(task)) * BYTES_PER_TOKEN) - 40
+        if len(text.encode()) > allowed:
+            text = text.encode()[: max(allowed, 0)].decode(errors="ignore") + " [cut]"
+        user = f"{text}\n\n{task}"
     else:
         user = frame.user(works, task)
     return Prompt(frame.system, user, frame.version, question=step.question)
@@ -131,14 +136,6 @@ def findings(
 MAX_UNJUDGED = 5
 """Titles of works that were found and not judged, beside those that were."""
 _ANSWERS = ("another subject", "related", "answers in part", "answers")
-
-
-def fit(text: str, task: str, room: int) -> str:
-    """A prompt without evidence within its limit: its end is cut, never the task."""
-    allowed = int((room - estimate(task)) * BYTES_PER_TOKEN) - 40
-    if len(text.encode()) > allowed:
-        text = text.encode()[: max(allowed, 0)].decode(errors="ignore") + " [cut]"
-    return f"{text}\n\n{task}"
 
 
 def clip(text: str, limit: int) -> str:

@@ -114,7 +114,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
     paragraphs = [shown(paragraph.claims, counts) for paragraph in draft.paragraphs]
     first = draft.answer[0] if draft.answer else None
     if first is not None and first.state != "stands":
-        own = tuple(one for one in answer if _is_of(one, first.id))
+        own = tuple(one for one in answer if f"{one.id}.".startswith(f"{first.id}."))
         paragraphs.insert(0, tuple(one for one in answer if one not in own))
         answer = own
     return draft.replace(
@@ -138,10 +138,6 @@ def _in_its_place(one: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim
         DraftClaim(id=one.id if not place else f"{one.id}.{place + 1}", text=quote.quote, support=(quote,))
         for place, quote in enumerate(quotes)
     ]
-
-
-def _is_of(one: DraftClaim, name: str) -> bool:
-    return one.id == name or one.id.startswith(f"{name}.")
 
 
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
