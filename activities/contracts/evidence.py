@@ -153,11 +153,8 @@ class Identifiers(Frozen):
     """Normalised address; the last resort."""
 
     def items_in_order(self) -> Iterator[tuple[str, str]]:
-        """Yield the identifiers that are set, the one that names the work best first."""
-        for name in ("pmid", "pmcid", "doi", "nct", "arxiv", "openalex", "s2", "fda", "url"):
-            value = getattr(self, name)
-            if value:
-                yield name, value
+        """Yield the identifiers that are set, the one that names the work best first: as they are declared."""
+        yield from ((name, value) for name, value in self if value)
 
 
 class Provenance(Frozen):

@@ -18,8 +18,6 @@ READING_CHARS = 160
 
 
 class ClarifyInput(StepContext):
-    specialists: dict[str, str] = Field(default_factory=dict)
-    """Specialist -> what it searches for, where the question may be handed over to one."""
     earlier_question: str = ""
     """What the run asked that this one follows up; empty for a question of its own."""
 

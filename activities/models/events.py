@@ -7,12 +7,8 @@ A stream is read to its end, also after its last event: the connection is free f
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import TYPE_CHECKING
 
 import httpx2
-
-if TYPE_CHECKING:
-    import openai
 
 DONE = "[DONE]"
 """The data of the last event."""
@@ -66,8 +62,10 @@ async def events_of(
                     await _read_to_the_end(body)
                     return
                 value: object = json.loads(data)
-                if isinstance(value, dict) and value.get("error"):
-                    raise _reported(value["error"], response)
+                if isinstance(value, dict) and (error := value.get("error")):
+                    said = error.get("message") if isinstance(error, dict) else None
+                    text = said if isinstance(said, str) and said else UNNAMED
+                    raise openai.APIError(text, request=response.request, body=error)
                 yield value
     except httpx2.TimeoutException as error:
         raise openai.APITimeoutError(request=response.request) from error
@@ -81,12 +79,3 @@ async def _read_to_the_end(body: AsyncIterator[bytes]) -> None:
                 pass
     except (TimeoutError, httpx2.HTTPError):
         return  # the answer is whole
-
-
-def _reported(error: object, response: httpx2.Response) -> "openai.APIError":
-    """The error that a server reports inside a stream which it began with success."""
-    import openai
-
-    message = error.get("message") if isinstance(error, dict) else None
-    text = message if isinstance(message, str) and message else UNNAMED
-    return openai.APIError(text, request=response.request, body=error)

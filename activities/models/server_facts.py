@@ -69,7 +69,8 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
             "slots": _positive(props.get("total_slots")),
             **_from_models(listed, model),
         }
-        if not props and _owner(listed) in ("", "library"):
+        owners = (str(entry.get("owned_by") or "") for entry in _entries(listed))
+        if not props and next(owners, "") in ("", "library"):
             running = await _json(client, "GET", f"{address.root}/api/ps")
             if running:
                 shown = await _json(client, "POST", f"{address.root}/api/show", {"model": model})
@@ -112,10 +113,6 @@ async def _json(
 def _entries(listed: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     data = listed.get("data")
     return [entry for entry in data if isinstance(entry, Mapping)] if isinstance(data, list) else []
-
-
-def _owner(listed: Mapping[str, Any]) -> str:
-    return next((str(entry.get("owned_by") or "") for entry in _entries(listed)), "")
 
 
 def _from_models(listed: Mapping[str, Any], model: str) -> dict[str, object]:

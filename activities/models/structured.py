@@ -173,16 +173,11 @@ def candidates(text: str, *, cut: bool = False) -> Iterator[object]:
     for source in dict.fromkeys((_spoken(text, unclosed=False), _spoken(text, unclosed=True), text)):
         for raw in _objects(source, cut):
             for candidate in (raw, *_unwrapped(raw, DEEPEST)):
-                if _may_answer(candidate) and candidate not in seen:
+                parts = candidate if isinstance(candidate, list) else []  # `[1]` is a citation, no answer
+                rows = bool(parts) and all(isinstance(part, dict | str) for part in parts)
+                if (rows or isinstance(candidate, dict)) and candidate not in seen:
                     seen.append(candidate)
                     yield candidate
-
-
-def _may_answer(value: object) -> bool:
-    """An object, or a list of objects or texts: `[1]` is a citation, not an answer."""
-    return isinstance(value, dict) or (
-        isinstance(value, list) and bool(value) and all(isinstance(part, dict | str) for part in value)
-    )
 
 
 def _spoken(text: str, *, unclosed: bool) -> str:

@@ -79,20 +79,13 @@ async def _limit(response: httpx2.Response) -> None:
     """Put the limits around a response before its body is read. Raises Oversized and RedirectRefused."""
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Oversized("a compressed body came that was not asked for")
-    _check_redirect(response)
+    asked = str(response.request.url)
+    target = response.headers.get("location") if 300 <= response.status_code < 400 else None
+    if target and (host := urlsplit(urljoin(asked, target)).hostname) != urlsplit(asked).hostname:
+        raise RedirectRefused(f"it redirects to another host ({host})")
     kind = response.headers.get("content-type", "text/event-stream")
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = _Counted(response.stream, "text/event-stream" in kind)
-
-
-def _check_redirect(response: httpx2.Response) -> None:
-    target = response.headers.get("location")
-    if not (300 <= response.status_code < 400 and target):
-        return
-    asked = str(response.request.url)
-    before, after = urlsplit(asked), urlsplit(urljoin(asked, target))
-    if after.hostname != before.hostname:
-        raise RedirectRefused(f"it redirects to another host ({after.hostname})")
 
 
 def open_client(address: Address, key: str, silence_seconds: float) -> "AsyncOpenAI":

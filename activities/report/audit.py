@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from activities.analysis.conclusions import again, numbers_stand, unpooled
-from activities.contracts.appraisal import Conclusion, PooledFigure
+from activities.contracts.appraisal import Conclusion
 from activities.contracts.candidates import Candidate
 from activities.extras import install
 from activities.report.candidates import fields_not_said
@@ -67,17 +67,13 @@ def _conclusion_problems(one: Conclusion) -> Iterator[str]:
         if getattr(made, field) != getattr(one, field):
             yield f"conclusion {one.outcome}: its {field} does not follow from its works"
     pools = [(pool.measure, pool.works) if pool else None for pool in (made.pooled, one.pooled)]
-    if pools[0] != pools[1] or (made.pooled and one.pooled and not _alike(made.pooled, one.pooled)):
+    results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, one.pooled)]
+    alike = (math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*results, strict=False))
+    if pools[0] != pools[1] or not all(alike):
         yield f"conclusion {one.outcome}: its pooled figure does not follow from its works"
     for work in one.works:
         if not numbers_stand(work):
             yield f"conclusion {one.outcome}: a number of {work.evidence_id} is not in its quotes"
-
-
-def _alike(one: PooledFigure, other: PooledFigure) -> bool:
-    """Whether two pooled figures are the same but for rounding."""
-    pairs = zip(one.result.model_dump().values(), other.result.model_dump().values(), strict=True)
-    return all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in pairs)
 
 
 def _candidate_problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:

@@ -41,7 +41,10 @@ def check_candidates(
     for candidate in candidates:
         result = checks.supports(candidate.support)
         names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
-        support = tuple(s for s in result.support if _names_any(documents[s.evidence_id], names))
+        said = {s.evidence_id: documents[s.evidence_id] for s in result.support}
+        texts = {key: normalise(f"{item.title} {item.text}") for key, item in said.items()}
+        naming = {key for key, text in texts.items() if any(names_drug(text, one) for one in names)}
+        support = tuple(s for s in result.support if s.evidence_id in naming)
         name = clean(candidate.name) or clean(candidate.generic_name)
         if not support or not name:
             _drop(checks, name or "without a name", candidate, result)
@@ -73,11 +76,6 @@ def _drop(checks: Checks, name: str, candidate: Candidate, result: Checked) -> N
     codes = codes or [Statement.of("cites_nothing")]
     checks.drop(name, codes, "hypothesis", "", (s.evidence_id for s in candidate.support))
     checks.statements.append(Statement.of("candidate_left_out", name=name, reason=reasons_text(codes)))
-
-
-def _names_any(document: Evidence, names: Sequence[str]) -> bool:
-    text = normalise(f"{document.title} {document.text}")
-    return any(names_drug(text, name) for name in names)
 
 
 def _with_checked_fields(

@@ -6,7 +6,7 @@ Statements only: `activities.report.formats.statements` words them.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from activities.contracts.evidence import ANSWERED, Evidence, EvidenceRef, SearchRecord, Statement
+from activities.contracts.evidence import ANSWERED, SearchRecord, Statement
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.stop_reasons import STOPS
 from activities.report.claims import Checks
@@ -41,7 +41,12 @@ def limitations(
         statements.append(Statement.of("stopped_early", stop_reason=step.stop_reason))
     statements += _sections(step.sections)
     statements += search_failures(step.searches)
-    statements += _retracted([checks.documents[name] for name in checks.retracted], step.evidence)
+    # what a draft cited, and what a search found and was withheld
+    titles = {ref.evidence_id: ref.title for ref in step.evidence if ref.standing == "retracted"}
+    titles |= {name: checks.documents[name].title for name in checks.retracted}
+    statements += [
+        Statement.of("retracted_left_out", title=title, evidence_id=name) for name, title in titles.items()
+    ]
     statements += notes
     if step.written_by == "model" and "extractive" in step.models:
         statements.append(Statement.of("steps_without_model"))
@@ -58,15 +63,6 @@ def limitations(
     statements += folded(inputs)
     statements += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
     return once(one for one in statements if report.words.standing or one.code not in _OF_RECORDS)
-
-
-def _retracted(cited: Iterable[Evidence], refs: Iterable[EvidenceRef]) -> list[Statement]:
-    """Every retracted work by name: those a draft cited, and those that a search found and were withheld."""
-    titles = {ref.evidence_id: ref.title for ref in refs if ref.standing == "retracted"}
-    titles |= {item.evidence_id: item.title for item in cited}
-    return [
-        Statement.of("retracted_left_out", title=title, evidence_id=name) for name, title in titles.items()
-    ]
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:

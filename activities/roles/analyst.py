@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from activities.analysis.meta_analysis import REASONS
-from activities.contracts.effects import MAX_ANALYST_EFFECTS, AnalystInput, Effect, NotPooled, Program
+from activities.contracts.effects import MAX_ANALYST_EFFECTS, AnalystInput, Effect, Program
 from activities.contracts.evidence import Evidence
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -30,7 +30,11 @@ class AnalystAnswer(Loose):
 
 
 def render(step: AnalystInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    rows = [_described(one) for one in step.not_pooled]
+    rows = [
+        f"{one.effect.outcome}, {one.effect.measure} {_numbers(one.effect)} ({one.effect.study}): "
+        + REASONS[one.reason]
+        for one in step.not_pooled
+    ]
     return compose(
         "analyst",
         step,
@@ -41,14 +45,6 @@ def render(step: AnalystInput, _documents: Sequence[Evidence], room: int) -> Pro
             listed("Effects listed and not pooled", rows, MAX_ANALYST_EFFECTS, 300),
         ],
         task=TASK,
-    )
-
-
-def _described(listed_effect: NotPooled) -> str:
-    effect = listed_effect.effect
-    return (
-        f"{effect.outcome}, {effect.measure} {_numbers(effect)} ({effect.study}): "
-        + REASONS[listed_effect.reason]
     )
 
 

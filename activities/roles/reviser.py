@@ -139,6 +139,9 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         return new
 
     others = tuple(new for one in step.edited if (new := edited(one)))
+    # a title states nothing which the question, the outline and the instruction do not
+    passages = [step.question, step.wanted, *step.sections.values(), *(c.text for c in step.sentences)]
+    titled = bool(answer.title.strip()) and gate.title(answer.title, passages).stands
     new_text = next(iter(answer.write), NewText())
     question = line(new_text.question, 300)
     section = new_text.section if new_text.section in step.sections else ""
@@ -150,19 +153,13 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
             works=tuple(sorted(works)),
             sentences=sentences,
             edited=others,
-            title=_title(answer.title, step, [one.text for one in step.sentences]),
+            title=line(answer.title, 160) if titled else "",
             length=next((one for one in LENGTHS if one == length), None),
             write=Wanted(question=question, section=section) if question else None,
             refused=tuple(no),
             cannot=line(answer.cannot, 300),
         )
     )
-
-
-def _title(title: str, step: ReviseInput, texts: Sequence[str]) -> str:
-    """A title that states nothing which the question, the outline and the instruction do not."""
-    passages = [step.question, step.wanted, *step.sections.values(), *texts]
-    return line(title, 160) if title.strip() and gate.title(title, passages).stands else ""
 
 
 SPEC = RoleSpec[ReviseInput, ReviserAnswer, Revised](

@@ -11,6 +11,7 @@ Invariants:
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, occurs
@@ -62,7 +63,7 @@ class QuoteChecker:
 
     def __init__(self, documents: Mapping[str, Evidence]) -> None:
         self._documents = documents
-        self._texts: dict[str, str] = {}
+        self._text = cache(lambda name: normalise(documents[name].text))
 
     def supports(self, supports: Iterable[Support]) -> Checked:
         """The quotes that stand, and why the others do not. Never raises."""
@@ -78,19 +79,13 @@ class QuoteChecker:
                 retracted.append(document.evidence_id)
             elif len(quote) < MIN_QUOTE_CHARS:
                 refused.append(refusal("quote_too_short"))
-            elif not occurs(quote, self._text(document)):
+            elif not occurs(quote, self._text(document.evidence_id)):
                 refused.append(refusal("quote_not_in_text"))
             elif fault := quote_fault(quote, document):
                 refused.append(fault)
             else:
                 kept.setdefault((support.evidence_id, quote), support)
         return Checked(tuple(kept.values()), tuple(refused), tuple(retracted))
-
-    def _text(self, document: Evidence) -> str:
-        key = document.evidence_id
-        if key not in self._texts:
-            self._texts[key] = normalise(document.text)
-        return self._texts[key]
 
 
 def worded(reasons: Iterable[Statement]) -> str:

@@ -4,7 +4,7 @@
 A chart is a picture, the same in rows, and the same in words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from activities.contracts.effects import MEASURE_NAMES, Interval, Measure
@@ -36,7 +36,13 @@ class Chart:
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(_rows(self.content))
+        rows: list[tuple[str, ...]] = []
+        for one in self.content:
+            if isinstance(one, Panel):
+                rows += [(one.title, mark.label, mark.text) for mark in one.marks]
+            elif one.count:
+                rows.append((one.label, str(one.count)))
+        return tuple(rows)
 
     @property
     def words(self) -> str:
@@ -61,14 +67,6 @@ class Chart:
         """The chart in the report, which has the numbers of effects beside it."""
         table = None if self.macro == "effects" else self.table
         return Figure(self.title, self.svg() if drawn else "", table)
-
-
-def _rows(content: Iterable[Bar | Panel]) -> Iterator[tuple[str, ...]]:
-    for one in content:
-        if isinstance(one, Bar):
-            yield from [(one.label, str(one.count))] if one.count else []
-        else:
-            yield from ((one.title, mark.label, mark.text) for mark in one.marks)
 
 
 def _bars(report: Report, macro: str, by: str, head: str, bars: Sequence[Bar]) -> Chart | None:

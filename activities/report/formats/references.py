@@ -138,25 +138,18 @@ def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
 def badges(reference: Reference, terms: Words) -> list[str]:
     """Warnings and qualifications of a reference; of a person's own documents only where they are from."""
     kind, recorded = reference.evidence_type, terms.standing
+    place = clean(reference.full_text_from)
+    where = f" ({urlsplit(place).hostname or place})" if place else ""
+    read = f"full text read{where}" if reference.full_text else "abstract or summary only"
     told = (
         TYPE_NAMES[kind] if kind not in UNSPECIFIC or (terms.graded and kind != "article") else "",
         NOT_REVIEWED if kind == "preprint" else "",
         STANDINGS[reference.standing] if recorded else "",
-        _read(reference) if recorded else "",
+        read if recorded else "",
         f"imported from the run {clean(reference.from_run)}" if reference.from_run else "",
         f"found in {clean(reference.source)}" if recorded else "",
     )
     return [mark for mark in told if mark]
-
-
-def _read(reference: Reference) -> str:
-    """What was read of a work, and where its full text was found."""
-    if not reference.full_text:
-        return "abstract or summary only"
-    place = clean(reference.full_text_from)
-    if not place:
-        return "full text read"
-    return f"full text read ({urlsplit(place).hostname or place})"
 
 
 def family_first(name: str) -> str:
