@@ -15,7 +15,6 @@ from typing import Literal
 from urllib.parse import quote
 
 import structlog
-from pydantic import Field
 from temporalio import activity
 
 from activities.contracts.errors import Malformed, SourceError
@@ -56,7 +55,7 @@ class ReadInFull(Frozen):
 
 
 class FullTexts(Frozen):
-    evidence: tuple[EvidenceRef, ...] = Field(default=())
+    evidence: tuple[EvidenceRef, ...] = ()
     """Those that were read: the same works under other blobs."""
 
 

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from pydantic import Field
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
@@ -47,7 +46,7 @@ class OwnStepOutput(Frozen):
     """Its result in a few words, as `graph status` shows it."""
     gaps: tuple[str, ...] = ()
     """What is to be searched for next, in place of the gaps that were open."""
-    facts: tuple[str, ...] = Field(default=())
+    facts: tuple[str, ...] = ()
     """What later steps and the writer are told as background. It is no evidence: nothing can quote it."""
 
     def bounded(self) -> "OwnStepOutput":

@@ -93,8 +93,11 @@ class PrepareActivities:
         self._check_names(step, workflow_id)
         folder = settings.profiles_dir or settings.home / "profiles"
         profile = load_profile(step.profile, path=step.profile_path, folder=folder)
-        if step.library is not None:
+        offered = options(settings, self._sources)
+        if step.library is not None:  # in place of what the setting names
             check_library(step.library)
+            own = info_of(step.library)
+            offered = tuple(o.replace(info=own) if o.info.name == "library" else o for o in offered)
         default = settings.model_choices()
         models = {"default": default["default"], **step.models} if step.models else default
         for role, chosen in models.items():
@@ -107,7 +110,7 @@ class PrepareActivities:
             profiles={name: one.description for name, one in profiles.items()},
             preferences={name: one.sources for name, one in profiles.items()},
             alternatives=profiles if step.chooses_profile else {},
-            sources=choose_sources(self._options(step.library), step.sources),
+            sources=choose_sources(offered, step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
             unpaywall=bool(settings.email) and not settings.offline,
@@ -119,14 +122,6 @@ class PrepareActivities:
                 if chosen != ModelChoice()
             },
         )
-
-    def _options(self, library: str | None) -> tuple[SourceOption, ...]:
-        """The sources, with what the run's own folder is in place of what the setting names."""
-        offered = options(self._settings, self._sources)
-        if library is None:
-            return offered
-        own = info_of(library)
-        return tuple(one.replace(info=own) if one.info.name == "library" else one for one in offered)
 
     def _check_names(self, step: PrepareInput, workflow_id: str) -> None:
         """Raises NotPermitted before anything that the request names is opened."""

@@ -7,7 +7,6 @@ published is overwritten: a change is a later version, published from what the o
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pydantic import Field
 from temporalio import activity
 
 from activities.contracts.errors import DeterminatorError
@@ -79,7 +78,7 @@ class RevisionFindings(Frozen):
     by_model: bool = True
     usage: Usage = Usage()
     models: tuple[str, ...] = ()
-    notes: tuple[str, ...] = Field(default=())
+    notes: tuple[str, ...] = ()
     """What could not be done."""
 
 

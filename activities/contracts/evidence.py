@@ -153,7 +153,7 @@ class Identifiers(Frozen):
     """Normalised address; the last resort."""
 
     def items_in_order(self) -> Iterator[tuple[str, str]]:
-        """Yield the identifiers that are set, the one that names the work best first: as they are declared."""
+        """Yield the identifiers that are set, that which names the work best first, as they are declared."""
         yield from ((name, value) for name, value in self if value)
 
 

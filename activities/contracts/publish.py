@@ -139,7 +139,9 @@ class Estimate(Amount):
         parts = (
             _range(f"{least.calls}", plural(most.calls, "model call")),
             _range(f"{_readable(least.tokens):,}", f"{_readable(most.tokens):,} tokens"),
-            "at a price not known" if low is None or high is None else _range(_dollars(low), _dollars(high)),
+            "at a price not known"
+            if low is None or high is None
+            else _range(f"${low / 1e6:.2f}", f"${high / 1e6:.2f}"),
             _range(*_times(least.seconds, most.seconds)),
         )
         rests = "from the plan" if self.basis == "plan" else f"as {plural(self.runs, 'earlier run')} took"
@@ -155,10 +157,6 @@ def _range(least: str, most: str) -> str:
 def _readable(tokens: int) -> int:
     """A number with two digits that are not 0: an estimate knows no more."""
     return round(tokens, min(2 - len(str(tokens)), 0))
-
-
-def _dollars(microusd: int) -> str:
-    return f"${microusd / 1e6:.2f}"
 
 
 def _times(least: float, most: float) -> tuple[str, str]:

@@ -22,7 +22,6 @@ from activities.report.works import grade
 from activities.text.drugs import names_drug
 from activities.text.normal_form import normalise
 from activities.verification.field_places import passages_of, place_of, stems
-from activities.verification.quote_check import Checked
 
 _FIELDS = ("target", "pathway", "mechanism", "proposed_mechanism", "regulatory_status", "trial_status")
 
@@ -47,7 +46,12 @@ def check_candidates(
         support = tuple(s for s in result.support if s.evidence_id in naming)
         name = clean(candidate.name) or clean(candidate.generic_name)
         if not support or not name:
-            _drop(checks, name or "without a name", candidate, result)
+            never = [Statement.of("never_named")] if result.support else []
+            codes = [*dict.fromkeys(result.refused), *never] or [Statement.of("cites_nothing")]
+            name = name or "without a name"
+            checks.drop(name, codes, "hypothesis", "", (s.evidence_id for s in candidate.support))
+            left_out = Statement.of("candidate_left_out", name=name, reason=reasons_text(codes))
+            checks.statements.append(left_out)
             continue
         kept = candidate.replace(
             name=name,
@@ -67,15 +71,6 @@ def check_candidates(
         reasons = quality(kept, documents) if judged else ()
         made.append(kept.replace(quality_reasons=reasons))
     return tuple(made)
-
-
-def _drop(checks: Checks, name: str, candidate: Candidate, result: Checked) -> None:
-    codes = list(dict.fromkeys(result.refused))
-    if result.support:
-        codes.append(Statement.of("never_named"))
-    codes = codes or [Statement.of("cites_nothing")]
-    checks.drop(name, codes, "hypothesis", "", (s.evidence_id for s in candidate.support))
-    checks.statements.append(Statement.of("candidate_left_out", name=name, reason=reasons_text(codes)))
 
 
 def _with_checked_fields(

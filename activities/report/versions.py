@@ -8,7 +8,7 @@ Invariants:
   writer reads the version of the first and adds only what that does not contain.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from activities.contracts.errors import StoreError
@@ -115,8 +115,16 @@ async def refresh(
 
         def describe(later: Report, version: Version) -> tuple[Statement, Version]:
             left = {claim.id for claim in later.claims()}
+
+            def citing(name: str) -> tuple[TouchedClaim, ...]:
+                return tuple(
+                    TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
+                    for claim in report.claims()
+                    if any(support.evidence_id == name for support in claim.support)
+                )
+
             version = version.replace(
-                changes=with_claims(changed, report, left),
+                changes=tuple(change.replace(claims=citing(change.evidence_id)) for change in changed),
                 claims_lost=tuple(claim.id for claim in report.claims() if claim.id not in left),
                 new=fresh,
                 searches=tuple(searches),
@@ -154,20 +162,6 @@ def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Ch
                 )
             )
     return tuple(rows)
-
-
-def with_claims(changed: Sequence[Change], before: Report, left: Collection[str]) -> tuple[Change, ...]:
-    """The changes with the claims that cite each work, and whether each is among those that are left."""
-    return tuple(
-        change.replace(
-            claims=tuple(
-                TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
-                for claim in before.claims()
-                if any(support.evidence_id == change.evidence_id for support in claim.support)
-            )
-        )
-        for change in changed
-    )
 
 
 def notice_line(notice: StandingNotice) -> str:

@@ -57,17 +57,10 @@ class JudgementStore:
     async def keep(self, step: JudgeInput, batch: JudgeBatch) -> None:
         refs, key = {ref.evidence_id: ref for ref in step.evidence}, _key_of(step)
         beside = tuple(j.evidence_id for j in (*step.judged, *batch.judgements) if j.answers > 0)
+        said = batch.model_dump(exclude={"judgements", "refused"})
         for judgement in batch.judgements:
-            stored = StoredJudgement(
-                judgement=judgement,
-                scores=batch.scores,
-                score_reasons=batch.score_reasons,
-                recommendation=batch.recommendation,
-                gaps=batch.gaps,
-                recommended_searches=batch.recommended_searches,
-                beside=beside,
-                scope=step.scope,
-            )
+            own = {"judgement": judgement, "beside": beside, "scope": step.scope}
+            stored = StoredJudgement.model_validate({**said, **own})
             try:
                 name = key(refs[judgement.evidence_id])
                 await self._store.put_named(name, stored.model_dump_json().encode())

@@ -29,12 +29,8 @@ WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
 KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
 
 
-def _kind(value: object) -> object:
-    return value if value in KINDS else KINDS[0]
-
-
 class Written(Loose):
-    kind: Annotated[WrittenKind, BeforeValidator(_kind)] = KINDS[0]
+    kind: Annotated[WrittenKind, BeforeValidator(lambda kind: kind if kind in KINDS else KINDS[0])] = KINDS[0]
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
 

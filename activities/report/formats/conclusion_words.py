@@ -214,11 +214,14 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     year = str(reference.year or "") if reference else ""
     name = Run(label if label.endswith(year) else f"{label} ({year})")
     arms = work.effect.arms if work.effect else None
+    # what the events were computed from, where the work does not give them
+    halves = work.total_of_both and arms is not None and abs(arms.total - arms.control_total) <= 1
+    how = ", ".join(("from percentages",) * bool(work.shares) + ("groups taken as halves",) * halves)
     effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
     effect += ", turned round: the work gives the opposite outcome" if effect and work.opposite else ""
     return (
         Cell((*((quotes.mark(reference.number),) if reference else ()), name)),
-        cell(_share(arms.events, arms.total, _how(work)) if arms else ""),
+        cell(_share(arms.events, arms.total, how) if arms else ""),
         cell(_share(arms.control_events, arms.control_total) if arms else ""),
         cell(effect),
         cell(in_words(work.direction)),
@@ -229,10 +232,3 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
 def _share(events: int, total: int, how: str = "") -> str:
     text = f"{events:,} of {total:,} ({events / total:.1%})"
     return f"{text}, {how}" if how else text
-
-
-def _how(work: AppraisedWork) -> str:
-    """What the events were computed from, where the work does not give them."""
-    arms = work.effect.arms if work.effect else None
-    halves = work.total_of_both and arms is not None and abs(arms.total - arms.control_total) <= 1
-    return ", ".join(("from percentages",) * bool(work.shares) + ("groups taken as halves",) * halves)

@@ -1,6 +1,6 @@
 """The table of works: what each found, in which direction, by which design, and how far it was read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from activities.contracts.evidence import Support
@@ -36,11 +36,12 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         for work in report.judgements
         if work.answers >= MIN_ANSWERS and work.evidence_id not in cited and work.title
     ]
-    shared = [
-        place
-        for place in (head.index("Standing"), head.index("Read"))
-        if _is_said_once(table[: len(report.references)], place)
-    ]
+    # what all cited works share, no fault among it, limitations and method say
+    shared = []
+    for place in (head.index("Standing"), head.index("Read")):
+        texts = {row[place].text for row in table[: len(report.references)]}
+        if len(texts) == 1 < len(report.references) and not any(text.isupper() for text in texts):
+            shared.append(place)
     unasked = [] if words.asks_yes_or_no(report.question) else [2]
     table = [
         tuple(
@@ -52,13 +53,6 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     if table:
         used, rows = filled(head, table)
         yield Table(used, rows, sortable=True, wide=len(used) > WIDE)
-
-
-def _is_said_once(table: Sequence[tuple[Cell, ...]], place: int) -> bool:
-    """Whether several cited works share what a column says, no fault among it: limitations and method say
-    it."""
-    texts = {row[place].text for row in table}
-    return len(texts) == 1 < len(table) and not any(text.isupper() for text in texts)
 
 
 def _row(
