@@ -36,11 +36,12 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
 
 
 def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:
-    quotes = [
-        Support(evidence_id=item.document.evidence_id, quote=quote)
-        for item in items
-        if (quote := _naming(item, name))
-    ][:MAX_PASSAGES]
+    quotes: list[Support] = []
+    for item in items:
+        sentences = (one.sentence.quote for one in item.ranked if name in drugs_in(item.document))
+        best = next((quote for quote in sentences if name in dict(drugs_named(quote))), "")
+        if best and len(quotes) < MAX_PASSAGES:
+            quotes.append(Support(evidence_id=item.document.evidence_id, quote=best))
     standing = standing_of(name, every)
     if not quotes and not standing.quotes:
         return None
@@ -54,11 +55,3 @@ def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> M
         trial_status=standing.trial_status,
         records=standing.quotes,
     )
-
-
-def _naming(item: Item, name: str) -> str:
-    """The best sentence of a work that names a drug; empty without one."""
-    if name not in drugs_in(item.document):
-        return ""
-    quotes = (ranked.sentence.quote for ranked in item.ranked)
-    return next((quote for quote in quotes if name in dict(drugs_named(quote))), "")

@@ -44,12 +44,10 @@ class Format:
         return (f".{self.file.split('.')[1]}", *self.other_suffixes)
 
 
-def _json(report: "Report", _evidence: "Mapping[str, Evidence]") -> bytes:
-    return report.model_dump_json(indent=2).encode()
-
-
 def _render(place: str, report: "Report", evidence: "Mapping[str, Evidence]") -> bytes:
     """A report by a renderer of `activities.report.formats`, such as `docx.docx`."""
+    if not place:
+        return report.model_dump_json(indent=2).encode()
     module, _, name = place.partition(".")
     renderer = getattr(import_module(f"activities.report.formats.{module}"), name)
     made: bytes = renderer(report, evidence) if module in _WITH_EVIDENCE else renderer(report)
@@ -74,7 +72,7 @@ _ROWS: tuple[tuple[str, str, str, str, str, tuple[str, ...]], ...] = (
     ("csl", "references.csl.json", _CSL, "bibliography.csl", "the references as CSL-JSON", ()),
 )
 _BUILT_IN: Mapping[str, Format] = {
-    name: Format(name, file, media_type, partial(_render, place) if place else _json, about, suffixes)
+    name: Format(name, file, media_type, partial(_render, place), about, suffixes)
     for name, file, media_type, place, about, suffixes in _ROWS
 }
 FORMATS: Mapping[str, Format] = {

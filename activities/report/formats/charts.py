@@ -15,7 +15,7 @@ from activities.report.formats.figures import Bar, Panel
 from activities.report.formats.references import label_of
 from activities.report.formats.statistics import stated_interval
 from activities.report.formats.text import clean
-from activities.report.schema import Report, ReportSection
+from activities.report.schema import Report
 
 MIN_PLOTTED = 5
 """Works from which a chart is clearer than the list."""
@@ -102,15 +102,12 @@ def _kinds(report: Report) -> Chart | None:
 
 
 def _sections(report: Report) -> Chart | None:
-    bars = [Bar(clean(section.title), len(_quoted(section))) for section in report.sections]
+    bars = []
+    for section in report.sections:
+        quoted = {s.evidence_id for claim in (*section.answer, *section.claims) for s in claim.support}
+        quoted |= {passage.evidence_id for passage in section.passages}
+        bars.append(Bar(clean(section.title), len(quoted)))
     return _bars(report, "rows", "section", "Section", bars)
-
-
-def _quoted(section: ReportSection) -> set[str]:
-    claims = {
-        support.evidence_id for claim in (*section.answer, *section.claims) for support in claim.support
-    }
-    return claims | {passage.evidence_id for passage in section.passages}
 
 
 def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:

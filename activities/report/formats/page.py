@@ -204,7 +204,10 @@ class _Page:
                 refused = table(REFUSED_HEAD, rows, REFUSED_NOTE)
                 yield self._chapter("refused", "What was refused", [refused])
             if full and report.unused:
-                unused = table(UNUSED_HEAD, words.unused_rows(report), UNUSED_NOTE)
+                rest = [
+                    (w.title or w.evidence_id, w.evidence_id, words.UNUSED[w.reason]) for w in report.unused
+                ]
+                unused = table(UNUSED_HEAD, rest, UNUSED_NOTE)
                 yield self._chapter("unused", "What is not cited", [unused])
         yield self._chapter("disputed", "Disputed", bullets(map(words.dispute_line, report.disputes)))
         yield self._chapter("references", "References", refs.blocks(report, cited if brief else None))

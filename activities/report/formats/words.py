@@ -190,13 +190,6 @@ UNUSED: Mapping[UnusedReason, str] = {
 """Why a work is not cited, as tables show it."""
 
 
-def unused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
-    """The works that were found and are not cited, with the reason."""
-    return tuple(
-        (work.title or work.evidence_id, work.evidence_id, UNUSED[work.reason]) for work in report.unused
-    )
-
-
 def left_out(report: Report) -> tuple[str, ...]:
     return tuple(f"{kind}: {text} ({why})" for kind, text, why, _ in refused_rows(report))
 
