@@ -146,7 +146,7 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
 
         def says_to(*words: str, calls: int) -> Ran:
             model.calls.clear()
-            answered = determinator(words[0], run, *words[1:])
+            answered = inside(words[0], run, *words[1:])
             assert len(model.calls) <= calls, model.calls
             return answered
 
@@ -207,12 +207,12 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         markdown = inside("report", run, "--format", "md").out
         assert "the group was 43, not 34" in markdown
         model.calls.clear()
-        kept = determinator("reject", run, "--dispute", name, "--by", "bob", "--note", "table 2 says 34")
+        kept = inside("reject", run, "--dispute", name, "--by", "bob", "--note", "table 2 says 34")
         assert (kept.code, model.calls) == (0, []), kept
         assert "Rejected by bob (table 2 says 34)" in inside("report", run, "--format", "md").out
         assert sentences(run) == fourth
-        determinator("dispute", run, name, "still wrong", "--by", "ada")
-        taken = determinator("approve", run, "--dispute", name, "--by", "bob")
+        inside("dispute", run, name, "still wrong", "--by", "ada")
+        taken = inside("approve", run, "--dispute", name, "--by", "bob")
         assert taken.code == 0, taken
         assert "Upheld by bob" in inside("report", run, "--format", "md").out
         assert "Upheld by bob" in asyncio.run(in_python(run))
@@ -223,7 +223,7 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         assert "Rejected by local (it does not)" in kept_there
         assert "waits for a decision" in decided_before
 
-        exported = determinator("export", run, "--output", str(tmp_path / "bundle.zip"))
+        exported = inside("export", run, "--output", str(tmp_path / "bundle.zip"))
         assert exported.code == 0, exported
         with zipfile.ZipFile(tmp_path / "bundle.zip") as bundle:
             method = next(n for n in bundle.namelist() if n.endswith("methodology.md"))

@@ -9,7 +9,7 @@ import pytest
 
 from client.cli.compare import Compared
 from client.embedded.binary import free_port
-from tests.client.harness import determinator
+from tests.client.harness import determinator, inside
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of, supports
 from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 
@@ -107,14 +107,14 @@ def test_without_key_or_network_each_mode_answers_from_the_sample(offline: Path)
 
 def test_without_a_model_a_report_is_asked_for_passages_which_nobody_has_read(offline: Path) -> None:
     run = determinator("ask", ON_THE_SHELF, "--mode", "simple").run_id
-    told = determinator("tell", run, "What of the complications of laparoscopic surgery?")
+    told = inside("tell", run, "What of the complications of laparoscopic surgery?")
     assert (told.code, "laparoscopic" in told.out) == (0, True), told
     assert told.out.startswith("No language model has read this.")
-    assert determinator("tell", run, "What of surgery?", "--json").json()["answered"] is None
-    disputed = determinator("dispute", run, "s1.1", "wrong")
+    assert inside("tell", run, "What of surgery?", "--json").json()["answered"] is None
+    disputed = inside("dispute", run, "s1.1", "wrong")
     assert disputed.err.count(run) == 1
     assert (disputed.code, "quotes only, word for word" in disputed.err) == (2, True), disputed
-    assert determinator("change", run, "shorter").code == 2  # it needs a model
+    assert inside("change", run, "shorter").code == 2  # it needs a model
 
 
 def shown_after(page: str, command: str) -> list[str]:

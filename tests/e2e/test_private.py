@@ -95,7 +95,8 @@ def test_a_library_alone_and_an_offline_run_contact_nobody_and_a_source_that_is_
         assert sources_of(ran) == {"library"}
         assert hosts() == set()
 
-    named = determinator("ask", QUESTION, "--source", "crossref", "--max-time", "40s", env=env)
+    flags = ("--library", library, "--source", "crossref", "--max-time", "40s")
+    named = determinator("ask", QUESTION, *flags, env=env)
     assert "Leaves this machine: search queries to crossref." in named.err.splitlines()
     assert named.err.index("Leaves this machine") < named.err.index("search ")
     assert sources_of(named) == {"library", "crossref"}

@@ -104,7 +104,7 @@ def test_a_damaged_home_is_named_with_the_remedy_and_its_reports_come_from_the_s
     for path in texts:
         path.chmod(0o600)
         path.write_text(path.read_text().replace("lowered", "doubled"))
-    checked = determinator("verify", "last")
+    checked = inside("verify", "last")
     assert checked.code == 1, checked
     assert "damaged" in checked.out + checked.err
     for path, content in whole.items():
@@ -123,8 +123,8 @@ def test_a_damaged_home_is_named_with_the_remedy_and_its_reports_come_from_the_s
     report = inside("report", "last", "--format", "json")
     assert report.code == 0, report
     assert [claim for section in report.json()["sections"] for claim in section["claims"]]
-    assert determinator("verify", "last").code == 0
-    assert determinator("export", "last", "--output", str(tmp_path / "out.zip")).code == 0
+    assert inside("verify", "last").code == 0
+    assert inside("export", "last", "--output", str(tmp_path / "out.zip")).code == 0
     assert look(home).server is None
     database.rename(home / "damaged")
     asyncio.run(start_embedded(Settings(), worker=False))

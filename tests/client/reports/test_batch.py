@@ -49,9 +49,9 @@ def test_a_batch_ends_in_a_table_and_one_export(file_home: Path, library: str, t
     assert anew.code == 0, anew
     assert "not in this home" in anew.err
     assert Path("last").write_text("of another")
-    verified = determinator("verify", "last", "--json")
+    verified = inside("verify", "last", "--json")
     assert verified.code == 0, verified
-    assert determinator("verify", "./last").code != 0
+    assert inside("verify", "./last").code != 0
 
 
 def test_a_killed_batch_goes_on_and_asks_nothing_twice(file_home: Path, library: str, tmp_path: Path) -> None:
