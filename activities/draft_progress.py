@@ -11,14 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-import structlog
 from temporalio import activity
 from temporalio.service import RPCError
 
 from activities.contracts.evidence import Frozen
+from activities.logs import log
 from activities.models.progress import Progress
-
-log = structlog.get_logger()
 
 SIGNAL = "draft_progress"
 MAX_REPORTS = 3

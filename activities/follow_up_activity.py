@@ -1,16 +1,14 @@
 """Question, answer and evidence of an earlier run, imported into the run that follows it up."""
 
-import structlog
 from temporalio import activity
 
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.prepare import FollowUp, Imported
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
+from activities.logs import log
 from activities.report.archive import refs_in
 from activities.report.names import report_name
-
-log = structlog.get_logger()
 
 MAX_ITEMS = 120
 """Items that are imported at most: the first of the list."""

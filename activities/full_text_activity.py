@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Literal
 from urllib.parse import quote
 
-import structlog
 from temporalio import activity
 
 from activities.contracts.errors import Malformed, SourceError
@@ -23,13 +22,12 @@ from activities.documents.readers import readers
 from activities.documents.text import Unreadable
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
+from activities.logs import log
 from activities.settings import Settings
 from activities.sources.europepmc import BASE_URL
 from activities.sources.http.client import Http
 from activities.sources.http.pages import PARSE_SECONDS, SafePages
 from activities.sources.records import Wire, read_page
-
-log = structlog.get_logger()
 
 Way = Literal["europepmc", "open_address", "unpaywall"]
 AT_ONCE = 4

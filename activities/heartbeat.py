@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
-import structlog
 from temporalio import activity
 
 from activities.contracts.errors import DeterminatorError, to_application_error
-
-log = structlog.get_logger()
+from activities.logs import log
 
 FIRST_SECONDS = 3.0
 """Seconds until the first heartbeat. Steps that take less time send none, which spares the server a

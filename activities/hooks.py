@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
-import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
@@ -30,10 +29,9 @@ from activities.contracts.errors import DeterminatorError, SourceError, to_appli
 from activities.contracts.evidence import ANSWERED, SearchStatus, Usage
 from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.contracts.step import StepAnswer, StepContext
+from activities.logs import log
 from activities.search_activity import activity_name
 from activities.settings import Settings
-
-log = structlog.get_logger()
 
 
 class Veto(SourceError):

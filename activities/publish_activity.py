@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import structlog
 from temporalio import activity
 
 from activities.contracts.candidates import CandidateFindings
@@ -24,6 +23,7 @@ from activities.contracts.evidence import Evidence, EvidenceRef, Statement
 from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
+from activities.logs import log
 from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
 from activities.report.abridge import slim
@@ -35,7 +35,6 @@ from activities.retractions.rules import worst
 if TYPE_CHECKING:  # workflows import this module, and no HTTP client
     from activities.sources.standing_lookup import StandingLookup, StandingVerdict
 
-log = structlog.get_logger()
 
 CHECK_PUBMED = "check_pubmed"
 """The activity that asks PubMed (`PubMedStanding`)."""

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
-import structlog
 from temporalio import activity
 
 from activities.configuration.question import SourceSettings
@@ -25,6 +24,7 @@ from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, Sea
 from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating, on_last_attempt, seconds_left
+from activities.logs import log
 from activities.permits import NotPermitted, Permits
 from activities.plural import plural
 from activities.roles.selection import without_duplicates
@@ -35,8 +35,6 @@ from activities.sources.http.freshness import forgotten_when_malformed, no_older
 from activities.sources.library.source import WHOLE
 from activities.sources.progress import Reading, reporting
 from activities.sources.retraction_marks import read_marks
-
-log = structlog.get_logger()
 
 MAX_LISTED = 40
 """Results that were not read and that a run remembers, the best first."""

@@ -21,7 +21,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-import structlog
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
@@ -68,7 +67,6 @@ class Determinator:
         say: Say = quiet,
         **overrides: Any,  # noqa: ANN401 - values of any setting, which are validated
     ) -> None:
-        log_to_the_program()
         self.settings = settings or load_settings(**overrides)
         self.address = address
         if settings is None and (line := ignored_keys()):
@@ -390,20 +388,6 @@ class Determinator:
             f"building on {plural(len(refs), 'item')} of {finished.run_id}; searching {searched}{folder}"
         )
         return request.replace(follow_up=FollowUp(run_id=finished.run_id, blob=blob))
-
-
-def log_to_the_program() -> None:
-    """Send what is logged to the standard `logging` of the program, where it has set up nothing else: unset,
-    structlog prints it on stdout among the program's own output."""
-    if not structlog.is_configured():
-        structlog.configure(
-            processors=[
-                structlog.stdlib.filter_by_level,
-                structlog.processors.KeyValueRenderer(key_order=["event"]),
-            ],
-            logger_factory=structlog.stdlib.LoggerFactory(),
-            wrapper_class=structlog.stdlib.BoundLogger,
-        )
 
 
 class BlockingDeterminator(Blocking[Determinator]):

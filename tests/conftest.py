@@ -14,7 +14,6 @@ from pathlib import Path
 
 import httpcore2
 import pytest
-import structlog
 from hypothesis import settings
 from platformdirs import user_cache_path
 from temporalio.client import Client
@@ -62,13 +61,6 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a case by the beginning of its text: names travel between processes with every report, and some
     texts have 400,000 characters."""
     return ascii(val[:40]) if isinstance(val, str | bytes) and len(val) > 80 else None
-
-
-@pytest.fixture(autouse=True)
-def logs_for_the_next_test() -> Iterator[None]:
-    """A command that a test runs in its own process turns structlog off."""
-    yield
-    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-import structlog
 from pydantic import ValidationError
 from temporalio.client import Client
 from temporalio.envconfig import ClientConnectConfig
@@ -27,6 +26,7 @@ from temporalio.worker import Worker
 
 from activities.blas import one_blas_thread
 from activities.contracts.errors import DeterminatorError
+from activities.logs import log
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import IDLE, leave
@@ -35,7 +35,6 @@ from worker.logs import configure_logging
 if TYPE_CHECKING:
     from worker.queues import WorkerGroup
 
-log = structlog.get_logger()
 Result = TypeVar("Result")
 
 
@@ -222,12 +221,12 @@ async def work(settings: Settings, connection: ClientConnectConfig, embedded: Em
         if await serve(settings, connection, stop_on_signals(), embedded):
             return IDLE
     except NoConnection as error:
-        log.error("no_connection", error=str(error))  # noqa: TRY400 - a traceback adds nothing
+        log.error("no_connection", error=str(error))
         return 3
     except (DeterminatorError, BadConnectionSettings) as error:
-        log.error("cannot_start", error=str(error))  # noqa: TRY400
+        log.error("cannot_start", error=str(error))
         return 2
-    except Exception:
+    except Exception:  # noqa: BLE001 - it is logged with its traceback
         log.exception("worker_failed")
         return 1
     return 0

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import structlog
 from temporalio import activity
 from temporalio.client import AsyncActivityCancelledError, Client, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
@@ -24,6 +23,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Interceptor, Worker
 
+from activities.logs import log
 from activities.search_activity import SearchActivities
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -31,8 +31,6 @@ from activities.sources.http.client import Http
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.registry import ClosedSource
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
-
-log = structlog.get_logger()
 
 HOLD_SECONDS = 12 * 3600.0
 """After so many seconds a holder gives the gate back, so that the workflow continues as new."""

@@ -9,17 +9,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
-import structlog
 from temporalio import activity
 from temporalio.client import Client
 
 from activities.contracts.evidence import Evidence
 from activities.evidence_store import EvidenceStore
+from activities.logs import log
 from activities.private_files import file_name
 from activities.report.schema import Report
 from workflows.types import EvidenceIndex, ItemsAfter, IterationHistory
 
-log = structlog.get_logger()
 SECONDS = 20.0
 """For all of it."""
 QUERY = timedelta(seconds=5)

@@ -5,15 +5,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import structlog
 from pydantic import ValidationError
 
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Frozen, Usage
 from activities.evidence_store import EvidenceStore
+from activities.logs import log
 from activities.models.response import Word
-
-log = structlog.get_logger()
 
 CUT: Mapping[str, str] = {
     "length": "was cut off at its output limit",

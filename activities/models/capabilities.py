@@ -7,14 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-import structlog
 from pydantic import ValidationError
 
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
-
-log = structlog.get_logger()
+from activities.logs import log
 
 LimitName = Literal["max_completion_tokens", "max_tokens", "none"]
 Format = Literal["json_schema", "json_object_schema", "json_object", "none"]

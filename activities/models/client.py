@@ -22,11 +22,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import structlog
-
 from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
 from activities.evidence_store import EvidenceStore
+from activities.logs import log
 from activities.models import progress
 from activities.models.answer_store import CUT, PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review, YesOrNo
@@ -46,7 +45,6 @@ from activities.settings import Settings
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-log = structlog.get_logger()
 
 MOST_ADAPTATIONS = 10
 """How many refusals one call learns from; each changes one capability."""

@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import httpx2
-import structlog
 
 from activities.contracts.evidence import Frozen
+from activities.logs import log
 from activities.models.address import Address
-
-log = structlog.get_logger()
 
 ASK_SECONDS = 3.0
 LARGEST_ANSWER = 2**20

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 
-import structlog
 from pydantic import ValidationError
 
 from activities.contracts.errors import StoreError
@@ -14,9 +13,8 @@ from activities.contracts.evidence import EvidenceRef
 from activities.contracts.iterations import Recommendation, Scores
 from activities.contracts.judge import JudgeBatch, JudgeInput, WorkJudgement
 from activities.evidence_store import EvidenceStore
+from activities.logs import log
 from activities.roles.role import prompt_file
-
-log = structlog.get_logger()
 
 
 class StoredJudgement(Scores):

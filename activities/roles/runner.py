@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import structlog
 from pydantic import BaseModel
 
 from activities.contracts.errors import ModelBusy, ModelError, ModelRefused
@@ -13,6 +12,7 @@ from activities.contracts.evidence import Evidence, ModelChoice, Statement, Usag
 from activities.contracts.judge import JudgeBatch, JudgeInput, Ordered, OrderInput
 from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.evidence_store import EvidenceStore
+from activities.logs import log
 from activities.models import progress
 from activities.models.base import Completion, YesOrNo
 from activities.models.tokens import room
@@ -26,7 +26,6 @@ from activities.settings import Settings
 if TYPE_CHECKING:
     from activities.models.client import OpenAIModel
 
-log = structlog.get_logger()
 
 MAX_SIZES = 4
 """Sizes of a prompt that are tried when a server calls it too long."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import httpx
-import structlog
 from pydantic import (
     AliasPath,
     BaseModel,
@@ -28,14 +27,13 @@ from pydantic.alias_generators import to_camel
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
 from activities.contracts.identifiers import evidence_id
+from activities.logs import log
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.failures import summary
 from activities.sources.http.reading import read_json
 from activities.text.study_design import EVIDENCE, own_design
-
-log = structlog.get_logger()
 
 Item = TypeVar("Item")
 Page = TypeVar("Page", bound="Wire")

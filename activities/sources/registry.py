@@ -15,18 +15,15 @@ from functools import partial
 from importlib.metadata import EntryPoint
 from typing import cast
 
-import structlog
-
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Query, SourceInfo, SourceOption
+from activities.logs import log
 from activities.plugins import points
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
 from activities.sources.mcp import McpToolSource
 from activities.sources.names import SOURCES
-
-log = structlog.get_logger()
 
 Factory = Callable[[Settings, Http], Source]
 

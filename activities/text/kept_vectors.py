@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import structlog
 from numpy.typing import NDArray
 
+from activities.logs import log
 from activities.text.minilm import SIZE, Vectors
 
 MODEL = "all-MiniLM-L6-v2-int8"
@@ -26,9 +26,6 @@ BUNDLED = Path(__file__).parents[1] / "sources" / "sample" / "vectors.npz"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, key BLOB UNIQUE, row BLOB);
 """
-
-
-log = structlog.get_logger()
 
 
 class KeptVectors:

@@ -182,19 +182,12 @@ def run_async(
 
 
 def keep_logs_off_the_screen() -> None:
-    """Log nothing from a command: what matters is in its output. Unset, structlog prints among the data on
-    stdout. With `DETERMINATOR_DEBUG` logs go to stderr. `worker` sets up logs of its own."""
-    import structlog
-
-    debug = bool(os.environ.get("DETERMINATOR_DEBUG"))
-    if not debug:
+    """Log nothing from a command: what matters is in its output. With `DETERMINATOR_DEBUG` logs go to stderr.
+    `worker` sets up logs of its own."""
+    if os.environ.get("DETERMINATOR_DEBUG"):
+        logging.basicConfig(stream=sys.stderr, level=logging.DEBUG)
+    else:
         logging.getLogger().addHandler(logging.NullHandler())
-    if not structlog.is_configured():
-        level = logging.DEBUG if debug else logging.CRITICAL
-        structlog.configure(
-            wrapper_class=structlog.make_filtering_bound_logger(level),
-            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        )
 
 
 def on_client(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:

@@ -16,12 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
-import structlog
-
+from activities.logs import log
 from activities.private_files import write_whole
 from client.failures import BadInput
 
-log = structlog.get_logger()
 T = TypeVar("T")
 
 SCRYPT_N = 2**14

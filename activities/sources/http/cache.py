@@ -16,9 +16,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import httpx
-import structlog
 
-log = structlog.get_logger()
+from activities.logs import log
 
 CACHE_SECONDS = 6 * 3600.0
 """Seconds for which an answer may be used. Literature grows daily; six hours cover a run and its

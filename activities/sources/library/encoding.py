@@ -18,16 +18,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-import structlog
 from numpy.typing import NDArray
 
+from activities.logs import log
 from activities.sources.library.store import Changed, Store
 from activities.text.embeddings import Embedder
 from activities.text.kept_vectors import bundled
 from activities.text.minilm import SIZE, Vectors
 from activities.text.ranking import encoded_texts
-
-log = structlog.get_logger()
 
 MIN_LIKENESS = 0.3
 """Cosine from which a document that shares no word with the query still counts as found."""

@@ -22,12 +22,12 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import structlog
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from activities.contracts.evidence import Evidence
 from activities.documents.readers import Stop
+from activities.logs import log
 from activities.sources.library.encoding import MATRIX, MIN_LIKENESS, Encoding
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
@@ -35,8 +35,6 @@ from activities.sources.progress import Report
 from activities.text.coverage import wordings
 from activities.text.embeddings import embedder
 from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, Item, best_first, rank, words
-
-log = structlog.get_logger()
 
 CANDIDATES = 300
 """Documents, best first by words, that a search counts."""
