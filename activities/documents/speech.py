@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from activities.documents.text import Lacking, Text, Unreadable, behind_extra, tidy_line
+from activities.documents.text import Lacking, Text, Unreadable, behind_extra, tidied
 from activities.plural import clock
 
 SPEECH_SECONDS = 840.0
@@ -33,7 +33,7 @@ def read_recording(data: bytes, model: str) -> Text:
         )
         text, starts, times, heard = "", [], [], 0.0
         for segment in segments:
-            words = tidy_line(segment.text)
+            words = " ".join(tidied(segment.text)[0].split())
             if words:
                 text = f"{text} " if text else text
                 starts.append(len(text))

@@ -95,10 +95,6 @@ def from_pages(
     return Text(not_empty(text), title[:TITLE_CHARS], authors, meta or {}, cut or too_long, offsets)
 
 
-def tidy_line(text: str) -> str:
-    return " ".join(tidied(text)[0].split())
-
-
 def tidied(text: str) -> tuple[str, str]:
     """The text as it is kept, and what was left out of it."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")

@@ -93,18 +93,15 @@ class Reaction(Wire):
 
 
 def read_label(item: JsonValue) -> Evidence:
-    """A drug's label. Raises ValueError for another shape, SetAside when none of its sections came."""
+    """A drug's label. Raises ValueError for another shape."""
     label = Label.model_validate(item)
     assert isinstance(item, dict)
-    sections = list(sections_of(item))
-    if not sections:
-        raise SetAside("without text to quote")
     names = label.openfda
     return database_record(
         "openfda",
         label.set_id,
         title=f"{drug_name(names) or label.set_id} - drug label",
-        text="\n\n".join(sections),
+        text="\n\n".join(sections_of(item)),
         authors=names.manufacturer_name[:1],
         year=year_of(label.effective_time),
         venue="FDA structured product labeling",

@@ -21,7 +21,6 @@ from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     CamelWire,
-    SetAside,
     Wire,
     database_record,
     read_items,
@@ -123,12 +122,9 @@ def read_pathway(item: JsonValue, accession: str) -> Evidence:
 
 
 def read_entry(item: JsonValue) -> Evidence:
-    """A pathway with its summary. Raises ValueError for another shape, SetAside without a summary."""
+    """A pathway with its summary. Raises ValueError for another shape."""
     entry = Entry.model_validate(item)
-    text = _plain(entry.summation)
-    if not text:
-        raise SetAside("without text to quote")
-    return _record(entry.st_id, _plain(entry.name), text)
+    return _record(entry.st_id, _plain(entry.name), _plain(entry.summation))
 
 
 def _record(st_id: str, name: str, text: str, accession: str = "") -> Evidence:

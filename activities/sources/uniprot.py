@@ -18,7 +18,6 @@ from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     CamelWire,
-    SetAside,
     Wire,
     at,
     database_record,
@@ -105,12 +104,8 @@ def entry_query(text: str) -> str:
 
 
 def read_entry(item: JsonValue) -> Evidence:
-    """An entry with what it says of the protein. Raises ValueError for another shape, SetAside when it says
-    nothing."""
+    """An entry with what it says of the protein. Raises ValueError for another shape."""
     entry = Entry.model_validate(item)
-    lines = list(_lines(entry))
-    if not lines:
-        raise SetAside("without text to quote")
     name = entry.recommended_name or next(iter(entry.submitted), "") or entry.primary_accession
     pathways = [
         f"{r.id} {next((p.value for p in r.properties if p.key == 'PathwayName'), '')}".strip()
@@ -123,7 +118,7 @@ def read_entry(item: JsonValue) -> Evidence:
         entry.primary_accession,
         url=f"https://www.uniprot.org/uniprotkb/{entry.primary_accession}/entry",
         title=f"{name} - {TITLE} {entry.primary_accession}",
-        text="\n\n".join(lines),
+        text="\n\n".join(_lines(entry)),
         venue="UniProtKB",
         accession=entry.primary_accession,
         target=name,

@@ -19,21 +19,15 @@ from client.runs.run_state import RunId, RunState
 P = ParamSpec("P")
 T = TypeVar("T")
 TOOLS = {
+    **{name: name for name in ("approve", "extend", "finish", "pause", "refresh", "resume", "steer")},
     "list": "list_runs",
     "ask": "start_research",
     "watch": "research_status",
     "status": "research_status",
-    "approve": "approve",
-    "pause": "pause",
-    "resume": "resume",
-    "extend": "extend",
-    "refresh": "refresh",
     "evidence": "search_evidence",
     "plan": "get_plan",
     "reject": 'approve with decision "reject"',
-    "steer": "steer",
     "cancel": "cancel_research",
-    "finish": "finish",
     "report": "get_report",
     "chart": "get_chart",
     "verify": "verify_report",

@@ -96,11 +96,9 @@ class Asking:
         try:
             fields = Fields.model_validate({name: values[part] for name, part in self._form.fields.items()})
             options = options_of(fields, shared=self._access.shared, offered=models_of(client.settings))
-        except ValidationError as error:
-            yield [f"**{faults_of(error, 'the form')}**", *[gr.skip()] * 5]
-            return
-        except BadInput as error:
-            yield [f"**{line_of(error)}**", *[gr.skip()] * 5]
+        except (ValidationError, BadInput) as error:
+            wrong = line_of(error) if isinstance(error, BadInput) else faults_of(error, "the form")
+            yield [f"**{wrong}**", *[gr.skip()] * 5]
             return
         async for line, begun in self._start(fields.question, None, options, user_of(request.username)):
             yield [line, gr.Tabs(selected="run") if begun else gr.skip(), *(begun or [gr.skip()] * 4)]

@@ -141,7 +141,8 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
                 _parts(_whole(read_mail(message), name, path)), f"{name}, message {number}"
             )
         return
-    if kind in TABLES and not is_table_of_records(data):
+    # the first row of a table of records names columns of which they are made: a title and a text
+    if kind in TABLES and not has_text(next(iter(table_rows(decode(data))), [])):
         table = _whole(read_table(data), name, path)
         yield from _parts(table, columns=table.text.split("\n", 1)[0])
         return
@@ -181,12 +182,6 @@ def _records(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside
     if kind.endswith(".gz"):
         data = _unpack(data)
     return _lines(data, name) if ".jsonl" in kind else _json(data)
-
-
-def is_table_of_records(data: bytes) -> bool:
-    """Whether the first row of a table names columns of which records are made: a title and a text."""
-    header = next(iter(table_rows(decode(data))), [])
-    return has_text(header)
 
 
 def _rows(data: bytes) -> Iterator[JsonValue]:
