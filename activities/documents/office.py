@@ -158,19 +158,16 @@ def read_epub(data: bytes) -> Text:
         elements = package.iterfind(f"opf:metadata/dc:{name}", _OPF)
         return [" ".join((element.text or "").split()) for element in elements]
 
+    meta = {
+        "date": next(iter(said("date")), ""),
+        "venue": next(iter(said("publisher")), ""),
+        "doi": next((i for i in said("identifier") if "10." in i and "/" in i), ""),
+    }
     return from_pages(
         ["\n\n".join(filter(None, chapters))],
         title=next(filter(None, said("title")), ""),
         authors=tuple(filter(None, said("creator"))),
-        meta={
-            key: value
-            for key, value in {
-                "date": next(iter(said("date")), ""),
-                "venue": next(iter(said("publisher")), ""),
-                "doi": next((i for i in said("identifier") if "10." in i and "/" in i), ""),
-            }.items()
-            if value
-        },
+        meta={key: value for key, value in meta.items() if value},
         paged=False,
     )
 
@@ -183,14 +180,8 @@ def read_tex(data: bytes) -> Text:
 
     nodes, _, _ = LatexWalker(decode(data)).get_latex_nodes()
     words = LatexNodes2Text(keep_comments=False)
-    body = next(
-        (
-            n.nodelist
-            for n in nodes
-            if isinstance(n, LatexEnvironmentNode) and n.environmentname == "document"
-        ),
-        nodes,
-    )
+    environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
+    body = next((n.nodelist for n in environments if n.environmentname == "document"), nodes)
     fields: dict[str, str] = {}
     authors: list[str] = []
     for node in (*nodes, *body):
@@ -201,11 +192,8 @@ def read_tex(data: bytes) -> Text:
                 authors += [words.latex_to_text(name) for name in re.split(r"\\and\b|,|;", whole)]
             elif arguments:
                 fields.setdefault(node.macroname, " ".join(words.nodelist_to_text(arguments[-1:]).split()))
-    plain = [
-        n
-        for n in body
-        if not (isinstance(n, LatexMacroNode) and n.macroname in ("title", "author", "maketitle"))
-    ]
+    heads = ("title", "author", "maketitle")
+    plain = [n for n in body if not (isinstance(n, LatexMacroNode) and n.macroname in heads)]
     text = _TEX_MARKS.sub("", words.nodelist_to_text(plain))
     return from_pages(
         [re.sub(r"[ \t]+", " ", text)],

@@ -142,8 +142,9 @@ def read_result(data: JsonValue) -> Evidence:
     title = _plain_text(result.title)
     if not title:
         raise ValueError("no title")
-    preprint = result.source == "PPR"
+    preprint, text = result.source == "PPR", _plain_text(result.abstract)
     types, mesh = result.types, result.mesh
+    kind = "preprint" if preprint else publication.evidence_type(types, mesh, title, text)
     server = result.publisher if preprint else ""
     identifiers = Identifiers(
         pmid=normal_pmid(result.pmid), pmcid=normal_pmcid(result.pmcid), doi=normal_doi(result.doi)
@@ -152,15 +153,13 @@ def read_result(data: JsonValue) -> Evidence:
         evidence_id=evidence_id(identifiers, title),
         source="europepmc",
         title=title,
-        text=_plain_text(result.abstract),
+        text=text,
         authors=tuple(author.name for author in result.authors if author.name),
         year=year_of(result.year),
         venue=result.journal or result.journal_title or server or None,
         identifiers=identifiers,
         url=f"https://europepmc.org/article/{result.source}/{result.id}",
-        evidence_type="preprint"
-        if preprint
-        else publication.evidence_type(types, mesh, title, _plain_text(result.abstract)),
+        evidence_type=kind,
         standing=publication.standing(types, result.notices),
         notices=result.notices,
         facts=facts(

@@ -138,6 +138,7 @@ def read_approval(item: JsonValue) -> Evidence:
         raise SetAside("without text to quote")
     originals = (s for s in application.submissions if s.submission_type == "ORIG")
     original = min(originals, key=_rank, default=None)
+    approved = original if original and original.submission_status == "AP" else None
     dates = sorted(s.submission_status_date for s in application.submissions if s.submission_status_date)
     brands = list(dict.fromkeys(p.brand_name for p in application.products if p.brand_name))
     title = drug_name(application.openfda) or ", ".join(brands)
@@ -157,9 +158,7 @@ def read_approval(item: JsonValue) -> Evidence:
         application_number=number,
         sponsor=application.sponsor_name,
         approval_status=status_words(original) if original else "",
-        approval_date=iso_date(original.submission_status_date)
-        if original and original.submission_status == "AP"
-        else "",
+        approval_date=iso_date(approved.submission_status_date) if approved else "",
         latest_action=iso_date(dates[-1]) if dates else "",
         marketing_status=sorted({p.marketing_status for p in application.products if p.marketing_status}),
         brand_name=brands,

@@ -243,9 +243,8 @@ class Research:
         handle = await self._client.run(run)
         if dispute:
             await self._client.decide(run, dispute, upheld=decision == "approve", by=BY, note=note)
-            return await state_of(handle)
-        decide = handle.approve if decision == "approve" else handle.reject
-        await decide(gate, by=BY, note=note)
+        else:
+            await getattr(handle, decision)(gate, by=BY, note=note)
         return await state_of(handle)
 
     async def steer(

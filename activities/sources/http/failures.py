@@ -4,6 +4,7 @@ import email.utils
 import math
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 import httpx
 
@@ -15,11 +16,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after", "").strip()
     if not value:
         return None
-    try:
+    with suppress(ValueError):
         seconds = float(value)
-    except ValueError:
-        pass
-    else:
         return max(seconds, 0.0) if math.isfinite(seconds) else None
     try:
         return max(email.utils.parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
