@@ -11,7 +11,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,18 +163,17 @@ def split_workers(
     """A worker for each part of a fleet that this process serves."""
     from worker.queues import SplitQueues, WorkerGroup, name_of, part_of, queue_of
 
-    return WorkerGroup(
-        [
-            build_worker(
-                client,
-                queue_of(task_queue, part),
-                activities=[step for step in activities if part_of(name_of(step)) == part],
-                workflows=workflows if part == "workflows" else (),
-                interceptors=[*interceptors, SplitQueues()] if part == "workflows" else interceptors,
-            )
-            for part in dict.fromkeys(parts)
-        ]
+    workers = (
+        build_worker(
+            client,
+            queue_of(task_queue, part),
+            activities=[step for step in activities if part_of(name_of(step)) == part],
+            workflows=workflows if part == "workflows" else (),
+            interceptors=[*interceptors, SplitQueues()] if part == "workflows" else interceptors,
+        )
+        for part in dict.fromkeys(parts)
     )
+    return WorkerGroup(tuple(workers))
 
 
 def research_worker(client: Client, resources: Resources) -> "Worker | WorkerGroup":
@@ -197,17 +196,11 @@ def research_worker(client: Client, resources: Resources) -> "Worker | WorkerGro
         extra=resources.gated,
         interceptors=interceptors,
     )
-    workflows = [*workflow_classes(), RateGate, RefreshReport]
-    activities = [*resources.activities, check_graph, *gates]
-    if settings.queues:
-        return split_workers(
-            client,
-            settings.task_queue,
-            settings.queues,
-            activities=activities,
-            workflows=workflows,
-            interceptors=interceptors,
-        )
-    return build_worker(
-        client, settings.task_queue, workflows=workflows, activities=activities, interceptors=interceptors
+    build = partial(split_workers, parts=settings.queues) if settings.queues else build_worker
+    return build(
+        client,
+        settings.task_queue,
+        workflows=[*workflow_classes(), RateGate, RefreshReport],
+        activities=[*resources.activities, check_graph, *gates],
+        interceptors=interceptors,
     )

@@ -256,14 +256,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     gc.disable()  # until all is imported: to look through what stays is a sixth of a worker's start
     parser = argparse.ArgumentParser(prog="worker.daemon", description=__doc__)
     parser.add_argument("--address", help="host:port of the Temporal server; default: TEMPORAL_* variables")
-    parser.add_argument(
-        "--private-socket",
-        type=Path,
-        help="of the home whose embedded server this is",
-    )
-    parser.add_argument(
-        "--idle-seconds", type=float, help="end such a worker when there was nothing to do for so long"
-    )
+    parser.add_argument("--private-socket", type=Path, help="of the home whose embedded server this is")
+    idle = "end such a worker when there was nothing to do for so long"
+    parser.add_argument("--idle-seconds", type=float, help=idle)
     parser.add_argument("--beside", action="store_true", help="it runs beside the home's own worker")
     options = parser.parse_args(arguments)
     address: str | None = options.address

@@ -86,7 +86,7 @@ class WorkerGroup:
     """Several workers of one process that start and end together."""
 
     def __init__(self, workers: Sequence[Worker]) -> None:
-        self._workers = tuple(workers)
+        self._workers = workers
 
     @property
     def is_running(self) -> bool:

@@ -1,7 +1,6 @@
 """Keep exactly one process of a fleet polling the task queue of a strictly limited API.
 
-    start_gates(client, settings, sources)    once per worker process: start the singleton workflows
-    keep_gates(client, settings, sources)     while it runs: restart those that ended
+    keep_gates(client, settings, sources)     in each worker process: start the singleton workflows
     gate_activities(client, http, sources, search)   registered on the general queue: `hold_gate`
 
 A holder runs an inner worker on the API's queue. It sends heartbeats and waits for their confirmation; each
@@ -68,28 +67,21 @@ def gated_queues(sources: Mapping[str, Source]) -> dict[str, list[str]]:
     return queues
 
 
-async def start_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
-    """Start the gate of every limited queue if it does not run. Any process may call this at any time.
-
-    A gate that was started on another task queue, where no worker polls any more, is replaced.
-    Raises RPCError.
-    """
-    for queue in gated_queues(sources):
-        await start_gate(client, settings.task_queue, GateTerms(queue=queue))
-
-
 async def keep_gates(client: Client, settings: Settings, sources: Mapping[str, Source]) -> None:
-    """Call `start_gates` every minute, forever: a gate may be ended by hand, and its last holder may die."""
+    """Start the gate of every limited queue where it does not run, every minute, forever: a gate may be ended
+    by hand, and its last holder may die. Any process may do this at any time."""
     while True:
         try:
-            await start_gates(client, settings, sources)
+            for queue in gated_queues(sources):
+                await start_gate(client, settings.task_queue, GateTerms(queue=queue))
         except RPCError as error:
             log.warning("gates_not_checked", error=str(error))
         await asyncio.sleep(CHECK_SECONDS)
 
 
 async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
-    """Start one gate if it does not run; its holder polls `task_queue`, the general queue."""
+    """Start one gate if it does not run; its holder polls `task_queue`, the general queue. A gate that was
+    started on another one, where no worker polls any more, is replaced. Raises RPCError."""
 
     async def start(conflict: WorkflowIDConflictPolicy) -> None:
         await client.start_workflow(

@@ -96,15 +96,11 @@ def fingerprint(settings: Settings, places: Places) -> str:
 def code_of(packages: Sequence[str], root: Path = Path(__file__).parents[2]) -> list[tuple[str, int, int]]:
     """Which code of this project is on disk: each package with the sum of the sizes and of the times of its
     files. Raises OSError."""
-    files = [(name, file.stat()) for name in packages for file in (root / name).rglob("*.py")]
-    return [
-        (
-            name,
-            sum(f.st_size for n, f in files if n == name),
-            sum(f.st_mtime_ns for n, f in files if n == name),
-        )
-        for name in packages
-    ]
+    code = []
+    for name in packages:
+        files = [file.stat() for file in (root / name).rglob("*.py")]
+        code.append((name, sum(f.st_size for f in files), sum(f.st_mtime_ns for f in files)))
+    return code
 
 
 OURS = frozenset(

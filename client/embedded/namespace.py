@@ -57,7 +57,10 @@ async def register_attributes(client: Client) -> bool:
         await client.operator_service.add_search_attributes(
             AddSearchAttributesRequest(
                 namespace=client.namespace,
-                search_attributes={name: type_of(ATTRIBUTES[name]) for name in missing},
+                search_attributes={
+                    name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{ATTRIBUTES[name].upper()}")
+                    for name in missing
+                },
             )
         )
     except RPCError as error:
@@ -72,11 +75,6 @@ async def register_attributes(client: Client) -> bool:
             return False
         await asyncio.sleep(0.1)
     return False
-
-
-def type_of(name: str) -> "IndexedValueType.ValueType":
-    """A type of `ATTRIBUTES` as the API has it."""
-    return IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{name.upper()}")
 
 
 async def _missing(client: Client) -> list[str]:

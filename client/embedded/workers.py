@@ -58,15 +58,6 @@ class Wanted:
             lacking.append("access to the network")
         return lacking
 
-    @property
-    def note(self) -> WorkerNote:
-        """The note of a worker with these settings."""
-        return WorkerNote(
-            fingerprint=self.fingerprint,
-            queue=self.settings.task_queue,
-            needs=self.needs,
-        )
-
     async def ask(
         self,
         places: Places,
@@ -82,27 +73,23 @@ class Wanted:
         it runs beside the home's own; `exact`: no other queue will do. To `hold` it keeps it as it is until
         the answer's connection is closed. Raises NoConnection."""
         own = self.settings.task_queue
-        beside = queue not in ("", own)
+        queue = queue or own
+        note = WorkerNote(fingerprint=self.fingerprint, queue=queue, needs=self.needs)
         command = [sys.executable, "-P", "-m", "worker.daemon"]
-        command += ["--idle-seconds", str(BESIDE_IDLE_SECONDS if beside else IDLE_SECONDS)]
+        command += ["--idle-seconds", str(IDLE_SECONDS if queue == own else BESIDE_IDLE_SECONDS)]
+        asked = {
+            "do": "worker",
+            "note": note.model_dump(),
+            "file": places.note_of(queue, own).name,
+            "command": command if queue == own else [*command, "--beside"],
+            "environment": {**worker_environment(self.settings), "DETERMINATOR_TASK_QUEUE": queue},
+            "over": over,
+            "hold": hold,
+            "force": force,
+            "exact": exact,
+        }
         try:
-            return await ask(
-                places,
-                {
-                    "do": "worker",
-                    "note": self.note.model_copy(update={"queue": queue or own}).model_dump(),
-                    "file": places.note_of(queue or own, own).name,
-                    "command": [*command, "--beside"] if beside else command,
-                    "environment": {
-                        **worker_environment(self.settings),
-                        "DETERMINATOR_TASK_QUEUE": queue or own,
-                    },
-                    "over": over,
-                    "hold": hold,
-                    "force": force,
-                    "exact": exact,
-                },
-            )
+            return await ask(places, asked)
         except NoSupervisor as error:
             raise ProcessesEnded(f"the processes of {places.home} have just ended; try again") from error
 

@@ -15,9 +15,6 @@ from temporalio.service import RPCError
 from activities.contracts.evidence import Usage
 from workflows.types import Progress
 
-READING = "library"
-"""Role of a search that reads the files of a library."""
-
 
 class Heartbeat(BaseModel):
     """What a thinking step reports while it runs (`activities.models.progress`), or a search of a library
@@ -67,21 +64,17 @@ async def _calls_of(client: Client, section: str, workflow_id: str) -> list[Mode
         return []
     calls = []
     for pending in described.raw_description.pending_activities:
-        beat = await _heartbeat(client, pending)
-        if beat is not None:
-            started = pending.last_started_time.ToDatetime(UTC)
-            seconds = max((datetime.now(UTC) - started).total_seconds(), 0.0)
-            reported = beat.model_dump(include={"waiting", "files_read", "files"})
-            calls.append(
-                ModelCall(
-                    role=beat.role or READING,
-                    section=section,
-                    attempt=pending.attempt,
-                    seconds=seconds,
-                    tokens=beat.usage.output_tokens,
-                    **reported,
-                )
+        if beat := await _heartbeat(client, pending):
+            running = datetime.now(UTC) - pending.last_started_time.ToDatetime(UTC)
+            call = ModelCall(
+                **beat.model_dump(include={"waiting", "files_read", "files"}),
+                role=beat.role or "library",
+                section=section,
+                attempt=pending.attempt,
+                seconds=max(running.total_seconds(), 0.0),
+                tokens=beat.usage.output_tokens,
             )
+            calls.append(call)
     return calls
 
 

@@ -11,7 +11,6 @@ from client.configuration import source_names
 from client.failures import BadInput, unknown
 
 if TYPE_CHECKING:
-    from activities.contracts.profile import Profile
     from activities.settings import Settings
 
 EXAMPLE = "Does metformin lower the risk of colorectal cancer?"
@@ -85,14 +84,15 @@ def has_document(folder: Path) -> bool:
         raise BadInput(str(error)) from error
 
 
-def check_sources(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names without repetition. Raises BadInput for one that is not in the registry."""
+def check_sources(names: tuple[str, ...], where: str = "") -> tuple[str, ...]:
+    """The names without repetition. Raises BadInput for one that is not in the registry; `where` begins its
+    message."""
     if not names:
         return ()
     all_names = source_names()
     for name in names:
         if name not in all_names:
-            raise BadInput(f"source {unknown(name, all_names)}")
+            raise BadInput(f"{where}source {unknown(name, all_names)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -102,28 +102,20 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
         return profile, None
     from activities.profiles.loader import ProfileError, load_profile, profile_names
 
+    path: str | None
     try:
         if profile.endswith(".toml"):
-            path = Path(profile).expanduser().absolute()
-            loaded = load_profile("", path=path)
-            _check_sources_of(loaded, str(path))
-            return loaded.name, str(path)
-        folder = settings.profiles_dir or settings.home / "profiles"
-        names = profile_names(folder)
-        if profile not in names:
-            raise BadInput(f"profile {unknown(profile, ['auto', *names])}")
-        _check_sources_of(load_profile(profile, folder=folder), profile)
+            path = str(Path(profile).expanduser().absolute())
+            loaded = load_profile("", path=Path(path))
+        else:
+            path, folder = None, settings.profiles_dir or settings.home / "profiles"
+            if profile not in (names := profile_names(folder)):
+                raise BadInput(f"profile {unknown(profile, ['auto', *names])}")
+            loaded = load_profile(profile, folder=folder)
     except ProfileError as error:
         raise BadInput(str(error)) from error
-    return profile, None
-
-
-def _check_sources_of(profile: "Profile", where: str) -> None:
-    """Raises BadInput for a source that the profile names and that does not exist."""
-    names = source_names()
-    for name in (*profile.sources, *profile.look_up):
-        if name not in names:
-            raise BadInput(f"the profile {where}: source {unknown(name, names)}")
+    check_sources((*loaded.sources, *loaded.look_up), f"the profile {path or profile}: ")
+    return loaded.name if path else profile, path
 
 
 def check_output(output: Path, *, formats: bool = True) -> None:

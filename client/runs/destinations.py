@@ -40,12 +40,9 @@ async def network_sources(settings: Settings) -> tuple[str, ...]:
             return tuple(str(name) for name in kept["names"])
     except (OSError, ValueError, LookupError, TypeError):
         pass
-    from activities.sources.http.client import open_http
-    from activities.sources.registry import build_sources, options
+    from client.runs.request import available
 
-    async with open_http(settings) as http:
-        offered = options(settings, build_sources(settings, http))
-    infos = [option.info for option in offered if option.enabled]
+    infos = [option.info for option in await available(settings) if option.enabled]
     names = [info.name for info in infos if info.role == "search" and "local" not in info.domains]
     write_whole(path, json.dumps({"fingerprint": key, "names": names}).encode())
     return tuple(names)

@@ -31,17 +31,10 @@ QUIET_SECONDS = 15.0
 """Longest time without a line while a model answers."""
 CALLS_SHOWN = 5
 STATUS_STYLE = {
-    "ok": "green",
-    "empty": "yellow",
-    "rate_limited": "red",
-    "unavailable": "red",
-    "malformed": "red",
-    "refused": "red",
-    "complete": "green",
+    **dict.fromkeys(("rate_limited", "unavailable", "malformed", "refused", "failed", "cancelled"), "red"),
+    **dict.fromkeys(("empty", "partial"), "yellow"),
+    **dict.fromkeys(("ok", "complete"), "green"),
     "running": "cyan",
-    "partial": "yellow",
-    "failed": "red",
-    "cancelled": "red",
 }
 
 
@@ -199,12 +192,7 @@ class LivePanel(Display):
             return Text.assemble("waiting for a worker to begin ", (self._run_id, "bold"))
         older = time.monotonic() - self._called_at
         calls = [call.model_copy(update={"seconds": call.seconds + older}) for call in self._calls]
-        return panel(
-            self._seen,
-            calls,
-            spinner=self._spinner,
-            written=self._written,
-        )
+        return panel(self._seen, calls, spinner=self._spinner, written=self._written)
 
 
 SPOKEN = (
@@ -215,11 +203,7 @@ SPOKEN = (
 
 
 def panel(
-    progress: Progress,
-    calls: Sequence[ModelCall] = (),
-    *,
-    spinner: Spinner | None = None,
-    written: str = "",
+    progress: Progress, calls: Sequence[ModelCall] = (), *, spinner: Spinner | None = None, written: str = ""
 ) -> Panel:
     """A run at one moment. `written` is the paragraph that was written last."""
     live = progress.phase not in ("done", "paused", "waiting_for_approval")
@@ -250,9 +234,8 @@ def gate_hint(progress: Progress) -> str:
     """How to answer the gate that waits."""
     if progress.waiting_for == "clarification":
         asks = " ".join(f"{one.question} ({one.assumed})" for one in progress.readings)
-        return (
-            f'it asks back: {asks} `determinator answer {progress.run_id} "..."`, or approve what it assumes'
-        )
+        answer = f'`determinator answer {progress.run_id} "..."`'
+        return f"it asks back: {asks} {answer}, or approve what it assumes"
     waits = "wait" if progress.waiting_for == "candidates" else "waits"
     return (
         f"the {progress.waiting_for} {waits} for approval: `determinator approve {progress.run_id}` or "

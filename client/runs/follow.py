@@ -250,9 +250,8 @@ class Follower:
         if self._silent_since is None:
             self._silent_since = time.monotonic()
         elif 0 < self._silent_since < time.monotonic() - 10:
-            self._display.note(
-                f"{error}; the run itself is safe on the server and continues with the next worker"
-            )
+            safe = "the run itself is safe on the server and continues with the next worker"
+            self._display.note(f"{error}; {safe}")
             self._silent_since = -1.0
 
     async def _show_last_events(self, ended: Ended) -> None:
@@ -260,18 +259,15 @@ class Follower:
         is asked only where that is not enough, since a worker replays all of it to answer."""
         last = ended.outcome.events if ended.outcome else ()
         try:
-            if last and self._execution and last[0].seq <= self._after + 1 and await self._is_same():
+            handle = self._run.connection.client.get_workflow_handle(self._run.id)
+            whole = last and self._execution and last[0].seq <= self._after + 1
+            if whole and (await handle.describe()).run_id == self._execution:
                 events = [event for event in last if event.seq > self._after]
             else:
                 events = await self._new_events()
         except (NoAnswer, NoSuchRun, RPCError, StoreError):
             return
         self._show_events(events)
-
-    async def _is_same(self) -> bool:
-        """Whether the execution is the one whose events were shown last."""
-        handle = self._run.connection.client.get_workflow_handle(self._run.id)
-        return (await handle.describe()).run_id == self._execution
 
     def _show_events(self, events: list[AgentEvent]) -> None:
         self._display.events(events)

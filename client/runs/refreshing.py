@@ -18,6 +18,7 @@ from temporalio.client import (
     ScheduleActionExecutionStartWorkflow,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
+    ScheduleDescription,
     ScheduleIntervalSpec,
     ScheduleListDescription,
     ScheduleOverlapPolicy,
@@ -76,17 +77,13 @@ async def known_items(store: EvidenceStore, refs: Sequence[EvidenceRef]) -> str:
     return await store.put_bytes(lines.encode(), "jsonl") if refs else ""
 
 
-def refresh_id(run_id: str) -> str:
-    """An id for one refresh: two of one run at the same moment are two workflows."""
-    return f"{PREFIX}{run_id}-{uuid.uuid4().hex[:8]}"
-
-
 async def start_refresh(
     client: Client, request: RefreshRequest, task_queue: str, key: bytes = b""
 ) -> WorkflowHandle[object, RefreshOutcome]:
     """Start a refresh. `key` signs the library that it searches (see `activities.permits`). Raises
     RPCError."""
-    workflow_id = refresh_id(request.run_id)
+    # two refreshes of one run at the same moment are two workflows
+    workflow_id = f"{PREFIX}{request.run_id}-{uuid.uuid4().hex[:8]}"
     if request.library and key:
         signature = sign(key, workflow_id, "library", request.library)
         request = request.replace(library_signature=signature)
@@ -133,16 +130,7 @@ async def schedule_refresh(
     except ScheduleAlreadyRunningError:
         await client.get_schedule_handle(name).delete()
         await client.create_schedule(name, schedule, memo=memo)
-    described = await client.get_schedule_handle(name).describe()
-    return Scheduled(
-        schedule_id=name,
-        run_id=request.run_id,
-        every=every,
-        search=request.search,
-        next_times=tuple(described.info.next_action_times[:TIMES_SHOWN]),
-        last_time=None,
-        refreshes=(),
-    )
+    return await _scheduled(await client.get_schedule_handle(name).describe())
 
 
 async def schedules(client: Client) -> list[Scheduled]:
@@ -155,7 +143,7 @@ async def schedules(client: Client) -> list[Scheduled]:
     return sorted(rows, key=lambda one: one.run_id)
 
 
-async def _scheduled(listed: ScheduleListDescription) -> Scheduled:
+async def _scheduled(listed: ScheduleDescription | ScheduleListDescription) -> Scheduled:
     memo = await listed.memo()
     info, schedule = listed.info, listed.schedule
     intervals = schedule.spec.intervals if schedule else ()
@@ -202,26 +190,19 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
     return by_id[fitting[0]]
 
 
-# a refresh now, on the server where it searches, else in this process
-
-
 def check_online(settings: Settings) -> None:
     """Raises BadInput when this machine asks nobody."""
     if settings.offline:
-        raise BadInput(
-            "DETERMINATOR_OFFLINE is set, so no authority can be asked; unset it to refresh a report"
-        )
+        reason = "DETERMINATOR_OFFLINE is set, so no authority can be asked; unset it to refresh a report"
+        raise BadInput(reason)
 
 
 async def refreshed(client: "Determinator", run: "Finished", *, search: bool) -> RefreshOutcome:
-    """Refresh the report of a finished run and wait for it. Raises BadInput when this machine may ask nobody,
-    Failure, StoreError."""
+    """Refresh the report of a finished run and wait for it, on the server where it searches, else in this
+    process. Raises BadInput when this machine may ask nobody, Failure, StoreError."""
     check_online(client.settings)
-    return await (on_the_server(client, run) if search else from_here(client, run))
-
-
-async def from_here(client: "Determinator", run: "Finished") -> RefreshOutcome:
-    """The same refresh in this process, which needs no server. Raises StoreError."""
+    if search:  # as a workflow, which goes on when the wait ends
+        return await send(client, lambda connection: the_request(client, connection, run, search=True))
     from activities.refresh_activity import RefreshActivities, RefreshFindings
 
     refreshing = RefreshActivities(client.settings, {}, _AskedHere(client, run.run_id))
@@ -286,11 +267,6 @@ async def the_request(
     return RefreshRequest(
         run_id=run.run_id, search=search, known_blob=blob, library=request.library if request else None
     )
-
-
-async def on_the_server(client: "Determinator", run: "Finished") -> RefreshOutcome:
-    """Refresh as a workflow and wait for it; it goes on when the wait ends."""
-    return await send(client, lambda connection: the_request(client, connection, run, search=True))
 
 
 async def send(
