@@ -43,7 +43,7 @@ SENT_BY_PEOPLE: Mapping[str, type[BaseModel]] = {
     "answer": types.Answers,
     "extend_budget": types.ExtendBudget,
     "choose_candidates": types.ChooseCandidates,
-    "events": types.EventsAfter,
+    "events": types.ItemsAfter,
     "evidence_index": types.ItemsAfter,
     "iterations": types.ItemsAfter,
 }

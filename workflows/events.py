@@ -33,8 +33,6 @@ MESSAGE_CHARS = 400
 """Maximum length of an event's message and of each text of its data, apart from paragraphs of a draft."""
 BATCH_ROOM = 120 * 1024
 """Bytes of events in one blob: the activity's input stays under the payload limit."""
-NO_TEXT = ""
-"""Digest of a paragraph that a draft does not have."""
 
 
 class EventLog:
@@ -143,12 +141,12 @@ class EventLog:
 
     def _differs(self, section_id: str, number: int, text: str) -> bool:
         """Whether a paragraph is not in the log as it is now; it is from here on."""
-        streamed, now = self._streamed(section_id), _digest(text)
-        before = streamed.get(number, NO_TEXT)
-        if now == before:
-            return False
-        streamed[number] = now
-        return True
+        streamed, before = self._streamed(section_id), self._streamed(section_id).get(number, "")
+        # a paragraph that the draft does not have has no digest
+        now = hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
+        if now != before:
+            streamed[number] = now
+        return now != before
 
     def _streamed(self, section_id: str) -> dict[int, str]:
         """Number of a paragraph -> digest of its text in the log."""
@@ -163,13 +161,11 @@ class EventLog:
             return
         while len(control.events) > EVENTS_CARRIED:
             batch = within(control.events[:-EVENTS_CARRIED], BATCH_ROOM)
+            events = tuple(event.model_dump(mode="json") for event in batch)
             try:
                 blob = await workflow.execute_activity_method(
                     EventActivities.store_events,
-                    EventBatch(
-                        run_id=self.context.run_id,
-                        events=tuple(event.model_dump(mode="json") for event in batch),
-                    ),
+                    EventBatch(run_id=self.context.run_id, events=events),
                     **policy.internal_step("store older events"),
                 )
             except ActivityError as error:
@@ -213,13 +209,9 @@ class EventLog:
 
     def _index_phase(self, phase: Phase) -> None:
         """Update the search attribute where the phase of the run has changed."""
-        if phase == self._indexed_phase == "paused":
+        shown: Phase = "researching" if phase in LOOP_PHASES else phase
+        if shown == self._indexed_phase and (phase == "paused" or phase in LOOP_PHASES):
             return
-        shown: Phase = phase
-        if phase in LOOP_PHASES:
-            shown = "researching"
-            if shown == self._indexed_phase:
-                return
         self._indexed_phase = shown
         stop, self._unindexed_stop = self._unindexed_stop, None
         updates: list[SearchAttributeUpdate[str]] = [PHASE.value_set(shown)]
@@ -236,22 +228,16 @@ class EventLog:
 
     def _figures(self) -> list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]]:
         """Where the run stands, sent with a new phase: an update of its own would be one more event."""
-        state, spent = self.context.state, self.context.budget.used.tokens
-        loop = state.loop
-        updates: list[SearchAttributeUpdate[int] | SearchAttributeUpdate[float]] = [
-            ITERATION.value_set(max([loop.iteration, *(s.iteration for s in state.sections.values())])),
-            TOKENS.value_set(spent),
-        ]
+        state, loop = self.context.state, self.context.state.loop
+        iteration = max([loop.iteration, *(s.iteration for s in state.sections.values())])
         confidence = loop.judged.confidence if loop.judged else state.section_confidence
-        if confidence is not None:
-            updates.append(CONFIDENCE.value_set(confidence))
-        return updates
+        return [
+            ITERATION.value_set(iteration),
+            TOKENS.value_set(self.context.budget.used.tokens),
+            *([] if confidence is None else [CONFIDENCE.value_set(confidence)]),
+        ]
 
     def set_stop_reason(self, stop: StopReason) -> None:
         """Record why the run ends."""
         self.context.state.stop_reason = stop
         self._unindexed_stop = stop
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16] if text else NO_TEXT

@@ -44,7 +44,6 @@ from workflows.types import (
     ChooseCandidates,
     EditPlan,
     EventLogView,
-    EventsAfter,
     EvidenceIndex,
     ExtendBudget,
     ItemsAfter,
@@ -368,7 +367,7 @@ class ResearchHandlers:
         )
 
     @query
-    def events(self, after: EventsAfter | None = None) -> list[AgentEvent]:
+    def events(self, after: ItemsAfter | None = None) -> list[AgentEvent]:
         """Events after a number, the oldest first: {"after": 0}"""
         seq, events = after.after if after else 0, self.research.state.control.events
         return list(within((event for event in events if event.seq > seq), ROOM))

@@ -21,7 +21,7 @@ from workflows.gates import Gates
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
 from workflows.steps.analysis import AnalysisSteps
-from workflows.steps.candidates import CandidateSteps, LookUpSteps
+from workflows.steps.candidates import CandidateSteps
 from workflows.steps.full_text import FullTextSteps
 from workflows.steps.judging import JudgeSteps
 from workflows.steps.loop import ResearchLoop
@@ -53,8 +53,7 @@ class RunParts:
         self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
         self.full_texts = FullTextSteps(self.context, self.events, self.models, self.searches)
         self.writing = WritingSteps(self.context, self.events, self.models)
-        look_ups = LookUpSteps(self.context, self.events, self.searches)
-        self.candidates = CandidateSteps(self.writing, self.gates, look_ups)
+        self.candidates = CandidateSteps(self.writing, self.gates, self.searches)
         self.analysis = AnalysisSteps(self.context, self.events, self.models)
         self.own = OwnSteps(self.context, self.events, self.models, self.judging)
         self.publisher = Publisher(self.context, self.events, self.gates)

@@ -296,12 +296,6 @@ class AddSource(Frozen):
     source: str
 
 
-class EventsAfter(Frozen):
-    """Query `events`."""
-
-    after: int = 0
-
-
 class StoredEvents(Frozen):
     """A part of the event log that is in the evidence store."""
 
@@ -350,7 +344,8 @@ class Answers(Frozen):
 
 
 class ItemsAfter(Frozen):
-    """Query `evidence_index`: how many items to leave out from the beginning."""
+    """Queries that answer in parts: how many items to leave out from the beginning; of `events`, the number
+    of the last one."""
 
     after: int = 0
 

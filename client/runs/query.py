@@ -21,7 +21,6 @@ from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphView
 from workflows.types import (
     EventLogView,
-    EventsAfter,
     EvidenceIndex,
     ItemsAfter,
     IterationHistory,
@@ -132,7 +131,7 @@ async def read_events(
     events: list[AgentEvent] = []
     while True:
         since = events[-1].seq if events else after
-        page = await query(client, run_id, "events", list[AgentEvent], EventsAfter(after=since))
+        page = await query(client, run_id, "events", list[AgentEvent], ItemsAfter(after=since))
         if not page:
             return events
         if page[0].seq > since + 1:

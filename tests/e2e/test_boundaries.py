@@ -33,7 +33,7 @@ from tests.e2e.stage import Thorough, Turnstile, key_of
 from tests.e2e.test_kill import GOES_ON, JUST_ANSWERED, SECTIONS, Play, timeless
 from tests.replay import Asked, Reply
 from workflows.event_types import AgentEvent
-from workflows.types import EventsAfter, Progress
+from workflows.types import ItemsAfter, Progress
 
 pytestmark = [
     pytest.mark.chaos,
@@ -145,7 +145,7 @@ class Driver:
         for name in (run, *sections):
             try:
                 log: list[AgentEvent] = await client.get_workflow_handle(name).query(
-                    "events", EventsAfter(after=self.seen.get(name, 0)), result_type=list[AgentEvent]
+                    "events", ItemsAfter(after=self.seen.get(name, 0)), result_type=list[AgentEvent]
                 )
             except RPCError as error:  # a section that is just being started
                 if error.status != RPCStatusCode.NOT_FOUND:

@@ -25,7 +25,7 @@ from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
 from workflows.rate_gate import RateGate
 from workflows.refresh import RefreshReport
-from workflows.types import BudgetStatus, EventsAfter, Limits, Outcome, Progress, ReportView, ResearchRequest
+from workflows.types import BudgetStatus, ItemsAfter, Limits, Outcome, Progress, ReportView, ResearchRequest
 
 TEST_SERVER = Path(sys.executable).parent / "temporal-test-server"
 QUEUE = "stage"
@@ -81,7 +81,7 @@ class Run:
         return await self.ask("budget", BudgetStatus)
 
     async def events(self, after: int = 0) -> list[AgentEvent]:
-        return await self.ask("events", list[AgentEvent], EventsAfter(after=after))
+        return await self.ask("events", list[AgentEvent], ItemsAfter(after=after))
 
     async def report(self) -> Report:
         view = await self.ask("report", ReportView)

@@ -10,7 +10,7 @@ Invariants (`workflows.rules.matching` says which records are one work):
 - Merging what was merged before changes nothing.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers
@@ -91,8 +91,8 @@ def merge_records(
         fingerprint=next((ref.fingerprint for ref in order if ref.fingerprint), ""),
         evidence_type=evidence_type,
         standing=worst(*(ref.standing for ref in records)),
-        sections=_unique(name for ref in records for name in ref.sections),
-        queries=_unique(query for ref in records for query in ref.queries)[:MAX_QUERIES],
+        sections=tuple(dict.fromkeys(name for ref in records for name in ref.sections)),
+        queries=tuple(dict.fromkeys(query for ref in records for query in ref.queries))[:MAX_QUERIES],
     )
 
 
@@ -106,7 +106,3 @@ def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str, str]:
     """Sorts the richest record first; the last two fields only make ties deterministic."""
     count = sum(1 for _ in ref.identifiers.items_in_order())
     return (not ref.full_text, -ref.chars, -count, ref.evidence_id, ref.blob)
-
-
-def _unique(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values))

@@ -57,11 +57,17 @@ def match_by_title(corpus: Iterable[EvidenceRef], work: Work) -> str | None:
 
 def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
     """The works of a batch, in the order of their first records."""
-    groups = _Groups(len(refs))
+    group = list(range(len(refs)))
+    """Place -> the lowest place of its work."""
+
+    def join(one: int, other: int) -> None:
+        low, high = sorted((group[one], group[other]))
+        group[:] = [low if root == high else root for root in group]
+
     first_with: dict[str, int] = {}
     for place, ref in enumerate(refs):
         for key in _keys(ref):
-            groups.join(first_with.setdefault(key, place), place)
+            join(first_with.setdefault(key, place), place)
     by_title: dict[str, list[int]] = {}
     # A fixed order, so that which of two contradicting works a record without identifiers joins does not
     # depend on the order in which sources answered.
@@ -71,36 +77,18 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
     for places in by_title.values():
         for at, one in enumerate(places):
             for other in places[at + 1 :]:
-                if groups.root(one) == groups.root(other) or not _same_title(refs[one], refs[other]):
+                if group[one] == group[other] or not _same_title(refs[one], refs[other]):
                     continue
-                pairs = ((refs[a], refs[b]) for a in groups.members(one) for b in groups.members(other))
-                if not any(_contradict(a.identifiers, b.identifiers) for a, b in pairs):
-                    groups.join(one, other)
+                ours, theirs = (
+                    [ref for ref, root in zip(refs, group, strict=True) if root == group[place]]
+                    for place in (one, other)
+                )
+                if not any(_contradict(a.identifiers, b.identifiers) for a in ours for b in theirs):
+                    join(one, other)
     works: dict[int, Work] = {}
     for place, ref in enumerate(refs):
-        works.setdefault(groups.root(place), []).append(ref)
+        works.setdefault(group[place], []).append(ref)
     return list(works.values())
-
-
-class _Groups:
-    """Disjoint sets of places; the root of a set is its lowest place."""
-
-    def __init__(self, size: int) -> None:
-        self._parent = list(range(size))
-
-    def root(self, place: int) -> int:
-        while self._parent[place] != place:
-            self._parent[place] = self._parent[self._parent[place]]
-            place = self._parent[place]
-        return place
-
-    def join(self, one: int, other: int) -> None:
-        low, high = sorted((self.root(one), self.root(other)))
-        self._parent[high] = low
-
-    def members(self, place: int) -> list[int]:
-        root = self.root(place)
-        return [i for i in range(len(self._parent)) if self.root(i) == root]
 
 
 def _keys(ref: EvidenceRef) -> list[str]:

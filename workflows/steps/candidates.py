@@ -21,9 +21,7 @@ from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import Verdicts, VerifyInput
 from activities.plural import plural
 from activities.roles.allowances import MAX_WRITER_ITEMS
-from workflows.context import RunContext
 from workflows.event_types import HypothesesFormed, Items
-from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import enough
@@ -35,13 +33,73 @@ from workflows.steps.search import SearchSteps
 from workflows.steps.writing import WritingSteps, run_all
 
 
-class LookUpSteps:
-    def __init__(self, context: RunContext, events: EventLog, searches: SearchSteps) -> None:
-        self.context = context
-        self.events = events
+class CandidateSteps:
+    """Names candidates with their mechanisms, looks them up, and lets a reviewer choose among them."""
+
+    def __init__(self, writing: WritingSteps, gates: Gates, searches: SearchSteps) -> None:
+        self.context = writing.context
+        self.events = writing.events
+        self.models = writing.models
+        self.writing = writing
+        self.gates = gates
         self.searches = searches
 
-    async def look_up_candidates(self) -> None:
+    async def settle(self, use_model: bool) -> None:
+        """Name candidates where the profile has them, look them up, and let the reviewer choose if
+        requested."""
+        state = self.context.state
+        if use_model:
+            await self.gates.checkpoint()
+        await self._propose(use_model)
+        if not state.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
+            return
+        offered = tuple(state.candidates) if use_model else ()
+        verdicts: list[Verdicts] = []
+        await run_all((self._look_up_all(), self._read_counter_evidence(offered, verdicts)))
+        self._leave_out_refuted(offered, verdicts)
+        if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
+            state.control.left_out += [c.name for c in state.candidates]
+            state.candidates, state.hypotheses = [], []
+            self.events.add_limitation("candidates_rejected")
+        if use_model:
+            await self.gates.checkpoint()
+
+    async def guide_searches(self) -> None:
+        """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
+        test them. Nothing without a profile that has candidates, or without budget for it."""
+        context, state, loop = self.context, self.context.state, self.context.state.loop
+        if not context.profile.candidates or state.guided or not state.relevant or loop.judge_failures:
+            return
+        last = loop.iteration >= loop.max_iterations or state.control.finish
+        if last or enough(context.profile, loop.judged, loop.gained):
+            return
+        if self.models.refusal("hypothesis_generator") is None:
+            state.guided = True
+            await self.form_hypotheses()
+
+    async def form_hypotheses(self) -> int:
+        """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
+        name a drug that none named before. Raises OutOfBudget."""
+        state = self.context.state
+        answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
+        named = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
+        state.hypotheses = list(answer.hypotheses) or state.hypotheses
+        searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
+        state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
+        return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
+
+    async def _propose(self, use_model: bool) -> None:
+        state = self.context.state
+        if not state.prepared or not self.context.profile.candidates or not state.evidence:
+            return
+        if state.named or state.stop_reason == "rejected_by_reviewer":
+            return
+        answer = await self._ask(NAME_CANDIDATES, "naming candidates", use_model)
+        state.named = True
+        state.hypotheses = list(answer.hypotheses)
+        state.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
+
+    async def _look_up_all(self) -> None:
         """Look up every candidate that has not been, unless the run is limited to this machine."""
         state = self.context.state
         waiting = [c for c in state.candidates if not c.looked_up and not c.fields]
@@ -91,73 +149,6 @@ class LookUpSteps:
             self.events.add_limitation("candidate_not_looked_up", name=candidate.name, reason=reason)
             return candidate.replace(fields=unanswered(sources))
         return candidate.replace(looked_up=answer.blob)
-
-
-class CandidateSteps:
-    """Names candidates with their mechanisms, and lets a reviewer choose among them."""
-
-    def __init__(self, writing: WritingSteps, gates: Gates, look_ups: LookUpSteps) -> None:
-        self.context = writing.context
-        self.events = writing.events
-        self.models = writing.models
-        self.writing = writing
-        self.gates = gates
-        self.look_ups = look_ups
-
-    async def settle(self, use_model: bool) -> None:
-        """Name candidates where the profile has them, look them up, and let the reviewer choose if
-        requested."""
-        state = self.context.state
-        if use_model:
-            await self.gates.checkpoint()
-        await self._propose(use_model)
-        if not state.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
-            return
-        offered = tuple(state.candidates) if use_model else ()
-        verdicts: list[Verdicts] = []
-        await run_all((self.look_ups.look_up_candidates(), self._read_counter_evidence(offered, verdicts)))
-        self._leave_out_refuted(offered, verdicts)
-        if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
-            state.control.left_out += [c.name for c in state.candidates]
-            state.candidates, state.hypotheses = [], []
-            self.events.add_limitation("candidates_rejected")
-        if use_model:
-            await self.gates.checkpoint()
-
-    async def guide_searches(self) -> None:
-        """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
-        test them. Nothing without a profile that has candidates, or without budget for it."""
-        context, state, loop = self.context, self.context.state, self.context.state.loop
-        if not context.profile.candidates or state.guided or not state.relevant or loop.judge_failures:
-            return
-        last = loop.iteration >= loop.max_iterations or state.control.finish
-        if last or enough(context.profile, loop.judged, loop.gained):
-            return
-        if self.models.refusal("hypothesis_generator") is None:
-            state.guided = True
-            await self.form_hypotheses()
-
-    async def form_hypotheses(self) -> int:
-        """Hypotheses of mechanisms while research goes on; they and their searches guide it. Returns how many
-        name a drug that none named before. Raises OutOfBudget."""
-        state = self.context.state
-        answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
-        named = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
-        state.hypotheses = list(answer.hypotheses) or state.hypotheses
-        searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
-        state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
-        return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
-
-    async def _propose(self, use_model: bool) -> None:
-        state = self.context.state
-        if not state.prepared or not self.context.profile.candidates or not state.evidence:
-            return
-        if state.named or state.stop_reason == "rejected_by_reviewer":
-            return
-        answer = await self._ask(NAME_CANDIDATES, "naming candidates", use_model)
-        state.named = True
-        state.hypotheses = list(answer.hypotheses)
-        state.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
 
     async def _read_counter_evidence(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
         """Ask the second reader whether what is offered against the candidates speaks against them, while

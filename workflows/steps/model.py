@@ -8,7 +8,7 @@ Invariants:
 * a step that nothing can answer has a default, so that every run ends with a report.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import chain, repeat
 from typing import get_args
@@ -37,8 +37,6 @@ COMPUTED = "code"
 """What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
-NO_ALLOWANCE = Allowance(input_tokens=0, output_tokens=0)
-"""The allowance of a step without a model."""
 MODEL_WAITS = (30.0, 60.0, 60.0, 60.0, 60.0, 60.0, 120.0, 300.0, 600.0)
 """Seconds between attempts while a run waits for its model; the last one repeats. After an outage of five
 minutes, of which most are shorter, a run idles for a minute at most."""
@@ -94,17 +92,14 @@ class ModelSteps:
 
     # the writing reserve
 
-    def calls_to_write(self) -> list[tuple[Allowance, Price | None]]:
-        """The paid calls that the report still needs."""
-        context = self.context
-        naming: tuple[Role, ...] = ("hypothesis_generator",) if context.profile.candidates else ()
-        roles = (*naming, *context.traits.writing_roles(context.request, context.state))
-        return [(self.expected(role), self.price(role)) for role in roles if self.is_paid(role)]
-
     def reserve_for_writing(self) -> None:
         """Keep back the budget that writing the report is expected to need. Called again as the run goes on:
         what calls really use is known better then."""
-        self.context.budget.keep_for_writing(self.calls_to_write())
+        context = self.context
+        naming: tuple[Role, ...] = ("hypothesis_generator",) if context.profile.candidates else ()
+        roles = (*naming, *context.traits.writing_roles(context.request, context.state))
+        calls = [(self.expected(role), self.price(role)) for role in roles if self.is_paid(role)]
+        context.budget.keep_for_writing(calls)
 
     def expected(self, role: Role) -> Allowance:
         """What the next call of a role will need, by what calls of this run have used."""
@@ -216,13 +211,14 @@ class ModelSteps:
         self, kind: RoleStep[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
     ) -> "StepAnswer[O]":
         context, paid = self.context, choice.backend != "extractive"
-        state = context.state
+        state, temperature = context.state, context.traits.temperatures.get(kind.role)
+        left_out = ", ".join(dict.fromkeys(state.control.left_out))
         complete = equipped(
             step,
             context.prepared,
-            self._at_temperature(kind.role, choice),
+            choice.replace(temperature=temperature) if paid and temperature is not None else choice,
             allowance,
-            steering=(*state.control.steering, *_left_out(state.control.left_out)),
+            steering=(*state.control.steering, *([f"Write nothing about {left_out}."] if left_out else ())),
             readings=state.clarified.readings if state.clarified else (),
             section=context.section_id or step.section,
             lineage=context.lineage,
@@ -245,20 +241,14 @@ class ModelSteps:
 
         return await retry_on_worker_loss(attempt)
 
-    def _at_temperature(self, role: Role, choice: ModelChoice) -> ModelChoice:
-        """The choice with the temperature that the mode gives the role."""
-        temperature = self.context.traits.temperatures.get(role)
-        if temperature is None or choice.backend == "extractive":
-            return choice
-        return choice.replace(temperature=temperature)
-
     async def _extractive(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
         """The step without a language model. Raises StepFailed when that fails too and there is no
         default."""
         if kind.needs_model and kind.default is not None:
             return kind.default(step)
         try:
-            charged = await self._run_activity(kind, step, ModelChoice(), NO_ALLOWANCE, writing=True)
+            nothing = Allowance(input_tokens=0, output_tokens=0)
+            charged = await self._run_activity(kind, step, ModelChoice(), nothing, writing=True)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -274,9 +264,8 @@ class ModelSteps:
     async def _replace_model(self, kind: RoleStep[I, O], step: I, failed: StepFailed) -> O:
         """Record that the model failed, and execute the step without one."""
         name = kind.role.replace("_", " ")
-        self.events.emit(
-            Failed(kind="model_failed", category=failed.category, role=kind.role), f"{name}: {failed}"
-        )
+        event = Failed(kind="model_failed", category=failed.category, role=kind.role)
+        self.events.emit(event, f"{name}: {failed}")
         self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
         if kind.default is None:
             raise failed
@@ -285,11 +274,8 @@ class ModelSteps:
     async def _wait_for_model(self, seconds: float) -> bool:
         """Wait durably for a model that is down, if the request says so; False when that makes no sense."""
         control, left = self.context.state.control, self.context.research_seconds()
-        if (
-            not self.context.request.wait_for_model
-            or control.finish
-            or (left is not None and left <= seconds)
-        ):
+        too_late = left is not None and left <= seconds
+        if not self.context.request.wait_for_model or control.finish or too_late:
             return False
         before = control.phase
         message = f"the model is down; next attempt in {seconds:g} s"
@@ -312,8 +298,3 @@ class ModelSteps:
             step = role.replace("_", " ").capitalize()
             self.events.add_limitation("model_fell_back", step=step, model=charged.model)
         return charged.output
-
-
-def _left_out(names: Sequence[str]) -> tuple[str, ...]:
-    """What later steps are told of candidates that a reviewer left out."""
-    return (f"Write nothing about {', '.join(dict.fromkeys(names))}.",) if names else ()

@@ -186,8 +186,9 @@ class SearchSteps:
         state, prepared = self.context.state, self.context.prepared
         enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
         added = [name for name in state.control.added_sources if name in enabled]
-        if self.context.request.sources:
-            names = [name for name in (*self.context.request.sources, *added) if name in enabled]
+        asked, specialist = self.context.request.sources, self.context.specialist
+        if asked:
+            names = [name for name in (*asked, *added) if name in enabled]
         else:
             fitting = state.parsed.sources if state.parsed else ()
             preference = fitting or self.context.profile.sources
@@ -197,16 +198,10 @@ class SearchSteps:
             chosen = [*own, *preferred, *added]
             beside = [name for name in chosen if name == EARLIER]
             names = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
-        specialist = self.context.specialist
-        if specialist and not self.context.request.sources:
-            own = (
-                [name for name in (*specialist.sources, *added) if name in enabled]
-                if specialist.sources
-                else []
-            )
-            names = own or names
-        elif specialist:
-            names = [name for name in names if name in specialist.sources] or names
+        if specialist and specialist.sources:
+            able = names if asked else (*specialist.sources, *added)
+            wanted = specialist.sources if asked else enabled
+            names = [name for name in able if name in wanted] or names
         return tuple(enabled[name] for name in dict.fromkeys(names) if not only or name in only)
 
 
