@@ -116,7 +116,6 @@ def count_failure(step: object, error: BaseException) -> None:
 
 
 def count_search(source: str, status: str) -> None:
-    """One search of a source."""
     counter = activity.metric_meter().create_counter(SEARCHES, "Searches of sources, by status")
     counter.add(1, {"source": source, "status": status})
 

@@ -90,7 +90,6 @@ class WorkerGroup:
 
     @property
     def is_running(self) -> bool:
-        """Whether all of them poll."""
         return all(worker.is_running for worker in self._workers)
 
     async def run(self) -> None:

@@ -25,8 +25,6 @@ QUERY = timedelta(seconds=5)
 
 
 class RunFolders:
-    """Writes folders below `home`."""
-
     def __init__(self, folder: Path, form: str, store: EvidenceStore) -> None:
         self._folder = folder
         self._form = form

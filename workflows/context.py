@@ -133,12 +133,10 @@ class RunContext:
 
     @property
     def is_out_of_time(self) -> bool:
-        """Whether the time for research is used up."""
         return self.research_seconds() == 0
 
     @property
     def must_end(self) -> bool:
-        """Whether a reviewer asked to finish or the time for research is used up."""
         return self.state.control.finish or self.is_out_of_time
 
     @property
@@ -178,7 +176,6 @@ class RunContext:
 
     @property
     def max_sections(self) -> int:
-        """How many sections a plan of this run may have."""
         return 1 if self.traits.single_section else self.request.limits.max_sections
 
     @property

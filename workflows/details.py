@@ -23,8 +23,7 @@ def progress_of(context: RunContext) -> Progress:
         question=context.run_question,
         mode=context.traits.mode or context.request.mode,
         profile=state.prepared.profile.name if state.prepared else context.request.profile,
-        phase=control.phase,
-        message=control.message,
+        **control.model_dump(include={"phase", "message", "waiting_for", "paused", "last_seq"}),
         iteration=state.loop.iteration,
         max_iterations=state.loop.max_iterations,
         evidence=state.items,
@@ -32,8 +31,6 @@ def progress_of(context: RunContext) -> Progress:
         searches_total=len(state.searches) + sum(section.searches for section in state.running),
         sections=tuple(state.sections.values()),
         budget=budget.status(context.now(), state.running),
-        waiting_for=control.waiting_for,
-        paused=control.paused,
         confidence=judged.confidence if judged else None,
         scores=judged.scores if judged else {},
         steering=tuple(control.steering),
@@ -44,7 +41,6 @@ def progress_of(context: RunContext) -> Progress:
         stop_reason=state.stop_reason,
         started_at=datetime.fromtimestamp(budget.started_at, UTC).isoformat(timespec="seconds"),
         updated_at=control.events[-1].timestamp if control.events else "",
-        last_seq=control.last_seq,
     )
 
 

@@ -103,7 +103,6 @@ class EventLog:
 
     @property
     def has_unreported(self) -> bool:
-        """Whether a section has events that its parent does not know yet."""
         control = self.context.state.control
         return control.last_seq > control.reported_seq
 
@@ -132,7 +131,6 @@ class EventLog:
             self._stream(section_id, number, "")
 
     def _stream(self, section_id: str, number: int, text: str) -> None:
-        """Emit one paragraph as it is now."""
         text = text[:PARAGRAPH_CHARS]
         again = number in self._streamed(section_id)
         if self._differs(section_id, number, text):
@@ -238,6 +236,5 @@ class EventLog:
         ]
 
     def set_stop_reason(self, stop: StopReason) -> None:
-        """Record why the run ends."""
         self.context.state.stop_reason = stop
         self._unindexed_stop = stop

@@ -25,8 +25,6 @@ APPROVED = ("approved", "timed_out_approved", "chosen", "answered")
 
 
 class Gates:
-    """Pauses and approval gates of one run."""
-
     def __init__(self, context: RunContext, events: EventLog) -> None:
         self.context = context
         self.events = events
@@ -93,7 +91,6 @@ class Gates:
         )
 
     def waits_for(self, gate: Gate) -> bool:
-        """Whether a gate is open and not decided yet."""
         control = self.context.state.control
         return control.waiting_for == gate and gate not in control.answers
 

@@ -184,7 +184,7 @@ class ResearchHandlers:
         """Sent by a run to its section: what other sections found."""
         offer = self._read_signal("offer_evidence", SharedEvidence, args)
         if offer is not None and self.research.state.job is not None:
-            self.research.parent.accept_offer(offer)
+            self.research.state.offered += offer.items  # until it comes to its next step
 
     # Signal of a writing step, to the run that follows the draft.
 

@@ -25,8 +25,6 @@ TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperature
 
 @workflow.defn(sandboxed=False)
 class HierarchicalResearch(ResearchHandlers):
-    """Distribute, collect, synthesize."""
-
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         self.research = RunParts(request, state, ModeTraits("hierarchical", self._writing_roles))

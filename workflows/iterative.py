@@ -19,8 +19,6 @@ TRAITS = ModeTraits("iterative", single_section=True)
 
 @workflow.defn(sandboxed=False)
 class IterativeResearch(ResearchHandlers):
-    """One search-judge loop over one question."""
-
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         self.research = RunParts(request, state, TRAITS)

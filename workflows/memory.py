@@ -25,8 +25,6 @@ REASON_CHARS = 120
 
 
 class LoopMemory(BaseModel, defer_build=True):
-    """What a run remembers of its iterations."""
-
     records: list[IterationRecord] = Field(default_factory=list)
     """Records of the iterations that have ended, and of those of sections; oldest first."""
     reported: int = 0
@@ -56,7 +54,6 @@ class LoopMemory(BaseModel, defer_build=True):
         self.judged, self.sufficient = None, False
 
     def add_found(self, refs: Sequence[EvidenceRef]) -> None:
-        """Remember works that a search has found for the first time."""
         self.new_items += len(refs)
         findings = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
         self.findings = (*self.findings, *findings)[:FINDINGS_KEPT]

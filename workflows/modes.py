@@ -36,8 +36,6 @@ class MoreOfMode(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeInfo:
-    """One way of working."""
-
     name: str
     workflow: str
     location: str = ""
@@ -72,8 +70,6 @@ def mode(
 
 @dataclass(frozen=True, slots=True)
 class Available:
-    """What a run has."""
-
     sources: bool
     model: bool
     tokens: int | None = None
@@ -82,7 +78,6 @@ class Available:
     graph: bool = False
 
     def has(self, need: Need) -> bool:
-        """Whether one need is met."""
         met: bool = getattr(self, need)
         return met
 

@@ -46,7 +46,6 @@ def progress_rows(seen: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
 
 
 def section_rows(seen: Progress) -> tuple[tuple[str, ...], ...]:
-    """The sections under `SECTION_HEAD`."""
     return tuple(
         (
             section.title,

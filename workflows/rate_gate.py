@@ -32,8 +32,6 @@ class GateTerms(Frozen):
 
 @workflow.defn(sandboxed=False)
 class RateGate:
-    """See the module."""
-
     @workflow.run
     async def run(self, terms: GateTerms) -> None:
         await workflow.execute_activity(

@@ -35,8 +35,6 @@ PUBMED_SECONDS = 600.0
 
 @workflow.defn(sandboxed=False)
 class RefreshReport:
-    """One refresh of one report."""
-
     @workflow.run
     async def run(self, request: RefreshRequest) -> RefreshOutcome:
         if request.instruction is not None:

@@ -28,8 +28,6 @@ TRAITS = ModeTraits("simple", single_section=True, search_seconds=SEARCH_SECONDS
 
 @workflow.defn(sandboxed=False)
 class SimpleResearch(ResearchHandlers):
-    """One line of search, judge and synthesis."""
-
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         self.research = RunParts(request, state, TRAITS)

@@ -53,7 +53,6 @@ class Team:
         self.run = run
 
     def decide(self) -> NextStep:
-        """Whether there is another round."""
         state = self.run.state
         return decide_round(state.loop, state.team, self.run.context.profile)
 
@@ -178,15 +177,12 @@ class Team:
 
 
 def _reasons(judged: JudgeAssessment) -> str:
-    """Why the judge said what it said."""
     scored = (f"{name}: {why}" for name, why in judged.score_reasons.items())
     return "; ".join(filter(None, (judged.reasoning, *scored)))
 
 
 @workflow.defn(sandboxed=False)
 class TeamResearch(ResearchHandlers):
-    """A managed team over one question."""
-
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         self.research = RunParts(request, state, TRAITS)

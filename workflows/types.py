@@ -135,7 +135,6 @@ class ResearchRequest(Frozen):
     """Continue as new at the next boundary once the history is longer than this (or the server asks)."""
 
     def waits_at(self, gate: Gate) -> bool:
-        """Whether a gate waits for a person."""
         return self.clarify == "ask" if gate == "clarification" else gate in self.approve
 
     @field_validator("question")

@@ -58,8 +58,6 @@ def spawn(command: list[str], log: Path, folder: Path, env: Mapping[str, str]) -
 
 @dataclass
 class Child:
-    """A process that is kept running."""
-
     log: Path
     process: "subprocess.Popen[bytes] | None" = None
     deaths: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_DEATHS))
@@ -121,7 +119,6 @@ class Child:
         return often
 
     def back_off(self) -> float:
-        """Seconds until the next start."""
         now = time.monotonic()
         recent = sum(now - at < DEATHS_SECONDS for at in self.deaths)
         return BACK_OFF_SECONDS * max(recent - 1, 0)
@@ -160,10 +157,6 @@ class WorkerSlot:
     def main(self) -> bool:
         """Whether it serves the queue of the settings, on which the Web UI starts runs too."""
         return bool(self.asked["file"] == MAIN_NOTE)
-
-    def want(self, asked: dict[str, Any]) -> None:
-        """Have it run in another way from its next start on."""
-        self.asked, self.note = asked, dict(asked["note"])
 
     def helpers_wanted(self, now: float, most: int, callers: int = 1) -> int:
         """How many helpers it should have, by the processor time of its processes since this was asked last,

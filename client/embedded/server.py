@@ -254,7 +254,6 @@ async def known(places: Places) -> Answer:
 
 
 def unanswered(places: Places) -> str:
-    """The message for a server that runs and does not answer."""
     return (
         "the embedded server does not answer; end it with `determinator down`; "
         f"its log is {places.server_log}"
@@ -262,7 +261,6 @@ def unanswered(places: Places) -> str:
 
 
 def unwritable(home: Path, error: OSError) -> str:
-    """The message for a home that cannot be used."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
             f"there is no space left for {home}; free some, or set DETERMINATOR_HOME. "

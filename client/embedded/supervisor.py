@@ -411,7 +411,7 @@ class Supervisor:
         lingers = time.monotonic() - self._released < LINGER_SECONDS
         if not asked["force"] and (asked["over"] != slot.fingerprint or held or lingers):
             return None
-        slot.want(asked)
+        slot.asked, slot.note = asked, dict(note)
         self._end_helpers(slot)
         if slot.child.process is not None:  # else it is about to be started
             slot.replaced = True

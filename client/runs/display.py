@@ -65,7 +65,6 @@ class Display:
 
 
 def open_display(run_id: str) -> Display:
-    """A live panel when stderr is a terminal, else plain lines on stderr."""
     if sys.stderr.isatty():
         return LivePanel(run_id)
     return PlainLines()
@@ -231,7 +230,6 @@ def panel(
 
 
 def gate_hint(progress: Progress) -> str:
-    """How to answer the gate that waits."""
     if progress.waiting_for == "clarification":
         asks = " ".join(f"{one.question} ({one.assumed})" for one in progress.readings)
         answer = f'`determinator answer {progress.run_id} "..."`'

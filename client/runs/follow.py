@@ -304,7 +304,6 @@ class Follower:
 
 
 def keeps_ending(what: str, log: Path) -> NoConnection:
-    """A background process was given up."""
     return NoConnection(
         f"the background {what} keeps ending{last_log_error(log)}; its log is {log}. "
         "The run is kept and continues once the cause is removed"

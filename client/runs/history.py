@@ -20,8 +20,6 @@ MAX_EXECUTIONS = 500
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One execution of a run, with its history."""
-
     run_id: str
     """Temporal's id of the execution; not the id of the run."""
     events: tuple[HistoryEvent, ...]
@@ -85,8 +83,6 @@ async def activities_of(client: Client, execution: Execution) -> AsyncIterator["
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An activity of a run."""
-
     name: str
     given: Mapping[str, object]
     task_id: int

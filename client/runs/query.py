@@ -144,7 +144,6 @@ async def read_events(
 async def _stored(
     client: Client, settings: Settings, run_id: str, after: int, before: int
 ) -> list[AgentEvent]:
-    """The stored events between two numbers."""
     log = await query(client, run_id, "event_log", EventLogView)
     store = EvidenceStore.at(settings.evidence_url)
     parts = [part for part in log.stored if part.last > after and part.first < before]

@@ -48,8 +48,6 @@ class CannotRewind(NoSuchRun):
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Where an iteration begins."""
-
     execution: str
     """Temporal's id of the execution."""
     event_id: int

@@ -69,10 +69,7 @@ class ListedRun(BaseModel):
 
     @classmethod
     def of(cls, row: Row) -> "ListedRun":
-        """What the server knows of a run."""
-        return cls(
-            run=row.run_id, question=row.question, status=row.status, mode=row.mode, started=row.started
-        )
+        return cls(run=row.run_id, **{name: getattr(row, name) for name in cls.model_fields if name != "run"})
 
 
 async def state_of(run: Run) -> RunState:

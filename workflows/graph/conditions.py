@@ -27,8 +27,6 @@ it."""
 
 
 class Facts(Frozen):
-    """The facts that a condition may use."""
-
     iteration: int = 0
     evidence: int = 0
     """Items that the run holds."""

@@ -216,7 +216,6 @@ class GraphDefinition(Part):
         return tuple(paths)
 
     def is_exit(self, name: str) -> bool:
-        """Whether a node ends the graph."""
         node = self.nodes[name]
         return isinstance(node, AgentNode) and node.step in EXITS
 

@@ -60,8 +60,6 @@ ROLES: Mapping[AgentStep, Role] = {
 
 @workflow.defn(sandboxed=False)
 class GraphResearch(ResearchHandlers):
-    """Walks a graph."""
-
     @workflow.init
     def __init__(self, request: ResearchRequest, state: RunState | None = None) -> None:
         graph = ResearchRequest.model_validate(request).graph
@@ -296,7 +294,6 @@ class GraphResearch(ResearchHandlers):
         return f"{plural(loop.tasks, 'search')} selected"
 
     def _hypothesizes(self) -> bool:
-        """Whether the graph says itself when hypotheses are formed."""
         nodes = self._definition.nodes.values()
         return any(isinstance(node, AgentNode) and node.step == "hypothesize" for node in nodes)
 

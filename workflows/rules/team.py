@@ -51,7 +51,6 @@ class TeamState(BaseModel, defer_build=True):
         return self.model_copy(update={"facts": kept})
 
     def with_turn(self, turn: TeamTurn) -> "TeamState":
-        """This state after a turn."""
         return self.model_copy(update={"turns": [*self.turns, turn][-MAX_TURNS_KEPT:]})
 
 

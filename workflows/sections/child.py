@@ -34,7 +34,7 @@ from workflows.rules.payload_limits import (
     within,
     without_history,
 )
-from workflows.sections.types import Grant, LeaseRequest, SectionFindings, SharedEvidence
+from workflows.sections.types import Grant, LeaseRequest, SectionFindings
 from workflows.steps.writing import judgements_of
 from workflows.types import Outcome, SectionProgress
 
@@ -205,10 +205,6 @@ class ParentLink:
         fresh = [name for name in state.relevant if name in refs and name not in skip][:SHARED_AT_ONCE]
         state.shared += fresh
         return tuple(without_history(refs[name]) for name in fresh)
-
-    def accept_offer(self, offer: SharedEvidence) -> None:
-        """Keep what other sections found until this one comes to its next step."""
-        self.context.state.offered += offer.items
 
     def adopt_offered_evidence(self) -> None:
         """Make what was offered part of this section's evidence, from its second iteration on, so that its

@@ -38,8 +38,6 @@ def told(
 
 
 class SectionResults:
-    """Collects the results of sections in the run's state, keyed by section id."""
-
     def __init__(self, context: RunContext, events: EventLog) -> None:
         self.context = context
         self.events = events

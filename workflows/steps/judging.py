@@ -83,13 +83,10 @@ class JudgeSteps:
         if failed and not answers:
             loop.judge_failures = MAX_JUDGE_FAILURES if failed in PERMANENT else loop.judge_failures + 1
             if loop.judge_failures < MAX_JUDGE_FAILURES:
-                pause, left = (
-                    JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1),
-                    self.context.research_seconds(),
-                )
-                await self.models.pause_for(
-                    pause if left is None else min(pause, left), "before the judge is asked again"
-                )
+                left = self.context.research_seconds()
+                pause = JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1)
+                seconds = pause if left is None else min(pause, left)
+                await self.models.pause_for(seconds, "before the judge is asked again")
             return
         loop.judge_failures = 0
         loop.unjudged -= unjudged

@@ -51,7 +51,6 @@ class ModelSteps:
         self._request_more = request_more
 
     def choice(self, role: Role) -> ModelChoice:
-        """The model that serves a role."""
         return served(self.context.prepared, role)
 
     def is_paid(self, role: Role) -> bool:
@@ -262,7 +261,6 @@ class ModelSteps:
         return self._accept(kind.role, charged) if record_model else charged.output
 
     async def _replace_model(self, kind: RoleStep[I, O], step: I, failed: StepFailed) -> O:
-        """Record that the model failed, and execute the step without one."""
         name = kind.role.replace("_", " ")
         event = Failed(kind="model_failed", category=failed.category, role=kind.role)
         self.events.emit(event, f"{name}: {failed}")

@@ -215,7 +215,6 @@ class Preparation:
             state.clarified = Clarified()
 
     def _available(self) -> Available:
-        """What this run has for a mode to work with."""
         return Available(
             sources=any(s.enabled and s.info.role == "search" for s in self.context.prepared.sources),
             model=self.models.is_paid("judge"),

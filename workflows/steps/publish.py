@@ -129,7 +129,6 @@ class Publisher:
         return await ask_pubmed(check, queue, PUBMED_SECONDS)
 
     def _sample_only(self) -> bool:
-        """Whether only the bundled sample library was searched."""
         state = self.context.state
         own = state.prepared is None or state.prepared.own_library
         return not own and {search.source for search in state.searches} == {"library"}
@@ -218,19 +217,13 @@ class Publisher:
         for record in records:
             findings, cost = state.findings.get(record.section), record.cost_microusd
             ended = stop if not record.section else findings.stop_reason if findings else None
-            yield IterationUse(
-                section=record.section,
-                iteration=record.iteration,
+            yield IterationUse.model_validate(record, from_attributes=True).replace(
                 calls=record.model_calls,
-                tokens=record.tokens,
                 cost_usd=None if cost is None else cost / 1e6,
-                scores=record.scores,
-                score_reasons=record.score_reasons,
                 stopped=ended if last[record.section] == record.iteration else None,
             )
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
-        """Who the second reader was."""
         edited = self.context.state.edited
         every = [one for planned in sections for one in planned.draft.sentences]
         if not any(verdicts.was_read(one) for one in (*every, *(edited.sentences if edited else ()))):

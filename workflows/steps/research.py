@@ -320,7 +320,6 @@ class ResearchSteps:
                 self.events.add_limitation("source_not_available", source=name, reason=option.reason)
 
     def _source(self, name: str) -> SourceOption | None:
-        """A source as the worker described it."""
         return next((s for s in self.context.prepared.sources if s.info.name == name), None)
 
     async def _reflect(self, new: Sequence[EvidenceRef]) -> None:

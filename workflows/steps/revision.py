@@ -34,8 +34,6 @@ Search = Callable[[RepeatedSearch], Awaitable[tuple[SearchRecord, list[EvidenceR
 
 
 class Revision:
-    """One message of a person about one report."""
-
     def __init__(self, request: RefreshRequest, asked: Instruction, search: Search) -> None:
         self.request = request
         self.asked = asked
@@ -188,7 +186,6 @@ class Revision:
         return await self._think(VERIFY, check)
 
     def _asks(self, role: Role) -> bool:
-        """Whether a language model serves a role."""
         assert self._prepared is not None
         return asks_model(role, served(self._prepared, role))
 

@@ -31,8 +31,6 @@ O = TypeVar("O")  # noqa: E741 - output
 
 @dataclass(frozen=True)
 class RoleStep(Generic[I, O]):
-    """One step of a role."""
-
     role: Role
     # quoted: pydantic hides the type variable of `StepAnswer` at run time
     activity: "Callable[[ThinkActivities, I], Awaitable[StepAnswer[O]]]"
@@ -105,7 +103,6 @@ def _parts(step: GapsInput) -> tuple[str, ...]:
 
 
 def served(prepared: Prepared, role: Role) -> ModelChoice:
-    """The model that serves a role."""
     return prepared.models.get(role) or prepared.models.get("default") or ModelChoice()
 
 

@@ -36,8 +36,6 @@ EVIDENCE_KEPT = 240
 
 
 class SearchSteps:
-    """Executes searches and keeps the search ledger and the evidence."""
-
     def __init__(self, context: RunContext, events: EventLog) -> None:
         self.context = context
         self.events = events
@@ -221,6 +219,5 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
 
 
 def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
-    """The row of a search that has ended."""
     told = hits.model_dump(exclude={"source", "query", "kept", "waited"})
     return row.replace(**told, query=hits.query or row.query, kept=len(hits.kept))

@@ -202,7 +202,6 @@ class WritingSteps:
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
     def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
-        """The works that sentences cite."""
         cited = {support.evidence_id for sentence in sentences for support in sentence.support}
         refs = (ref for ref in self.context.state.evidence if ref.evidence_id in cited)
         return shown(tuple(refs), MAX_WRITER_ITEMS)
