@@ -36,8 +36,6 @@ OFFERS_KEPT = 30
 """References of one section that the others are offered at most."""
 OFFERED_AT_ONCE = 20
 """References in one offer."""
-Message = tuple[str, Steer | AddSource | Grant | None]
-"""A signal and its payload."""
 
 
 async def _outcome(section: workflow.ChildWorkflowHandle[Any, Outcome]) -> Outcome:
@@ -59,8 +57,8 @@ class SectionCoordinator:
         self.child_workflow = child_workflow
         self.child_mode = child_mode
         self._running: dict[str, workflow.ExternalWorkflowHandle[object]] = {}
-        self._unsent: dict[str, list[Message]] = {}
-        """Signals for sections that are being started, sent once they run."""
+        self._unsent: dict[str, list[tuple[str, Steer | AddSource | Grant | None]]] = {}
+        """Signals, each with its payload, for sections that are being started: sent once they run."""
         self._requests: dict[str, LeaseRequest] = {}
         self._grants: list[tuple[str, Grant]] = []
         self._share = Lease()

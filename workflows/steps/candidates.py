@@ -120,8 +120,11 @@ class CandidateSteps:
             by_name = {candidate.name: candidate for candidate in done}
             state.candidates = [by_name.get(c.name, c) for c in state.candidates]
         for task in running:
-            if not (state.control.finish and _was_cancelled(task)):
+            try:
                 task.result()
+            except (asyncio.CancelledError, ActivityError) as error:
+                if not (state.control.finish and is_cancelled_exception(error)):
+                    raise
 
     def _sources(self) -> tuple[str, ...]:
         if self.context.state.prepared is None:
@@ -206,14 +209,6 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
         support=hypothesis.supporting_evidence,
         against=hypothesis.contradicting_evidence,
     )
-
-
-def _was_cancelled(task: "asyncio.Task[Candidate]") -> bool:
-    """Whether a look-up ended by being cancelled."""
-    if task.cancelled():
-        return True
-    error = task.exception()
-    return error is not None and is_cancelled_exception(error)
 
 
 def permitted_sources(

@@ -18,11 +18,6 @@ from workflows.steps.failures import OutOfBudget
 if TYPE_CHECKING:
     from workflows.sections.child import ParentLink
 
-Decide = Callable[[], NextStep]
-"""What is next, when the state is up to date."""
-Execute = Callable[[NextStep], Awaitable[None]]
-"""Executes one step of an iteration; `observe` is the first."""
-
 
 class ResearchLoop:
     """Decides what is next and begins iterations; the mode executes the steps."""
@@ -33,9 +28,12 @@ class ResearchLoop:
         self.gates = gates
         self.parent = parent
 
-    async def run(self, execute: Execute, decide: Decide | None = None) -> StopReason:
-        """Decide (by default as `decide_next`) and execute, until the decision is to write. A budget that is
-        used up is a reason to stop, not an error."""
+    async def run(
+        self, execute: Callable[[NextStep], Awaitable[None]], decide: Callable[[], NextStep] | None = None
+    ) -> StopReason:
+        """Decide (by default as `decide_next`) and execute a step, of which `observe` is the first of an
+        iteration, until the decision is to write. A budget that is used up is a reason to stop, not an
+        error."""
         while True:
             await self.gates.checkpoint()
             self.parent.adopt_offered_evidence()
