@@ -231,6 +231,12 @@ class RunState(BaseModel, defer_build=True):
         return {ref.evidence_id: ref for ref in self.evidence if ref.standing != "retracted"}
 
     @property
+    def ranked(self) -> list[EvidenceRef]:
+        """What was found, most promising first: what a judge found relevant, then the newest."""
+        rank, newest = {name: place for place, name in enumerate(self.relevant)}, reversed(self.evidence)
+        return sorted(newest, key=lambda ref: rank.get(ref.evidence_id, len(rank)))
+
+    @property
     def items(self) -> int:
         """What was found, as progress shows it: never fewer than before. A work that several sections found
         counts for each of them."""

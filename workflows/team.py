@@ -100,7 +100,7 @@ class Team:
             judged_gaps=judged.gaps if judged else (),
             judged_reasons=_reasons(judged) if judged else "",
             judgements=within(run.judging.judgements(), JUDGEMENTS_ROOM),
-            titles={ref.evidence_id: ref.title for ref in run.judging.ranked_evidence()[:MAX_TITLES]},
+            titles={ref.evidence_id: ref.title for ref in state.ranked[:MAX_TITLES]},
             hypotheses=tuple(state.hypotheses),
         )
         state.steering_read = state.control.steered

@@ -115,9 +115,8 @@ class SectionResults:
         quoted = {name for planned in state.drafts.values() for name in planned.draft.cited}
         merged = merge(state.evidence, findings.evidence, section.id, quoted)
         state.evidence = list(merged.refs)
-        state.found[section.id] = list(
-            dict.fromkeys(merged.kept_as[ref.evidence_id] for ref in findings.evidence)
-        )
+        found = (merged.kept_as[ref.evidence_id] for ref in findings.evidence)
+        state.found[section.id] = list(dict.fromkeys(found))
         works = (merged.kept_as.get(name, name) for name in findings.works)
         state.works = list(dict.fromkeys([*state.works, *works]))
         state.team = state.team.with_facts(findings.facts)
@@ -138,12 +137,13 @@ class SectionResults:
         state.refused += findings.refused
         merged_into_run = dict.fromkeys(MERGED, ())
         state.findings[section.id] = findings.model_copy(update={**merged_into_run, "judgements": judgements})
-        state.sections[section.id] = state.sections[section.id].replace(
+        reported = state.sections[section.id]
+        state.sections[section.id] = reported.replace(
             status=findings.status,
             phase="done",
             iteration=findings.iterations,
-            evidence=max(state.sections[section.id].evidence, len(findings.evidence)),
-            searches=max(state.sections[section.id].searches, len(findings.searches)),
+            evidence=max(reported.evidence, len(findings.evidence)),
+            searches=max(reported.searches, len(findings.searches)),
             by_role=findings.by_role,
             note=note,
         )

@@ -76,7 +76,7 @@ class JudgeSteps:
             fits = whole is not None and self.models.has_budget("judge", whole)
             batches = [works] if fits else judge_batches(works, self.models.choice("judge"))
         else:
-            works = shown(self.ranked_evidence(), MAX_ORDERED)
+            works = shown(state.ranked, MAX_ORDERED)
             self._announce(len(works))
             batches = [works]
         answers, failed = await self._ask_all(batches)
@@ -100,16 +100,6 @@ class JudgeSteps:
     def _announce(self, items: int) -> None:
         self.events.set_phase("judging", f"judging {plural(items, 'item')}")
         self.events.emit(Items(type="judging", items=items), f"judging {plural(items, 'item')}")
-
-    def ranked_evidence(self) -> tuple[EvidenceRef, ...]:
-        """The evidence, most promising first: what a judge found relevant, then the newest."""
-        state = self.context.state
-        rank = {name: place for place, name in enumerate(state.relevant)}
-        relevant = sorted(
-            (ref for ref in state.evidence if ref.evidence_id in rank), key=lambda r: rank[r.evidence_id]
-        )
-        others = [ref for ref in reversed(state.evidence) if ref.evidence_id not in rank]
-        return (*relevant, *others)
 
     @property
     def most(self) -> int:
@@ -136,17 +126,13 @@ class JudgeSteps:
         """The works without a judgement that are worth one, the most promising first; None where nearly all
         that were found are far from the question."""
         context, state = self.context, self.context.state
-        waiting = [
-            r for r in state.evidence if r.evidence_id not in state.judgements and r.standing != "retracted"
-        ]
+        waiting = [ref for name, ref in state.usable.items() if name not in state.judgements]
         waiting = list(within(waiting[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
-        most = self.most
         if not waiting:
             return ()
-        answered = set(state.relevant[-MAX_WEAKEST:])
-        queries = tuple(dict.fromkeys(search.asked or search.query for search in state.searches))[
-            -MAX_QUERIES:
-        ]
+        most, answered = self.most, set(state.relevant[-MAX_WEAKEST:])
+        asked = tuple(dict.fromkeys(search.asked or search.query for search in state.searches))
+        queries = asked[-MAX_QUERIES:]
         step = OrderInput(
             **context.loop_inputs(),
             evidence=tuple(to_order(ref, queries) for ref in waiting),
@@ -163,9 +149,8 @@ class JudgeSteps:
                 raise
             return tuple(waiting[:most])
         if not worth_judging(len(ordered.ids), ordered.far):
-            text = (
-                f"none is judged: {ordered.far} of {plural(len(waiting), 'work')} found far from the question"
-            )
+            works = plural(len(waiting), "work")
+            text = f"none is judged: {ordered.far} of {works} found far from the question"
             self.events.emit(Items(type="judging", items=0), text)
             return None
         by_id = {ref.evidence_id: ref for ref in waiting}

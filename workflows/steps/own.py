@@ -56,7 +56,7 @@ class OwnSteps:
             prompt=prompt,
             iteration=max(state.loop.iteration, 1),
             gaps=state.loop.gaps,
-            evidence=shown(self.judging.ranked_evidence(), MAX_WORKS),
+            evidence=shown(state.ranked, MAX_WORKS),
             judgements=self.judging.findings(),
             hypotheses=tuple(
                 one.replace(supporting_evidence=(), contradicting_evidence=()) for one in state.hypotheses

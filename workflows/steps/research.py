@@ -172,7 +172,7 @@ class ResearchSteps:
     def _works(self) -> Works:
         """The titles of the works found, best first, and what the judge read of them, in a sentence each."""
         state = self.context.state
-        refs = self.judging.ranked_evidence()[:OBSERVED_ITEMS]
+        refs = state.ranked[:OBSERVED_ITEMS]
         rows = (state.judgements[ref.evidence_id] for ref in refs if ref.evidence_id in state.judgements)
         read = (
             WorkJudgement(
@@ -233,7 +233,7 @@ class ResearchSteps:
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.recommended),
             tests=self._hypothesis_tests(per_gap),
-            titles=tuple(map(_named, self.judging.ranked_evidence()[:MAX_TITLES])),
+            titles=tuple(map(_named, state.ranked[:MAX_TITLES])),
             per_gap=per_gap,
             specialist=self.context.specialist.name if self.context.specialist else "",
         )
@@ -326,13 +326,12 @@ class ResearchSteps:
         """Ask whether searches served their gaps and what to search instead. Failed searches are left out: an
         outage is no reason to search for something else."""
         state, loop = self.context.state, self.context.state.loop
+        searches = [s for s in state.searches if s.iteration == loop.iteration and s.status in ANSWERED]
         step = ReflectInput(
             **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=loop.iteration,
             gaps=loop.gaps,
-            searches=short_rows(
-                s for s in state.searches if s.iteration == loop.iteration and s.status in ANSWERED
-            ),
+            searches=short_rows(searches),
             new_evidence=shown(new, OBSERVED_ITEMS),
         )
         reflection = await self.models.execute(REFLECT, step)

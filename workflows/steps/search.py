@@ -165,12 +165,7 @@ class SearchSteps:
         state = self.context.state
         if len(state.evidence) <= EVIDENCE_KEPT:
             return
-        rank = {name: place for place, name in enumerate(state.relevant)}
-        newest = {ref.evidence_id: -place for place, ref in enumerate(state.evidence)}
-        order = sorted(
-            state.evidence, key=lambda r: (rank.get(r.evidence_id, len(rank)), newest[r.evidence_id])
-        )
-        kept = {ref.evidence_id for ref in order[:EVIDENCE_KEPT]}
+        kept = {ref.evidence_id for ref in state.ranked[:EVIDENCE_KEPT]}
         state.evidence = [ref for ref in state.evidence if ref.evidence_id in kept]
         self.events.add_limitation("items_kept", kept=EVIDENCE_KEPT)
 

@@ -210,14 +210,9 @@ class WritingSteps:
         """Say so where a notable part of a draft does not stand."""
         share = verdicts.loss(draft)
         if share > verdicts.NOTABLE_LOSS:
-            self.events.emit(
-                RefusedWordings(
-                    section_id=section_id,
-                    refused=sum(one.state != "stands" for one in draft.claims),
-                    share=round(share, 3),
-                ),
-                f"{share:.0%} of the draft does not stand; the quotes stand in its place",
-            )
+            refused = sum(one.state != "stands" for one in draft.claims)
+            event = RefusedWordings(section_id=section_id, refused=refused, share=round(share, 3))
+            self.events.emit(event, f"{share:.0%} of the draft does not stand; the quotes stand in its place")
 
     # the table of works
 
@@ -229,10 +224,8 @@ class WritingSteps:
             return ()
         wanted = request.columns or prepared.profile.columns or request.analyse
         works = self._works_to_appraise() if use_model else ()
-        return (
-            *((self.extract(use_model),) if wanted else ()),
-            *((self._appraise(works),) if works else ()),
-        )
+        steps = ([self.extract(use_model)] if wanted else []) + ([self._appraise(works)] if works else [])
+        return tuple(steps)
 
     async def appraise_first(self, use_model: bool, patch: str = APPRAISED_FIRST) -> None:
         """Read the effects of works that compare before the last step that writes the answer, so that it is
@@ -290,19 +283,15 @@ class WritingSteps:
         table = state.table or Table(columns=columns)
         filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
         judged = state.judgements
-        answering = [
-            name
-            for name in state.relevant
-            if name in usable and (name not in judged or judged[name].answers >= MIN_ANSWERS)
-        ]
+        relevant = (name for name in state.relevant if name in usable)
+        answering = [n for n in relevant if n not in judged or judged[n].answers >= MIN_ANSWERS]
         works = [usable[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_in]
         if not works:
             return
         message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
         self.events.emit(Items(type="extracting", items=len(works)), message)
-        parts = [
-            works[first : first + WORKS_A_TABLE_CALL] for first in range(0, len(works), WORKS_A_TABLE_CALL)
-        ]
+        size = WORKS_A_TABLE_CALL
+        parts = [works[first : first + size] for first in range(0, len(works), size)]
 
         async def fill(part: Sequence[EvidenceRef]) -> Extracted:
             evidence = shown(part, MAX_TABLE_ITEMS)
