@@ -7,7 +7,6 @@ folder: its follow-up sends no more from the machine than it did, unless the per
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.codec import CodecError
@@ -30,16 +29,8 @@ async def earlier_request(client: "Determinator", run_id: str) -> "ResearchReque
     """What a finished run was asked; None where no server knows it, or its input cannot be decrypted."""
     try:
         run = await client.run(run_id)
-        return await readable_request(run.connection.client, run.id)
-    except (NoConnection, NoSuchRun):
-        return None
-
-
-async def readable_request(client: Client, run_id: str) -> "ResearchRequest | None":
-    """See `earlier_request`."""
-    try:
-        return await request_of(client, run_id)
-    except CodecError:
+        return await request_of(run.connection.client, run.id)
+    except (NoConnection, NoSuchRun, CodecError):
         return None
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:

@@ -254,12 +254,9 @@ class _Plan:
         """How many calls of each role follow one another."""
         if "judge" in self.chain:  # the works of a round are judged at the same time
             self.chain["judge"] = self.rounds * sections / beside
-        for role in (
-            "clarifier",
-            "extractor",
-        ):  # they go on beside other calls, but for what a person answers
-            if role != "clarifier" or self.request.clarify != "ask":
-                self.chain.pop(role, None)
+        self.chain.pop("extractor", None)  # goes on beside other calls
+        if self.request.clarify != "ask":  # else a person answers before the parser is asked
+            self.chain.pop("clarifier", None)
         self.steps = sum(self.chain.values())
 
     def amount(self) -> Amount:
@@ -294,10 +291,8 @@ class _Plan:
             "appraiser": 1,
         }
         if mode in TEAMS:
-            calls |= {
-                "manager": TURNS_A_ROUND * sections * self.rounds,
-                "tool_selector": sections * self.rounds,
-            }
+            rounds = sections * self.rounds
+            calls |= {"manager": TURNS_A_ROUND * rounds, "tool_selector": rounds}
         elif (is_most or self.has_all) and mode != "simple":
             # asked in a further round where the judge names no search that is left: in one, or in none
             unguided: tuple[Role, ...] = ("reflector", "observer", "gap_evaluator", "tool_selector")
@@ -317,13 +312,10 @@ class _Plan:
             more = max(read - PROMPT_TOKENS, 0.0) * (self._share_of_works(role) - 1.0)
             took = Allowance(input_tokens=round(read + more), output_tokens=used.output_tokens // used.calls)
             return took, used.seconds / used.calls or seconds
-        others = [(one, *self._expected(name)) for name, one in self.used.items()]
-        length, pace = (1.0, 1.0) if others else (LENGTH ** (self.way - 1), PACE ** (self.way - 1))
-        if others:
-            should = sum(tokens_each.tokens * one.calls for one, tokens_each, _ in others)
-            length = sum(one.tokens for one, *_ in others) / should
-        if took_seconds := sum(one.seconds for one, *_ in others):
-            pace = took_seconds / sum(each * one.calls for one, _, each in others)
+        length, pace = LENGTH ** (self.way - 1), PACE ** (self.way - 1)
+        if others := [(one, *self._expected(name)) for name, one in self.used.items()]:
+            length = sum(one.tokens for one, *_ in others) / sum(e.tokens * one.calls for one, e, _ in others)
+            pace = sum(one.seconds for one, *_ in others) / sum(e * one.calls for one, _, e in others) or 1.0
         return scaled(tokens, int(tokens.tokens * length)), seconds * pace
 
     def _share_of_works(self, role: Role) -> float:
