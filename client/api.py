@@ -357,7 +357,7 @@ class Determinator:
 
     async def sources(self) -> "tuple[SourceOption, ...]":
         """The sources, which of them are enabled, and how to enable the others."""
-        from client.runs.request import available
+        from client.runs.destinations import available
 
         return await available(self.settings)
 

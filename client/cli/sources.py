@@ -15,7 +15,8 @@ from client.cli.common import (
     say,
 )
 from client.cli.options import filter_options
-from client.runs.request import available, filters
+from client.runs.destinations import available
+from client.runs.request import filters
 from client.terminal import plain, plain_table, to_stdout
 
 if TYPE_CHECKING:

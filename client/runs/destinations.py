@@ -7,6 +7,7 @@ is kept in home under the fingerprint of the settings.
 import json
 from urllib.parse import urlsplit
 
+from activities.contracts.evidence import SourceOption
 from activities.private_files import write_whole
 from activities.settings import Settings
 from client.configuration import is_loopback
@@ -26,6 +27,15 @@ def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
     return list(dict.fromkeys(one.model for one in (*chosen, *fallbacks) if one.backend == "openai"))
 
 
+async def available(settings: Settings) -> tuple[SourceOption, ...]:
+    """The sources as a worker with these settings sees them."""
+    from activities.sources.http.client import open_http
+    from activities.sources.registry import build_sources, options
+
+    async with open_http(settings) as http:
+        return options(settings, build_sources(settings, http))
+
+
 async def network_sources(settings: Settings) -> tuple[str, ...]:
     """The enabled sources that need the network, with those that need none left out.
 
@@ -40,8 +50,6 @@ async def network_sources(settings: Settings) -> tuple[str, ...]:
             return tuple(str(name) for name in kept["names"])
     except (OSError, ValueError, LookupError, TypeError):
         pass
-    from client.runs.request import available
-
     infos = [option.info for option in await available(settings) if option.enabled]
     names = [info.name for info in infos if info.role == "search" and "local" not in info.domains]
     write_whole(path, json.dumps({"fingerprint": key, "names": names}).encode())

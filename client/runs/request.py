@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from pydantic import ValidationError
 
 from activities.configuration.declaration import declared, flag_of
-from activities.contracts.evidence import Filters, ModelChoice, SourceOption
+from activities.contracts.evidence import Filters, ModelChoice
 from activities.settings import Settings, choice
 from client.configuration import is_loopback, source_names
 from client.failures import BadInput, faults_of, unknown
@@ -287,15 +287,6 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
         )
 
 
-async def available(settings: Settings) -> tuple[SourceOption, ...]:
-    """The sources as a worker with these settings sees them."""
-    from activities.sources.http.client import open_http
-    from activities.sources.registry import build_sources, options
-
-    async with open_http(settings) as http:
-        return options(settings, build_sources(settings, http))
-
-
 async def with_enabled_sources(
     settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
 ) -> ResearchRequest:
@@ -306,6 +297,8 @@ async def with_enabled_sources(
     """
     if not request.sources or (request.sources == ("library",) and not settings.disabled_sources):
         return request
+    from client.runs.destinations import available
+
     offered = {option.info.name: option for option in await available(settings)}
     closed = {}
     for name in request.sources:
