@@ -156,7 +156,6 @@ class RefreshActivities:
         return tuple(searches)
 
     async def keep(self, findings: RefreshFindings) -> RefreshOutcome:
-        """See `keep_refresh`. Raises DeterminatorError."""
         request = findings.request
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)

@@ -146,7 +146,6 @@ class RevisionActivities:
         )
 
     async def keep(self, findings: RevisionFindings) -> RefreshOutcome:
-        """See `keep_revision`. Raises DeterminatorError."""
         request, asked = findings.request, _instruction(findings.request)
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)

@@ -130,4 +130,3 @@ class LookedUp(Frozen):
     found: int = 0
     """Fields with at least one entry."""
     silent: tuple[str, ...] = ()
-    """Sources that did not answer."""

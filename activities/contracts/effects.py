@@ -71,8 +71,6 @@ class Effect(Frozen):
 
 
 class NotPooled(Frozen):
-    """An effect that was listed and not pooled."""
-
     effect: Effect
     reason: NotPooledReason
     same_as: str = ""
@@ -95,8 +93,6 @@ a work whose text has a measure with its interval."""
 
 
 class Unread(Frozen):
-    """An effect that a work states and that could not be read."""
-
     study: str
     evidence_id: str
     reason: UnreadReason

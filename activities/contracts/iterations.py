@@ -44,8 +44,6 @@ class IterationSearch(Frozen):
 
 
 class Finding(Frozen):
-    """A work that an iteration found."""
-
     evidence_id: str
     title: str
 

@@ -18,6 +18,8 @@ from activities.contracts.step import StepContext
 
 Direction = Literal["yes", "no", "mixed", "not_asked"]
 """Which answer to a yes-or-no question a work supports; `not_asked` where the question is none."""
+MIN_ANSWERS = 2
+"""`answers` from which a work is held to answer: in part, or directly."""
 BACKGROUND = "background"
 """The role of a work that contributes nothing that the profile names."""
 

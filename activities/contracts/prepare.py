@@ -49,8 +49,6 @@ class Prepared(Frozen):
 
 
 class FollowUp(Frozen):
-    """The finished run that another one builds on."""
-
     run_id: str
     blob: str
     """Key of a blob with references to its items, one JSON object a line, the best first."""

@@ -81,7 +81,6 @@ class HitsOfAll(Compact):
 
 
 def united(results: Iterable[Preview]) -> dict[str, Preview]:
-    """Results by name, each once, with every search that found it."""
     by_name: dict[str, Preview] = {}
     for one in results:
         previous = by_name.get(one.name)

@@ -261,7 +261,6 @@ class OpenAIModel:
         import openai
 
         client = self._servers.client(question.address)
-        secrets = self._servers.secrets(question.address)
         for _ in range(MOST_ADAPTATIONS):
             capabilities = await self._memory.of(question.address.shown, question.choice.model)
             pieces = Pieces()
@@ -272,11 +271,11 @@ class OpenAIModel:
                 details = error_object(error.body)
                 learned = capabilities.learned(error.status_code, details)
                 if learned is None or learned == capabilities:
-                    raise await self._failed(question, error, pieces, secrets) from None
+                    raise await self._failed(question, error, pieces) from None
                 log.info("model_capability_learned", model=question.choice.model, now=learned.model_dump())
                 await self._memory.remember(question.address.shown, question.choice.model, learned)
             except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:
-                raise await self._failed(question, error, pieces, secrets) from None
+                raise await self._failed(question, error, pieces) from None
             except asyncio.CancelledError:
                 # the attempt after this one charges it
                 if pieces.everything:
@@ -370,14 +369,12 @@ class OpenAIModel:
         cost = cost_microusd(self._settings, question.choice, counted)
         return counted.replace(cost_microusd=cost, seconds=pieces.seconds)
 
-    async def _failed(
-        self, question: Question, error: Exception, pieces: Pieces, secrets: Sequence[str]
-    ) -> ModelError:
+    async def _failed(self, question: Question, error: Exception, pieces: Pieces) -> ModelError:
         """Our error for the library's; with the usage when words had already arrived. How much the model can
         read is remembered, when the failure is that it was given more."""
         from activities.models.transport import translated
 
-        failure = translated(question, error, secrets)
+        failure = translated(question, error, self._servers.secrets(question.address))
         if pieces.everything:
             failure.usage = self._usage(question, pieces)
         if failure.category == "context_length":

@@ -4,7 +4,6 @@ The store keeps a run longer than the server does (90 days) and can be read with
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 
@@ -157,7 +156,7 @@ async def refs_in(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
         return ()
     lines = (await store.get_bytes(blob)).decode().splitlines()
     try:
-        return [EvidenceRef.model_validate(json.loads(line)) for line in lines]
+        return [EvidenceRef.model_validate_json(line) for line in lines]
     except ValueError as error:
         raise StoreError(f"{blob} in the evidence store is no list of references") from error
 

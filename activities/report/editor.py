@@ -90,7 +90,6 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> Non
 
 
 def _leads(transitions: Mapping[str, EditedSentence], checks: Checks) -> dict[str, str]:
-    """The sentences that lead into sections which have a claim."""
     leads: dict[str, str] = {}
     for section in checks.sections:
         lead = transitions.get(section.id)

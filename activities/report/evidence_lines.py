@@ -28,7 +28,6 @@ class EvidenceLine(TypedDict):
     cited_as: int | None
     """Number of the reference that the report gives it; None when the report does not cite it."""
     unused_because: UnusedReason | None
-    """Why the report does not cite it, as far as it is known."""
     relevance_score: float | None
     """0 to 1 by how directly it was judged to answer; None where it was not judged, as far as it is known."""
 

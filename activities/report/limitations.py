@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from activities.contracts.evidence import ANSWERED, SearchRecord, Statement
+from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.stop_reasons import STOPS
 from activities.report.claims import Checks
 from activities.report.formats.statements import as_statement, sentence
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
-from activities.report.works import MIN_ANSWERS
 
 _OF_RECORDS = frozenset({"standing_not_looked_up", "authority_silent"})
 """What is not said of documents that nobody can retract."""

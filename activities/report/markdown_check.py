@@ -66,8 +66,6 @@ class MarkdownCheck(Frozen):
 
 @dataclass(slots=True)
 class _Text:
-    """A parsed document."""
-
     entries: list[tuple[int, str]] = field(default_factory=list)
     """Number and text (addresses included) of each reference."""
     cited: list[tuple[int, ...]] = field(default_factory=list)

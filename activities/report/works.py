@@ -16,7 +16,7 @@ from activities.contracts.evidence import (
     SearchRecord,
     Support,
 )
-from activities.contracts.judge import WorkJudgement
+from activities.contracts.judge import MIN_ANSWERS, WorkJudgement
 from activities.contracts.profile import OWN_DOCUMENTS, Words
 from activities.contracts.publish import PublishInput
 from activities.report.formats.text import clean
@@ -44,8 +44,6 @@ TRIALS: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial
 SMALL_TRIAL = 50
 """Participants under which a trial is small: effects of such trials are exaggerated by about half (Dechartres
 et al., BMJ 2013;346:f2304)."""
-MIN_ANSWERS = 2
-"""From this judgement on a work answers: in part, or directly."""
 MAX_AROUND_CHARS = 240
 """Characters shown on each side of a quote at most."""
 MAX_DATE_CHARS = 30

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType, Statement, kind_of_source
 from activities.contracts.iterations import Recommendation
+from activities.contracts.judge import MIN_ANSWERS as MIN_ANSWERS
 from activities.contracts.judge import JudgeAssessment, JudgeBatch, WorkJudgement
 from activities.contracts.profile import Profile
 
@@ -25,8 +26,6 @@ IN_PART = 0.28
 """The same of a work that answers in part (`answers` 2): set by us, not fitted."""
 IN_PART_CEILING = 0.5
 """The ceiling of works that answer in part, as a share of the ceiling of those that answer: set by us."""
-MIN_ANSWERS = 2
-"""`answers` from which a work is held to answer."""
 MAX_GAPS = 5
 STRENGTH: Mapping[EvidenceType, float] = {
     "meta_analysis": 1.0,

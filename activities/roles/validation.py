@@ -124,7 +124,6 @@ def clamped(value: float, low: float, high: float) -> float:
 
 
 def line(text: str, limit: int) -> str:
-    """One line of at most so many characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 

@@ -275,9 +275,7 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
         return refused("name_missing", name=name)
     words, own = terms(plain), set(terms(quote))
     vocabulary = own | set(terms(f"{document.title}\n{document.text}"))
-    if any(word not in vocabulary for word in words):
-        return refused("not_in_work")
-    if sum(word in own for word in words) < MIN_OF_SENTENCE * len(words):
+    if not vocabulary.issuperset(words) or sum(w in own for w in words) < MIN_OF_SENTENCE * len(words):
         return refused("not_in_work")
     if not is_directed(plain):
         return STANDS

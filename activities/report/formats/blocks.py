@@ -48,8 +48,6 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cite:
-    """`[1, 3]`."""
-
     marks: tuple[Mark, ...]
 
     @property

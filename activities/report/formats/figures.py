@@ -161,7 +161,6 @@ def flow(report: Report) -> Flow:
 
 
 def flow_rows(flow: Flow) -> Iterator[tuple[str, str]]:
-    """The boxes as rows of a table."""
     yield "Identified", str(flow.identified)
     yield from ((f"  of these kept from {bar.label}", str(bar.count)) for bar in flow.sources)
     yield "Duplicates removed", str(flow.duplicates)

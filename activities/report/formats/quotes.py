@@ -43,7 +43,6 @@ class Quotes:
         return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
 
     def mark(self, number: int) -> Cite:
-        """`[3]`."""
         return Cite((Mark(number),))
 
     def quotes(self, text: str, supports: Iterable[Support]) -> tuple[Quote, ...]:

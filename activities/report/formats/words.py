@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from activities.contracts.evidence import Grade, SearchRecord, Statement
-from activities.contracts.judge import Direction
+from activities.contracts.judge import MIN_ANSWERS, Direction
 from activities.contracts.publish import Decision, Dispute, IterationUse
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import RefusedKind
@@ -14,7 +14,7 @@ from activities.plural import counted
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, listed
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason
-from activities.report.works import MIN_ANSWERS, grade_of
+from activities.report.works import grade_of
 
 DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
 KINDS: Mapping[RefusedKind, str] = {

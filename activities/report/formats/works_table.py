@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from activities.contracts.evidence import Support
+from activities.contracts.judge import MIN_ANSWERS
 from activities.report.formats import references as refs
 from activities.report.formats import words
 from activities.report.formats.blocks import Cell, Run, Table, filled
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
-from activities.report.works import MIN_ANSWERS
 
 _RANKS = {"strong": "1", "moderate": "2", "weak": "3"}
 WIDE = 7
@@ -86,7 +86,6 @@ def _row(
 
 
 def _judgement(work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, Cell]:
-    """What a work found, and which answer it supports."""
     if work is None:
         return Cell(), Cell()
     finding = _cell(work.finding, work.support[0], quotes) if work.support and work.finding else Cell()
