@@ -10,7 +10,7 @@ from tests.client.harness import determinator
 from tests.e2e.stage import markdown_of, report_of
 from tests.replay import ReplayServer
 
-pytestmark = pytest.mark.xdist_group("e2e-candidates")
+pytestmark = pytest.mark.xdist_group("e2e-private")
 
 QUESTION = "Which approved drugs might treat pulmonary arterial hypertension?"
 TEXT = (
@@ -32,7 +32,7 @@ def sildenafil(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_candidates_are_looked_up_where_the_run_may_ask_and_nowhere_else(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = tmp_path / "papers"
     library.mkdir()
@@ -61,6 +61,6 @@ def test_candidates_are_looked_up_where_the_run_may_ask_and_nowhere_else(
         "TERMINATED",
         "Slow enrollment; no safety concern.",
     )
-    text = markdown_of(home, asked.run_id)
+    text = markdown_of(file_home, asked.run_id)
     assert "Slow enrollment; no safety concern." in text
     assert "https://reactome.org/content/detail/R-HSA-418457" in text

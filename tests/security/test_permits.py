@@ -26,6 +26,8 @@ from tests.activities.test_search import one
 from worker.resources import LateModel
 from workflows.types import Outcome, ResearchRequest
 
+pytestmark = pytest.mark.xdist_group("plain")
+
 PRIVATE = "The private diary says that aspirin was taken every morning without any harm at all."
 RUN = ActivityEnvironment().info.workflow_id or ""
 
@@ -159,7 +161,7 @@ def test_a_signature_does_not_change_the_id_of_a_run() -> None:
     assert run_id_of(made) == run_id_of(request)
 
 
-async def test_a_client_of_the_server_can_read_no_folder(home: Path, private: Path) -> None:
+async def test_a_client_of_the_server_can_read_no_folder(file_home: Path, private: Path) -> None:
     """The whole way: a raw start is refused with the reason, that of the command line is answered."""
     settings = Settings()
     connection = await Determinator(settings).connect()

@@ -26,6 +26,8 @@ from tests.e2e.stage import evidence_of, faults, own_id, report_of, supports
 from tests.fake_openai import FakeOpenAI, sensible
 from tests.papers import QUESTION
 
+pytestmark = pytest.mark.xdist_group("plain")
+
 
 def ask(library: str, *flags: str, question: str = QUESTION, env: dict[str, str] | None = None) -> Ran:
     arguments = ["--mode", "iterative", "--source", "library", "--library", library, *flags]

@@ -27,7 +27,7 @@ from tests.client.mcp.test_literature import TOOLS, called, refused
 from tests.conftest import CACHE, move_in
 from tests.papers import QUESTION, papers
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.timeout(240), pytest.mark.xdist_group("e2e-alone")]
 
 TOKEN = "a-token-for-the-tests-of-mcp"
 

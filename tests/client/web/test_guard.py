@@ -56,9 +56,14 @@ def built(home: Path, token: str) -> FastAPI:
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+def its_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def page(its_home: Path) -> TestClient:
     """The whole page, opened by its one user."""
-    browser = TestClient(built(tmp_path_factory.mktemp("home"), TOKEN), base_url=HOST)
+    browser = TestClient(built(its_home, TOKEN), base_url=HOST)
     assert browser.get("/", params={"token": TOKEN}).status_code == 200
     return browser
 
@@ -148,13 +153,11 @@ async def test_the_address_of_a_browser_is_believed_of_a_named_proxy_only(
         await serving
 
 
-def test_a_cookie_of_one_page_opens_no_other(tmp_path: Path) -> None:
+def test_a_cookie_of_one_page_opens_no_other(page: TestClient, its_home: Path) -> None:
     """The same home, once for its one user and once for a list."""
-    first = TestClient(built(tmp_path, TOKEN), base_url=HOST)
-    first.get("/", params={"token": TOKEN})
-    second = TestClient(built(tmp_path, "u" * 64), base_url=HOST, follow_redirects=False)
-    second.cookies.update(first.cookies)
-    assert first.get("/config").status_code == 200
+    second = TestClient(built(its_home, "u" * 64), base_url=HOST, follow_redirects=False)
+    second.cookies.update(page.cookies)
+    assert page.get("/config").status_code == 200
     assert second.get("/config").status_code == 401
     assert second.get("/").headers["location"] == "/sign-in"
 
