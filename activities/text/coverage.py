@@ -188,11 +188,16 @@ def _joined(question: str, words: Sequence[str]) -> Sequence[str]:
 
 
 def _near_words(missing: Sequence[str], quotes: Sequence[str]) -> dict[str, str]:
-    """Words and names of some sentences that stand for missing ones; empty for a part of a missing one:
+    """Nouns and names of some sentences that stand for missing ones; empty for a part of a missing one:
     "cancer" alone is no other word for lung cancer."""
     model, text = embedder(), "\n".join(quotes)
-    plain = (match.group() for match in _TOKEN.finditer(text) if not is_function(match.group()))
-    words = list(dict.fromkeys([*plain, *(entity.surface for entity in link(text))]))
+    plain = {fold(match.group()): match.group() for match in _TOKEN.finditer(text)}
+    nouns = (
+        word
+        for form, word in plain.items()
+        if not is_function(form) and (thesaurus.mostly_noun(form) or not thesaurus.parts_of_speech(form))
+    )
+    words = list(dict.fromkeys([*nouns, *(entity.surface for entity in link(text))]))
     if model is None or not words:
         return {}
     vectors = model.encode([*missing, *words])
