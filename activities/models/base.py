@@ -12,9 +12,6 @@ Answer = TypeVar("Answer", bound=BaseModel)
 class Completion(BaseModel):
     model: str
     usage: Usage
-    repaired: bool = False
-    from_store: bool = False
-    """The answer had been paid for by an earlier attempt of this very step."""
     notes: tuple[str, ...] = ()
     """What the report must state, such as usage that the provider did not report and was estimated."""
 

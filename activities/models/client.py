@@ -209,22 +209,22 @@ class OpenAIModel:
         """One question and its answer, charged. Raises ModelError with all that was paid."""
         question = talk.question(sent, estimated)
         try:
-            raw, stored, paid = await self._paid(question, talk)
+            raw, paid = await self._paid(question, talk)
         except ModelError as error:
             error.usage = talk.spent + error.usage
             raise
-        talk.spent, talk.from_store = talk.spent + paid, talk.from_store and stored
+        talk.spent += paid
         if raw.estimated:
             talk.notes.append(f"{talk.choice.model} reported no usage; it was estimated")
         raise_refusal(raw, question, talk.spent)
         return raw
 
-    async def _paid(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, bool, Usage]:
-        """The answer to a question, whether it was in the store, and what all attempts at it cost."""
+    async def _paid(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
+        """The answer to a question, of the store or of the model, and what all attempts at it cost."""
         stored = await self._answers.get(question.key)
         lost = stored.lost
         if stored.raw is not None:
-            return stored.raw, True, stored.raw.usage + lost
+            return stored.raw, stored.raw.usage + lost
         breaker = self._servers.breaker(question.address, question.choice)
         slots = await self._servers.slots(question.address, question.choice)
         kept: list[RawAnswer] = []
@@ -250,7 +250,7 @@ class OpenAIModel:
                 raise
         if kept != [raw]:
             await self._answers.put(question.key, raw, lost)
-        return raw, False, raw.usage + lost
+        return raw, raw.usage + lost
 
     async def _adapting(
         self, question: Question, seconds: float, before: Usage, keep: Callable[[Pieces], None]

@@ -33,7 +33,6 @@ class Conversation(Generic[Answer]):
     begun: float = field(default_factory=time.monotonic)
     spent: Usage = field(default_factory=Usage)
     notes: list[str] = field(default_factory=list)
-    from_store: bool = True
     turns: int = 0
 
     def left(self) -> float:
@@ -80,13 +79,8 @@ class Conversation(Generic[Answer]):
         )
 
     def completion(self, *notes: str) -> Completion:
-        return Completion(
-            model=self.choice.model,
-            usage=self.spent,
-            repaired=self.turns > 1,
-            from_store=self.from_store,
-            notes=tuple(dict.fromkeys((*self.notes, *notes))),
-        )
+        noted = tuple(dict.fromkeys((*self.notes, *notes)))
+        return Completion(model=self.choice.model, usage=self.spent, notes=noted)
 
     def unusable(self, problem: Unreadable, when: str) -> ModelUnusable:
         return ModelUnusable(

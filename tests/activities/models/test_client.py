@@ -22,9 +22,8 @@ BAD = {"label": "yes", "score": "many"}
 
 async def test_a_schema_is_sent_where_it_is_accepted(ask: Asker, server: FakeOpenAI) -> None:
     server.script(says(GOOD))
-    verdict, done = await ask()
+    verdict, _ = await ask()
     assert verdict == Verdict(label="yes", score=7, reasons=["one", "two"])
-    assert not done.repaired
     [body] = server.bodies
     assert body["response_format"]["type"] == "json_schema"
     assert body["response_format"]["json_schema"]["strict"] is True
@@ -90,9 +89,8 @@ async def test_a_server_that_ignores_the_schema_is_given_it_in_the_prompt(
     ask: Asker, server: FakeOpenAI
 ) -> None:
     server.script(says("I would say it works rather well."), says(GOOD))
-    verdict, done = await ask()
+    verdict, _ = await ask()
     assert verdict.score == 7
-    assert done.repaired
     assert "JSON schema" in server.bodies[1]["messages"][0]["content"]
     await ask(scope="next")
     assert server.bodies[2]["response_format"] == {"type": "json_object"}
@@ -110,7 +108,6 @@ async def test_one_repair_turn_with_the_validators_words(ask: Asker, server: Fak
     server.script(says(BAD, usage=(100, 20)), says(GOOD, usage=(60, 10)))
     verdict, done = await ask(user="Question: " + "long evidence " * 200)
     assert verdict.score == 7
-    assert done.repaired
     assert (done.usage.calls, done.usage.input_tokens, done.usage.output_tokens) == (2, 160, 30)
     repair = server.bodies[1]["messages"][1]["content"]
     assert "score" in repair
@@ -140,9 +137,8 @@ async def test_an_answer_cut_off_is_used_as_far_as_it_is_complete_or_asked_for_a
     ask: Asker, server: FakeOpenAI
 ) -> None:
     server.script(says('{"label": "ye', finish="length"), says(GOOD))
-    verdict, done = await ask()
+    verdict, _ = await ask()
     assert verdict.score == 7
-    assert done.repaired
     assert server.bodies[1]["response_format"]["type"] == "json_schema", "a cut is not a server's incapacity"
     server.script(says('{"label": "yes", "score": 7, "reasons": ["one", "tw', finish="length"))
     verdict, done = await ask(scope="another step")
