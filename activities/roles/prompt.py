@@ -120,7 +120,7 @@ def findings(
     ranked = sorted((j for j in judgements if j.answers), key=lambda j: -j.answers)
     rows = [
         f"{clip(one_line(titles.get(j.evidence_id, j.evidence_id)), 90)} "
-        f"({_ANSWERS[j.answers]}{'' if j.direction == 'not_asked' else ', ' + j.direction}): "
+        f"({GRADES[j.answers]}{'' if j.direction == 'not_asked' else ', ' + j.direction}): "
         f"{j.finding or j.reason}"
         for j in ranked
     ]
@@ -135,7 +135,8 @@ def findings(
 
 MAX_UNJUDGED = 5
 """Titles of works that were found and not judged, beside those that were."""
-_ANSWERS = ("another subject", "related", "answers in part", "answers")
+GRADES = ("another subject", "related", "answers in part", "answers")
+"""What a judgement says of how a work answers, 0 to 3."""
 
 
 def clip(text: str, limit: int) -> str:

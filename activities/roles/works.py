@@ -19,7 +19,7 @@ from activities.contracts.step import Role, StepContext
 from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.allowances import MAX_WORK_CHARS
 from activities.roles.assessment import MIN_ANSWERS
-from activities.roles.prompt import clip, compose, left_out, one_line, room_for_works
+from activities.roles.prompt import GRADES, clip, compose, left_out, one_line, room_for_works
 from activities.roles.role import Prompt
 from activities.text.normal_form import normalise
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, Sentence, quotable, sentences
@@ -346,9 +346,8 @@ def named_sentences(judged: Mapping[str, WorkJudgement]) -> dict[str, tuple[str,
 
 
 def _about(judgement: WorkJudgement) -> str:
-    answers = ("another subject", "related", "answers in part", "answers")[judgement.answers]
     parts = (
-        f"judged: {answers}",
+        f"judged: {GRADES[judgement.answers]}",
         "" if judgement.direction == "not_asked" else f"supports {judgement.direction}",
         f"n = {judgement.participants}" if judgement.participants else "",
         f"compared with {judgement.comparator}" if judgement.comparator else "",

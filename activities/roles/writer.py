@@ -5,17 +5,15 @@ Code fills in the quotes, and the gate decides of every sentence (`activities.ve
 were refused come back once (`WriteInput.failed`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Annotated, Literal, get_args
 
-from activities.contracts.evidence import Evidence
+from pydantic import BeforeValidator
+
+from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Refused
-from activities.contracts.write import (
-    DraftClaim,
-    DraftParagraph,
-    SectionDraft,
-    WriteInput,
-)
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, SentenceKind, WriteInput
 from activities.extractive import passages
 from activities.models.base import Review
 from activities.models.structured import read_so_far
@@ -31,10 +29,10 @@ from activities.roles.validation import (
     cited,
     limits,
     line,
+    refusal,
     supports,
 )
 from activities.roles.works import about_works, compose_works, named_sentences, readable_works
-from activities.roles.written import MAX_LABELS, Written, checked, claims_of
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.quote_check import worded
@@ -45,6 +43,8 @@ MAX_PARAGRAPHS = 6
 MAX_SENTENCES = 8
 """Sentences of a paragraph."""
 MAX_RESERVATIONS = 4
+MAX_LABELS = 16
+"""Sentences that one sentence may rest on."""
 MAX_UNKNOWN_SHARE = 0.34
 """The share of sentences that name a label which was not shown from which an answer is asked for again."""
 NOTHING_FOUND = "No evidence was found that could be cited here."
@@ -53,6 +53,15 @@ TASK_AGAIN = (
     "These sentences of your draft were refused. Write each once more, as close to the words of the labelled "
     "sentences as it needs to be; one that you leave out is not printed. Answer with JSON."
 )
+WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
+"""What a writer calls its sentences; the first one where it says nothing."""
+KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
+
+
+class Written(Loose):
+    kind: Annotated[WrittenKind, BeforeValidator(lambda kind: kind if kind in KINDS else KINDS[0])] = KINDS[0]
+    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
+    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
 
 
 class WrittenParagraph(Loose):
@@ -128,11 +137,11 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     if isinstance(answer, AgainAnswer):
         return Accepted(_accept_again(step, prompt, answer))
     refused: list[Refused] = []
-    direct = claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
+    direct = _claims_of(answer.answer[:MAX_ANSWER_SENTENCES], prompt, refused)
     paragraphs = tuple(
         DraftParagraph(claims=claims)
         for paragraph in answer.paragraphs[:MAX_PARAGRAPHS]
-        if (claims := claims_of(paragraph.sentences[:MAX_SENTENCES], prompt, refused))
+        if (claims := _claims_of(paragraph.sentences[:MAX_SENTENCES], prompt, refused))
     )
     reservations = _reservations(answer.reservations, prompt)
     draft = SectionDraft(
@@ -147,6 +156,42 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     lost = sum(one.kind == "claim" for one in refused)
     notes = (f"{plural(lost, 'sentence')} of the draft cited nothing that was shown",) if lost else ()
     return Accepted(draft, notes)
+
+
+def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused]) -> tuple[DraftClaim, ...]:
+    """The sentences as claims, each once; one that may not go without a quote and names nothing that was
+    shown is recorded in `refused`."""
+    claims: dict[str, DraftClaim] = {}
+    for sentence in written:
+        text = line(sentence.text, MAX_CLAIM_CHARS + 20)
+        if not text:
+            continue
+        sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
+        claim = _checked(text, supports(sentences), prompt, unknown, sentence.kind)
+        if claim.state == "refused" and not claim.support:
+            label = ", ".join(unknown)
+            code = "label_unknown" if unknown else claim.problem or "cites_nothing"
+            refused.append(refusal("claim", text, code, **{"label": label} if unknown else {}))
+            continue
+        claims.setdefault(text, claim)
+    return tuple(claims.values())
+
+
+def _checked(
+    text: str,
+    support: tuple[Support, ...],
+    prompt: Prompt,
+    unknown: Sequence[str] = (),
+    kind: SentenceKind = "finding",
+) -> DraftClaim:
+    """A sentence as a claim, with what the gate decides of it."""
+    documents = {document.evidence_id: document for document in prompt.shown.values()}
+    if kind == "missing":  # a sentence that denies nothing is a finding, whatever it is called
+        kind, support = (kind, ()) if gate.denies(text) else ("finding", support)
+    claim = DraftClaim(text=text, support=support, kind=kind)
+    if unknown and support:
+        return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
+    return gate.decided(claim, gate.sentence(text, kind, support, documents, prompt.question))
 
 
 def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
@@ -171,7 +216,7 @@ def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Sect
         if name is None or name in again or not text:
             continue
         sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
-        claim = checked(text, supports(sentences), prompt, unknown)
+        claim = _checked(text, supports(sentences), prompt, unknown)
         again[name] = claim.replace(id=name, reworded=True)
 
     def second(first: DraftClaim) -> DraftClaim:

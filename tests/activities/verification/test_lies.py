@@ -26,8 +26,7 @@ from activities.roles.registry import SPECS
 from activities.roles.role import Prompt
 from activities.roles.validation import Loose
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
-from activities.roles.writer import AgainAnswer, DraftAnswer, WrittenAgain, WrittenParagraph
-from activities.roles.written import Written
+from activities.roles.writer import AgainAnswer, DraftAnswer, Written, WrittenAgain, WrittenParagraph
 from activities.text.normal_form import normalise
 from activities.verification import gate
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
