@@ -11,7 +11,7 @@ mentions and lacks. Without the encoder names alone count."""
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -106,39 +106,24 @@ def _defined(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(abbreviations(text).items())
 
 
-class Abbreviations:
-    """Abbreviations and their long forms, in both directions, from the definitions in some texts."""
+def _also_called(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
+    """The long forms of each abbreviation and the abbreviations of each long form, by its folded form."""
+    called: dict[str, set[str]] = defaultdict(set)
+    for short, long in pairs:
+        called[fold(short)].add(long)
+        called[fold(long)].add(short)
+    return called
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._others: dict[str, set[str]] = defaultdict(set)
-        self._pairs: dict[tuple[str, str], None] = {}
-        for text in texts:
-            for short, long in _defined(text):
-                self._pairs[short, long] = None
-                self._others[fold(short)].add(long)
-                self._others[fold(long)].add(short)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Abbreviations) and self.pairs() == other.pairs()
-
-    def __hash__(self) -> int:
-        return hash(self.pairs())
-
-    def of(self, name: str) -> tuple[str, ...]:
-        """The long forms of an abbreviation, the abbreviations of a long form."""
-        plain = fold(name)
-        others = self._others.get(plain) or self._others.get(plain.removesuffix("s"), set())
-        return tuple(sorted(others))
-
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Each abbreviation with its long form, as written."""
-        return tuple(self._pairs)
+def _others(name: str, called: Mapping[str, set[str]]) -> list[str]:
+    plain = fold(name)
+    return sorted(called.get(plain) or called.get(plain.removesuffix("s")) or ())
 
 
 def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
     """What each work mentions and lacks, in their order."""
-    short_forms = Abbreviations([question, *(f"{d.title}\n{d.text[:MAX_DEFINED]}" for d in documents)])
-    every = names(question, short_forms)
+    texts = (question, *(f"{document.title}\n{document.text[:MAX_DEFINED]}" for document in documents))
+    every = names(question, tuple(dict.fromkeys(pair for text in texts for pair in _defined(text))))
     named = [name for name in every if name.proper]
     common = [*(name for name in every if not name.proper), *_words_beside(question, every)]
     return [_covered(named, common, document) for document in documents]
@@ -217,13 +202,13 @@ def wordings(question: str) -> tuple[Form, ...]:
 
 
 @lru_cache(maxsize=64)
-def names(question: str, short_forms: Abbreviations | None = None) -> tuple[Name, ...]:
-    """The names of a question, in order, none within another. `short_forms`: those of the works at hand."""
-    short_forms = short_forms or Abbreviations(())
-    text = without_markup(question)
+def names(question: str, short_forms: tuple[tuple[str, str], ...] = ()) -> tuple[Name, ...]:
+    """The names of a question, in order, none within another. `short_forms`: the abbreviations of the works
+    at hand, each with its long form."""
+    called, text = _also_called(short_forms), without_markup(question)
     taken: list[tuple[int, int]] = []
     rows: list[tuple[int, Name]] = []
-    for start, end, name in (*_entities(text, short_forms), *_designated(text), *_words(text, short_forms)):
+    for start, end, name in (*_entities(text, called), *_designated(text), *_words(text, called)):
         if name.forms and not any(start < last and first < end for first, last in taken):
             taken.append((start, end))
             rows.append((start, name))
@@ -247,11 +232,11 @@ def _words_beside(question: str, named: Sequence[Name]) -> Iterator[Name]:
             yield Name(match.group(), unique, proper=False)
 
 
-def _entities(text: str, short_forms: Abbreviations) -> Iterator[tuple[int, int, Name]]:
+def _entities(text: str, called: Mapping[str, set[str]]) -> Iterator[tuple[int, int, Name]]:
     for entity in link(text):
         if set(terms(entity.surface)) <= weak_stems():
             continue  # `drug`, `disease`
-        short = (*short_forms.of(entity.surface), *short_forms.of(entity.name))
+        short = (*_others(entity.surface, called), *_others(entity.name, called))
         forms = list(_forms((entity.surface, entity.name, *entity.synonyms, *short)))
         if entity.kind in ("disease", "phenotype"):
             forms += _forms(thesaurus.synonyms(fold(entity.surface), frozenset({"19", "26"})))
@@ -290,7 +275,7 @@ def _designated(text: str) -> Iterator[tuple[int, int, Name]]:
             yield match.start(), match.end(), named
 
 
-def _words(text: str, short_forms: Abbreviations) -> Iterator[tuple[int, int, Name]]:
+def _words(text: str, called: Mapping[str, set[str]]) -> Iterator[tuple[int, int, Name]]:
     """Single words that are technical."""
     matches = [match for match in _TOKEN.finditer(text) if not is_function(match.group())]
     titled = 2 * sum(match.group()[0].isupper() for match in matches) > len(matches)
@@ -299,7 +284,7 @@ def _words(text: str, short_forms: Abbreviations) -> Iterator[tuple[int, int, Na
         inner = not titled and bool(re.search(r"[\w,)]\s+$", text[: match.start()]))
         if is_technical(word, inner=inner):
             plain = fold(word)
-            others = {word, *short_forms.of(word)}
+            others = {word, *_others(word, called)}
             for part in {plain, *(p for p in plain.split("-") if len(p) >= MIN_FORM)}:
                 others |= thesaurus.synonyms(part, mostly=True) | thesaurus.narrower(part, mostly=True)
             exact = any(c.isdigit() for c in word) or (word.isupper() and not titled)
@@ -424,9 +409,5 @@ def _alike(term: str, held: _Held, *, exact: bool) -> frozenset[str]:
 
 
 def _is_akin(one: str, other: str) -> bool:
-    if one[:MIN_SHARED] != other[:MIN_SHARED] or min(len(one), len(other)) < MIN_SHARED:
-        return False
-    shared = next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
-    return max(len(one), len(other)) - shared <= MAX_DIFFERENT
+    shared = max(MIN_SHARED, max(len(one), len(other)) - MAX_DIFFERENT)
+    return one[:shared] == other[:shared]

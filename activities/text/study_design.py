@@ -87,11 +87,12 @@ class Stated(NamedTuple):
 def own_design(title: str, text: str, *, named_only: bool = False) -> Stated | None:
     """The design that a work names of itself; None where it names none. `named_only`: by its title alone, for
     a text that need not be a study."""
-    if not _UNLIKE.search(title):
-        for design, pattern in _TITLES:
-            if match := pattern.search(title):
-                return Stated(design, _short(match))
-    if named_only or _UNLIKE.search(title):
+    if _UNLIKE.search(title):
+        return None
+    for design, pattern in _TITLES:
+        if match := pattern.search(title):
+            return Stated(design, _short(match))
+    if named_only:
         return None
     text = text[:MAX_READ]
     for design, pattern in _SENTENCES if _OF_ITSELF.search(text) else ():

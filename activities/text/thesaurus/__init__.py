@@ -146,8 +146,7 @@ def _senses(phrase: str) -> tuple[tuple[int, _Synset, int], ...]:
 @lru_cache(maxsize=16_384)
 def parts_of_speech(word: str) -> frozenset[str]:
     """What a word may be (`n`, `v`, `a`, `r`); empty for one that is not in WordNet. Verb forms in -s, -ed
-    and
-    -ing count as their verb."""
+    and -ing count as their verb."""
     word = word.casefold()
     parts = {synset.part for _, synset, _ in _senses(word)}
     for ending, stem in _VERB_FORMS:
