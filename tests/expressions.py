@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from re import _constants as ops  # type: ignore[attr-defined]  # has no public name
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -36,8 +36,8 @@ from activities.verification import claim_check
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("activities", "workflows", "worker", "client")
 CALLS = ("compile", "search", "match", "fullmatch", "findall", "finditer", "sub", "subn", "split")
-IMPORT = "import re"
-"""Without this a module makes no expression, and need not be parsed."""
+IMPORT = "import re\n"
+"""Without this line a module makes no expression, and need not be parsed."""
 SHORT = (16, 20, 24, 28)
 """Lengths at which work that doubles with each character is noticed before it lasts for ever."""
 LONG = (500, 1_000, 2_000, 4_000, 8_000, 16_000)
@@ -84,7 +84,7 @@ def expressions() -> dict[str, Expression]:
                 whole = pattern is value
                 used = _methods(key, "\n".join((source, *users))) if whole else frozenset({"finditer"})
                 found[f"{place} {key} {number}"] = Expression(pattern, used)
-        for node in ast.walk(ast.parse(source)) if IMPORT in source else ():
+        for node in _nodes(source):
             if called := _called(node):
                 found[f"{place}:{getattr(node, 'lineno', 0)}"] = called
     for place in builders(sources):
@@ -118,15 +118,21 @@ def builders(sources: Mapping[Path, str]) -> set[str]:
     """The functions with an expression that is no constant: `activities/text/drugs.py names_drug`."""
     found: set[str] = set()
     for path, source in sources.items():
-        tree = ast.parse(source) if IMPORT in source else ast.Module([], [])
-        if not any(map(_is_dynamic, ast.walk(tree))):
+        nodes = _nodes(source)
+        if not any(map(_is_dynamic, nodes)):
             continue
-        for function in ast.walk(tree):
+        for function in nodes:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 dynamic = (node for node in ast.walk(function) if _is_dynamic(node))
                 if next(dynamic, None) is not None:
                     found.add(f"{path.relative_to(ROOT).as_posix()} {function.name}")
     return found
+
+
+@cache
+def _nodes(source: str) -> tuple[ast.AST, ...]:
+    """Of a module that may make expressions."""
+    return tuple(ast.walk(ast.parse(source))) if IMPORT in source else ()
 
 
 def _is_dynamic(node: ast.AST) -> bool:
@@ -158,6 +164,7 @@ def built(place: str) -> list[re.Pattern[str]]:
 
 def _methods(name: str, source: str) -> frozenset[str]:
     """How an expression of a module is applied; where that cannot be seen, at each place."""
+    source = "\n".join(line for line in source.split("\n") if name in line)
     uses = re.findall(rf"\b{name}\b(\.\w+)?", source)
     named = {use.removeprefix(".") for use in uses} - {"pattern", "groups"}
     plain = sum(use == "" for use in uses) - len(re.findall(rf"^{name}\b", source, re.MULTILINE))
