@@ -52,18 +52,13 @@ def link(text: str) -> tuple[Entity, ...]:
             continue
         last, entry = match
         head = _head(lexicon, parts, last) if entry.kind in _SUBSTANCES else None
-        start = parts[at].start
+        last, kind = head or (last, entry.kind)
+        start, end = parts[at].start, parts[last - 1].end
+        surface = text[start:end]
         if head is not None:
-            last, kind = head
-            surface = text[start : parts[last - 1].end]
-            entities.append(
-                Entity(kind, f"form:{key(surface)}", surface, surface, start, parts[last - 1].end)
-            )
-        elif not (entry.kind in _SUBSTANCES and _opposed(parts, at)):
-            end = parts[last - 1].end
-            entities.append(
-                Entity(entry.kind, entry.id, entry.name, text[start:end], start, end, entry.names[1:])
-            )
+            entities.append(Entity(kind, f"form:{key(surface)}", surface, surface, start, end))
+        elif not (kind in _SUBSTANCES and _opposed(parts, at)):
+            entities.append(Entity(kind, entry.id, entry.name, surface, start, end, entry.names[1:]))
         at = last
     return tuple(entities)
 
@@ -141,11 +136,8 @@ def _entries(name: str) -> tuple[Entry, ...]:
 
 def resolve(name: str) -> Entity | None:
     """The entity of a name that stands alone (a table's cell, a user's word), or None."""
-    entries = _entries(name)
-    if not entries:
-        return None
-    best = entries[0]
-    return Entity(best.kind, best.id, best.name, name, 0, len(name), best.names[1:])
+    best = next(iter(_entries(name)), None)
+    return best and Entity(best.kind, best.id, best.name, name, 0, len(name), best.names[1:])
 
 
 def synonyms(name: str, limit: int = 8) -> tuple[str, ...]:
