@@ -31,8 +31,6 @@ _UNITS = {
     **dict.fromkeys(("y", "yr", "yrs", "year", "years"), "year"),
     **dict.fromkeys(("fold", "times"), "fold"),
 }
-THOUSAND = 1_000
-"""What `100k` counts."""
 _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
 _ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
@@ -179,7 +177,7 @@ def _values(text: str) -> Iterator[tuple[re.Match[str], Decimal]]:
             and (len(unit) == 1 or unit in _ORDINAL_ENDINGS)
         ):
             continue  # a name such as 2a or 3D
-        scale = THOUSAND if glued and unit == "k" else SCALES.get(unit.lower(), 1)
+        scale = 1_000 if glued and unit == "k" else SCALES.get(unit.lower(), 1)
         value = Decimal(match["number"].replace(",", "")) * scale
         yield match, -value if match["sign"] else value
 

@@ -30,8 +30,6 @@ class Token:
 class Clause:
     text: str
     tokens: tuple[Token, ...]
-    quote: int = 0
-    """Which quote it is of."""
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -43,10 +41,10 @@ class Clause:
         return frozenset(token.stem for token in self.tokens if not token.light and not token.number)
 
 
-def clauses(text: str, quote: int = 0) -> list[Clause]:
+def clauses(text: str) -> list[Clause]:
     """The clauses of a normalised text that have a word."""
     parts = ((part, tokens(part)) for part in _CLAUSE.split(text))
-    return [Clause(part, words, quote) for part, words in parts if words]
+    return [Clause(part, words) for part, words in parts if words]
 
 
 def tokens(text: str) -> tuple[Token, ...]:

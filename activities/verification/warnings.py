@@ -93,10 +93,7 @@ def warnings_of(text: str, quotes: Sequence[str], works: Sequence[str] = ()) -> 
     """What a wording may have changed of its quotes, each thing once. `works`: title and text
     of the works that it cites, where the reader should be told of a name that they lack."""
     plain, quote_texts = normalise(text), [normalise(quote) for quote in quotes]
-    own, theirs = (
-        clauses(plain),
-        [clause for place, quote in enumerate(quote_texts) for clause in clauses(quote, place)],
-    )
+    own, theirs = clauses(plain), [clause for quote in quote_texts for clause in clauses(quote)]
     every = frozenset().union(*(clause.stems for clause in theirs)) if theirs else frozenset()
     whole = frozenset().union(*(clause.stems for clause in own)) if own else frozenset()
     warnings = [*_of_numbers(plain, quote_texts, own, theirs, len(works)), *_of_degree(own, every)]
