@@ -16,7 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain, pairwise
 
 import bm25s
@@ -27,7 +27,7 @@ from activities.contracts.evidence import Evidence
 from activities.text.coverage import wordings
 from activities.text.embeddings import embedder
 from activities.text.parts import Part
-from activities.text.sentences import OF_THE_USER, Sentence, sentences
+from activities.text.sentences import OF_THE_USER, Kept, Sentence, sentences
 from activities.text.tokens import terms
 
 RELEVANT = 0.38
@@ -236,7 +236,7 @@ class _Corpus:
         self._of_wholes = Index(self._wholes)
         self._said = word_rows
 
-    @cached_property
+    @Kept
     def _of_sentences(self) -> Index:
         return Index(list(chain.from_iterable(self._said)))
 

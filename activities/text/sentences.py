@@ -6,9 +6,10 @@ alone kept `p. 3`, `vs.`, `E. coli`, `12 pts.` and lower-case gene names right.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
 
 import nupunkt
 
@@ -73,6 +74,23 @@ _LEADS = re.compile(
 )
 
 
+Value = TypeVar("Value", covariant=True)
+
+
+class Kept(Generic[Value]):
+    """`functools.cached_property` without its lock, for which all threads wait before Python 3.12."""
+
+    def __init__(self, work: Callable[[Any], Value]) -> None:
+        self._work, self.__doc__ = work, work.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, one: object, owner: type | None = None) -> Value:
+        value = one.__dict__[self._name] = self._work(one)
+        return value
+
+
 @dataclass(frozen=True)
 class Sentence:
     """One sentence and where it is from. What only some readers need is worked out when it is asked for."""
@@ -91,17 +109,17 @@ class Sentence:
     is_short: bool = False
     """It has few words, as they stand in a text of the user's own; in an abstract it may be a fragment."""
 
-    @cached_property
+    @Kept
     def text(self) -> str:
         """Its quote for reading: white space folded, a leading connective dropped."""
         return readable(self.quote)
 
-    @cached_property
+    @Kept
     def terms(self) -> tuple[str, ...]:
         """Comparison forms of its content words and of those of its head."""
         return tuple(terms(f"{self.head}\n{self.quote}" if self.head else self.quote))
 
-    @cached_property
+    @Kept
     def held(self) -> frozenset[str]:
         """Its terms and pairs of neighbouring terms."""
         return frozenset((*self.terms, *pairs(self.terms)))
