@@ -21,6 +21,12 @@ def encoder() -> Embedder:
     return found
 
 
+@pytest.fixture(scope="module")
+def sample() -> dict[str, list[str]]:
+    """What is encoded of the bundled sample, by document: two seconds of dividing it into sentences."""
+    return sample_texts()
+
+
 @pytest.fixture
 def fresh() -> Iterator[None]:
     embeddings._open.cache_clear()
@@ -140,9 +146,12 @@ def test_a_file_of_vectors_that_is_damaged_or_cannot_be_written_costs_time_only(
     assert not (tmp_path / "vectors.sqlite").exists()
 
 
-def test_a_new_home_has_the_vectors_of_the_bundled_sample(encoder: Embedder, tmp_path: Path) -> None:
+@pytest.mark.xdist_group("sample-vectors")
+def test_a_new_home_has_the_vectors_of_the_bundled_sample(
+    encoder: Embedder, sample: dict[str, list[str]], tmp_path: Path
+) -> None:
     """`python -m benchmarks.sample_vectors` makes them, again where sentences are divided otherwise."""
-    texts = list(dict.fromkeys(chain.from_iterable(sample_texts().values())))
+    texts = list(dict.fromkeys(chain.from_iterable(sample.values())))
     vectors = kept_vectors.KeptVectors(tmp_path / "vectors.sqlite").recall(texts)
     assert len(texts) > 5_000
     assert set(texts) - vectors.keys() == set()
@@ -151,10 +160,11 @@ def test_a_new_home_has_the_vectors_of_the_bundled_sample(encoder: Embedder, tmp
     assert ((encoder.encode(some) * kept).sum(axis=1) > 0.998).all()
 
 
-def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences() -> None:
-    sample = kept_vectors.bundled()
-    assert sample is not None
-    by_text, by_sentence = sample.by_text(), dict(sample.by_sentence())
-    for text, said in sample_texts().items():
+@pytest.mark.xdist_group("sample-vectors")
+def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences(sample: dict[str, list[str]]) -> None:
+    bundled = kept_vectors.bundled()
+    assert bundled is not None
+    by_text, by_sentence = bundled.by_text(), dict(bundled.by_sentence())
+    for text, said in sample.items():
         rows = by_text[kept_vectors.text_digest(text)]
         assert [row.tobytes() for row in rows] == [by_sentence[kept_vectors.key_of(one)] for one in said]
