@@ -27,7 +27,7 @@ import pytest
 from client.embedded.home import Places
 from client.embedded.locks import holder
 from client.embedded.server import stop_embedded
-from tests.client.harness import begin, determinator, living, processes_of, wait_until
+from tests.client.harness import begin, determinator, inside, living, processes_of, wait_until
 from tests.e2e.stage import Clock, Exchange, Thorough, faults, own_id, pubmed
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import Asked, ReplayServer, Reply
@@ -145,8 +145,8 @@ class Play:
         reports = {}
         for mode, run in self.runs.items():
             self.say("watch", run)
-            report: dict[str, Any] = json.loads(self.say("report", run, "--format", "json"))
-            lines = self.say("evidence", run, "--format", "jsonl").splitlines()
+            report: dict[str, Any] = inside("report", run, "--format", "json", **self.env).json()
+            lines = inside("evidence", run, "--format", "jsonl", **self.env).out.splitlines()
             assert not faults(report, [json.loads(line) for line in lines])
             reports[mode] = report
         return reports
