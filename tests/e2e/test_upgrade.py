@@ -61,7 +61,7 @@ def test_a_run_of_an_older_line_is_refused_by_the_version_that_finishes_it_and_l
     home: Path, release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    started = of_release(release, "ask", QUESTION, "--mode", "deep", "--approve", "plan", "--detach")
+    started = of_release(release, "ask", QUESTION, "--mode", "iterative", "--approve", "plan", "--detach")
     assert started.code == 0, started
     run = started.run_id
     wait_until(lambda: asyncio.run(waits_for(run, home)) == "plan", every=0.5)
