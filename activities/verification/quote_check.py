@@ -43,6 +43,7 @@ REFUSALS: Mapping[str, str] = {
     "groups_exchanged": "its sentence gives these numbers to the other group",
     "meaning_turned": "{how}",
     "not_of_quotes": "it shares next to no word with its quotes",
+    "recommends": "it recommends what its quotes do not",
     "widens": "it says of all what its quotes do not: {words}",
 }
 """Code of each refusal, and its wording as the end of a sentence."""

@@ -145,6 +145,8 @@ def test_a_computed_figure_in_the_words_of_its_quotes_is_not_asked_about() -> No
         ("Aspirin lowered the rate of strokes.", ""),
         ("Strokes were rarer.", ""),
         ("The whole economy gains from public transport.", "not_of_quotes"),
+        ("Clinicians should therefore adopt aspirin against strokes.", "recommends"),
+        ("Aspirin lowered the rate of strokes and should be prescribed.", "recommends"),
         ("Aspirin lowered the rate of strokes in all patients worldwide.", "widens"),
         ("Aspirin lowers the rate of strokes in every adult.", "widens"),
     ],
@@ -160,5 +162,6 @@ def test_a_figure_that_follows_from_quoted_numbers_may_be_in_other_words() -> No
     assert below_floor("The first offer was 170 dearer than the other one.", quotes) is not None
 
 
-def test_what_the_quote_says_of_all_may_be_said() -> None:
+def test_what_the_quote_recommends_or_says_of_all_may_be_said() -> None:
+    assert below_floor("Aspirin should be given.", ["We recommend that aspirin is given."]) is None
     assert below_floor("In all patients aspirin helped.", ["Aspirin helped in all patients."]) is None
