@@ -64,6 +64,7 @@ _CITED = re.compile(r"\[\d{1,3}\]")
 _YEARS = re.compile(r"\b((?:19|20))(\d\d)-(\d\d)\b(?![-.,]?\d)")
 """2018-19."""
 _WITHIN = re.compile(r"(?<=[^\W\d_])-?(\d{1,3})(?!\d)|(?<![\d.,])(\d{1,3})(?=[^\W\d_])")
+_POINT_OF_THOUSANDS = re.compile(r"\d{1,3}\.\d{3}")
 MAX_ROUNDED = Decimal("0.05")
 """Share of itself by which a number may differ from what it is rounded to."""
 _TOKEN = re.compile(
@@ -111,9 +112,13 @@ class Number:
         return self.is_count and self.shown.isdecimal() and 1900 <= self.value < 2100 and not self.comparator
 
     def resembles(self, quoted: "Number") -> bool:
-        """Whether this is an entry of an account without its sign and its zeros (-640.00), a quoted number of
-        which a table leaves out the percent sign (46.2), or one with more digits."""
+        """Whether this is a quoted number whose point may set off thousands (`5.400 patients`), an entry of
+        an account without its sign and its zeros (-640.00), one of which a table leaves out the percent sign
+        (46.2), or one with more digits."""
         if self.is_count and not quoted.percent and self.value == -quoted.value > 0:
+            return True
+        grouped = _POINT_OF_THOUSANDS.fullmatch(quoted.shown) is not None
+        if self.is_count and grouped and self.value == quoted.value * 1_000:
             return True
         share = self.percent and not quoted.unit and self.value % 1 != 0
         return (share and self.value == quoted.value) or self.shortens(quoted)
@@ -204,8 +209,8 @@ def missing_number(
 
     `years` are the cited items' own years of publication, which a claim may name; `items` is how many items
     it cites, all or some of which it may count in words ("two trials"). `counts`: whole numbers up to ten,
-    rounded numbers, percentages quoted without their sign, and years, which a text leaves to its date ("this
-    year"), are left to a second reader.
+    rounded numbers, a point that may set off thousands, percentages quoted without their sign, and years,
+    which a text leaves to its date ("this year"), are left to a second reader.
     """
     quoted = [number for quote in quotes for number in numbers(quote)]
     falling = _direction_of(claim, _DIRECTIONS[0]) == -1

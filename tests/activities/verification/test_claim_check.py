@@ -93,6 +93,7 @@ def test_percentages_may_be_set_against_each_other_in_another_order() -> None:
     [
         ("It fell below 24 degrees.", "It was 23.8 degrees.", True),
         ("3 groups.", "Groups I and II.", True),
+        ("A registry of 5,400 operations.", "Data from 5.400 operations were considered.", True),
         ("A deposit of 5,000 euros was paid.", "2024-06-30,insulation deposit,-5000,56200", True),
         ("The tenant paid 640 pounds.", "2024-10-05,Roof repair paid by tenant,-640.00", True),
         ("The score changed by 0.14 points.", "The mean difference was -0.14 points.", False),
