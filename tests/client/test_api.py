@@ -77,7 +77,7 @@ def test_a_plan_is_read_and_edited_without_an_event_loop(file_home: Path, librar
 
 async def test_a_gate_is_approved_and_a_run_is_paused_and_extended(file_home: Path, library: str) -> None:
     async with Determinator() as client:
-        run = await client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
+        run = await client.ask(QUESTION, mode="iterative", library=library, approve=("plan",))
         async for event in run.events():
             if event.type == "awaiting_approval":
                 break
