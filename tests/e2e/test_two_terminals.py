@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from client.embedded.home import Places, WorkerNote, read_note
 from tests.client.harness import (
     Ran,
     determinator,
     gate_of,
     inside,
-    living,
     processes_of,
     wait_for_gate,
     wait_until,
@@ -45,20 +45,26 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
     return first.run_id
 
 
+def workers(home: Path) -> set[int]:
+    """The worker of each settings, without the processes that help one while it is busy."""
+    notes = (read_note(file, WorkerNote) for file in Places(home).state.glob("worker*.json"))
+    return {note.pid for note in notes if note is not None and not note.ended}
+
+
 @pytest.mark.invariant
 def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
     home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
     with ReplayServer() as model:
         run_id = begun_with_key(library, paid, model)
-        before = processes_of(home)["worker"]
+        before = workers(home)
         second = determinator("ask", QUESTION, "--mode", "iterative", "--library", library)
         assert second.code in (0, 4), second
-        (beside,) = set(processes_of(home)["worker"]) - set(before)
+        (beside,) = workers(home) - before
         assert KEY.encode() not in Path(f"/proc/{beside}/environ").read_bytes()
         report = inside("report", second.run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["extractive"]
-        assert set(processes_of(home)["worker"]) == {*before, beside}
+        assert workers(home) == {*before, beside}
 
         assert determinator("approve", run_id, "--gate", "report").code == 0
         watched = determinator("watch", run_id, "--json")
@@ -69,11 +75,12 @@ def test_a_waiting_run_keeps_its_worker_and_other_settings_get_one_beside_it(
         report = inside("report", run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
         # the two terminals in turns restart nothing
-        both = processes_of(home)["worker"]
+        both = workers(home)
         for number, env in enumerate((None, paid, None)):
             asked = ask(library, "--max-iterations", str(number + 1), env=env)
             assert "restarting" not in asked.err
-        assert processes_of(home)["worker"] == both
+        assert workers(home) == both
+        assert both <= set(processes_of(home)["worker"])
 
 
 def test_a_busy_worker_is_replaced_when_that_is_asked_for_and_runs_without_one_wait_for_their_key(
@@ -81,12 +88,12 @@ def test_a_busy_worker_is_replaced_when_that_is_asked_for_and_runs_without_one_w
 ) -> None:
     with ReplayServer() as model:
         run_id = begun_with_key(library, paid, model)
-        before = processes_of(home)["worker"]
+        before = workers(home)
         paid["NCBI_API_KEY"] = "x"
         assert determinator("up", env=paid).code == 0
-        assert set(before) < set(living(home)["worker"])
+        wait_until(lambda: before < workers(home))
         assert determinator("up", "--restart", env=paid).code == 0
-        wait_until(lambda: not set(before) & set(processes_of(home)["worker"]))
+        wait_until(lambda: not before & set(processes_of(home)["worker"]))
 
         assert determinator("down").code == 0
         looked = inside("status", run_id)
