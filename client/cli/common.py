@@ -182,10 +182,13 @@ def run_async(
 
 
 def keep_logs_off_the_screen() -> None:
-    """Log nothing from a command: what matters is in its output. With `DETERMINATOR_DEBUG` logs go to stderr.
-    `worker` sets up logs of its own."""
+    """Log nothing from a command: what matters is in its output. With `DETERMINATOR_DEBUG` its own logs go to
+    stderr, and no more of a library's than its warnings: httpx logs addresses, which may hold a key. `worker`
+    sets up logs of its own."""
     if os.environ.get("DETERMINATOR_DEBUG"):
-        logging.basicConfig(stream=sys.stderr, level=logging.DEBUG)
+        logging.basicConfig(stream=sys.stderr)
+        for package in ("activities", "client"):
+            logging.getLogger(package).setLevel(logging.DEBUG)
     else:
         logging.getLogger().addHandler(logging.NullHandler())
 

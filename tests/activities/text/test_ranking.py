@@ -1,5 +1,7 @@
 """Documents and sentences are ranked by words, names and meaning."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,6 +29,13 @@ def test_works_on_the_question_come_before_others_also_in_other_words() -> None:
     near = {item.document.evidence_id for item in relevant(rank(QUESTION, library()))}
     assert {"pmid:1", "pmid:2"} <= near
     assert "pmid:4" not in near
+
+
+def test_what_is_far_behind_the_nearest_work_is_not_shown() -> None:
+    (item,) = rank(QUESTION, library()[:1])
+    near, behind, far = (replace(item, relevance=value) for value in (0.9, 0.56, 0.52))
+    assert relevant([near, behind, far]) == [near, behind]
+    assert relevant([far]) == [far], "nothing is nearer"
 
 
 def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None:

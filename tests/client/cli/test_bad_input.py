@@ -194,6 +194,22 @@ def test_an_unexpected_error_is_one_line_and_with_the_debug_variable_a_traceback
         inside("modes", "--json", DETERMINATOR_DEBUG="1")
 
 
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_with_the_debug_variable_a_command_logs_what_is_its_own_and_no_address_that_a_library_logs(
+    debug: str,
+) -> None:
+    program = (
+        "import logging; from client.cli.common import keep_logs_off_the_screen as set_up; set_up(); "
+        "logging.getLogger('activities.models').info('our own'); "
+        "logging.getLogger('httpx').info('GET /?api_key=hush')"
+    )
+    env = {**os.environ, "DETERMINATOR_DEBUG": debug}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, "our own" in done.stderr, "hush" in done.stderr) == ("", bool(debug), False)
+
+
 def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     command = begin("config", "show")
     assert command.stdout is not None
