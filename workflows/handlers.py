@@ -264,7 +264,12 @@ class ResearchHandlers:
         loop.max_iterations += more.iterations
         loop.refused = None
         self.research.events.emit(
-            BudgetChanged(**more.model_dump(exclude={"cost_microusd"}), cost_usd=more.cost_microusd / 1e6),
+            BudgetChanged(
+                tokens=more.tokens,
+                cost_usd=more.cost_microusd / 1e6,
+                seconds=more.seconds,
+                iterations=more.iterations,
+            ),
             described(more),
         )
         if self.sections is not None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
-from activities.contracts.iterations import Counted, Finding, IterationRecord, IterationSearch
+from activities.contracts.iterations import Finding, IterationRecord, IterationSearch
 from activities.contracts.judge import JudgeAssessment
 
 RECORDS_KEPT = 200
@@ -73,8 +73,12 @@ class LoopMemory(BaseModel, defer_build=True):
             thought=_cut(self.thought),
             gaps=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self.gaps[:GAPS_KEPT]),
             searches=tuple(
-                IterationSearch.model_validate(search, from_attributes=True).replace(
-                    query=_cut(search.asked or search.query, TEXT_CHARS // 2)
+                IterationSearch(
+                    source=search.source,
+                    query=_cut(search.asked or search.query, TEXT_CHARS // 2),
+                    status=search.status,
+                    hits=search.hits,
+                    kept=search.kept,
                 )
                 for search in own_searches[:SEARCHES_KEPT]
             ),
@@ -83,7 +87,10 @@ class LoopMemory(BaseModel, defer_build=True):
             shared_items=self.shared_items,
             reflection=_cut(self.reflection),
             judged=self.judged is not None,
-            **judged.model_dump(include={*Counted.model_fields} - {"score_reasons"}),
+            scores=judged.scores,
+            sources_breakdown=judged.sources_breakdown,
+            kinds_breakdown=judged.kinds_breakdown,
+            confidence=judged.confidence,
             score_reasons={name: _cut(why, REASON_CHARS) for name, why in judged.score_reasons.items()},
             sufficient=self.sufficient,
             verdict=_cut(judged.reasoning),

@@ -55,10 +55,7 @@ class RefreshReport:
                 request=request,
                 at=workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
                 searches=rows(row for row, _ in answers),
-                new=within(
-                    (NewWork.model_validate(new[name], from_attributes=True) for name in merged.new_ids),
-                    REFS_ROOM,
-                ),
+                new=within((_new_work(new[name]) for name in merged.new_ids), REFS_ROOM),
                 pubmed=pubmed,
             ),
             **policy.internal_step("keep what is new"),
@@ -89,3 +86,16 @@ class RefreshReport:
             **policy.source_call(None, policy.shorten(f"{task.source}: {task.query.text}"), search.queue),
         )
         return answer
+
+
+def _new_work(ref: EvidenceRef) -> NewWork:
+    return NewWork(
+        evidence_id=ref.evidence_id,
+        title=ref.title,
+        source=ref.source,
+        year=ref.year,
+        url=ref.url,
+        evidence_type=ref.evidence_type,
+        standing=ref.standing,
+        queries=ref.queries,
+    )

@@ -79,8 +79,13 @@ class GraphResearch(ResearchHandlers):
         """Which node runs, which were visited, their results, and the facts that conditions use."""
         walk, request = self._walk, self.research.request
         definition = walk.definition or request.graph
-        return GraphView.model_validate(walk, from_attributes=True).replace(
+        return GraphView(
             name=definition.name if definition else "",
+            at=walk.at,
+            running=tuple(walk.running),
+            visited=tuple(walk.visited),
+            visits=walk.visits,
+            results=walk.results,
             nodes=tuple(definition.nodes) if definition else (),
             state=self._facts().model_dump() if self.research.state.prepared else {},
         )
@@ -162,9 +167,14 @@ class GraphResearch(ResearchHandlers):
         research, state, loop = self.research, self.research.state, self.research.state.loop
         judged, budget, now = loop.judged, research.context.budget, research.context.now()
         tokens, cost, seconds = budget.free_tokens(), budget.free_cost(), research.context.research_seconds()
-        same = {"iteration", "new_evidence", "unjudged", "tasks", "stalled", "judge_failures", "last"}
         return Facts(
-            **loop.model_dump(include=same),
+            iteration=loop.iteration,
+            new_evidence=loop.new_evidence,
+            unjudged=loop.unjudged,
+            tasks=loop.tasks,
+            stalled=loop.stalled,
+            judge_failures=loop.judge_failures,
+            last=loop.last,
             evidence=len(state.evidence),
             searches=len(state.searches),
             gaps=len(loop.gaps),

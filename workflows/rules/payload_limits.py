@@ -87,9 +87,15 @@ def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[Searc
 
 def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
     """Searches as prompts and the choice of the next ones read them."""
-    read = {"source", "status", "kept", "gap"}
     return tuple(
-        SearchRecord(**row.model_dump(include=read), query=row.asked or row.query) for row in searches
+        SearchRecord(
+            source=row.source,
+            query=row.asked or row.query,
+            status=row.status,
+            kept=row.kept,
+            gap=row.gap,
+        )
+        for row in searches
     )
 
 

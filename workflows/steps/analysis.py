@@ -60,7 +60,12 @@ class AnalysisSteps:
         message = (
             done.failed or f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed"
         )
-        self.events.emit(AnalysisComplete.model_validate(done, from_attributes=True), message)
+        self.events.emit(
+            AnalysisComplete(
+                verdict=done.verdict, confidence=done.confidence, pools=done.pools, studies=done.studies
+            ),
+            message,
+        )
 
     async def _with_program(self, fixed: Analysed) -> Analysed:
         """The analysis with what a generated program returned; the fixed one where there is no program, or no

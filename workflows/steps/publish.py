@@ -217,8 +217,13 @@ class Publisher:
         for record in records:
             findings, cost = state.findings.get(record.section), record.cost_microusd
             ended = stop if not record.section else findings.stop_reason if findings else None
-            yield IterationUse.model_validate(record, from_attributes=True).replace(
+            yield IterationUse(
+                section=record.section,
+                iteration=record.iteration,
                 calls=record.model_calls,
+                tokens=record.tokens,
+                scores=record.scores,
+                score_reasons=record.score_reasons,
                 cost_usd=None if cost is None else cost / 1e6,
                 stopped=ended if last[record.section] == record.iteration else None,
             )

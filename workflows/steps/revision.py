@@ -135,10 +135,12 @@ class Revision:
     async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
         step = step.replace(evidence=tuple(works))
         draft = named(step.section_id, await self._think(WRITE, step))
-        same = {"run_id", "question", "background", "section_id"}
         check = VerifyInput(
-            **step.model_dump(include=same),
+            run_id=step.run_id,
+            question=step.question,
+            background=step.background,
             profile=step.profile,
+            section_id=step.section_id,
             sentences=verdicts.to_read(draft.sentences),
             evidence=step.evidence,
             works_room=draft.works_room,

@@ -81,7 +81,17 @@ class SearchSteps:
         merged = merge(state.evidence, refs, record.section)
         state.evidence = list(merged.refs)
         state.duplicates += merged.duplicates
-        done = SearchComplete.model_validate(record, from_attributes=True).replace(new=len(merged.new_ids))
+        done = SearchComplete(
+            source=record.source,
+            query=record.query,
+            status=record.status,
+            hits=record.hits,
+            kept=record.kept,
+            listed=record.listed,
+            new=len(merged.new_ids),
+            seconds=record.seconds,
+            attempts=record.attempts,
+        )
         not_read = f", {record.listed} listed, not read" if record.listed else ""
         message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{not_read}"
         self.events.emit(done, message)
