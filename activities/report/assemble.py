@@ -229,14 +229,24 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
 
 def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
-    same = {name: getattr(step, name) for name in Methodology.model_fields.keys() & type(step).model_fields}
-    own = {
-        "counts": step.counts.replace(screened=step.screened, included=len(cited)),
-        "tokens": step.usage.tokens,
-        "model_calls": step.usage.calls,
-        "cost_usd": None if cost is None else cost / 1_000_000,
+    return Methodology(
+        searches=step.searches,
+        counts=step.counts.replace(screened=step.screened, included=len(cited)),
+        iterations=step.iterations,
+        spent_by=step.spent_by,
+        tokens=step.usage.tokens,
+        model_calls=step.usage.calls,
+        cost_usd=None if cost is None else cost / 1_000_000,
+        by_role=step.by_role,
+        seconds=step.seconds,
+        estimate=step.estimate,
+        models=step.models,
         # concurrent steps end in any order; two runs that did the same must report the same
-        "prompt_versions": tuple(sorted(step.prompt_versions)),
-        "read_in_full": tuple(reference.evidence_id for reference in cited if reference.full_text),
-    }
-    return Methodology.model_validate({**same, **own})
+        prompt_versions=tuple(sorted(step.prompt_versions)),
+        plan_hash=step.plan_hash,
+        readings=step.readings,
+        approvals=step.approvals,
+        filters=step.filters,
+        results_per_search=step.results_per_search,
+        read_in_full=tuple(reference.evidence_id for reference in cited if reference.full_text),
+    )
