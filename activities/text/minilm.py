@@ -118,11 +118,6 @@ class Weights:
         scale = np.frombuffer(self._mapped, np.float32, count, self._end).copy()
         return Scaled(integers, scale.reshape(-1, 1) if by_row else scale)
 
-    def release(self) -> None:
-        """Leave what was read of the file to the system's cache of files; the next use maps it again."""
-        if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
-            self._mapped.madvise(mmap.MADV_DONTNEED)
-
     def _place(self, name: str, size: int, start: int) -> int:
         """Where the data of a tensor begin: after its tag and its length, seven bits a byte."""
         found = self._mapped.find(f"{name}\x4a".encode(), start)
@@ -144,7 +139,6 @@ class MiniLM:
         self._kind = self._file.floats("inner.embeddings.token_type_embeddings.weight", 2, SIZE)[0]
         self._norm = self._norm_of("inner.embeddings.LayerNorm")
         self._layers = [self._layer(number) for number in range(len(PRODUCTS))]
-        self._file.release()
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> Vectors:
         """For each text, given by its word pieces (one at least), the mean of what the model says of them, as
@@ -157,7 +151,6 @@ class MiniLM:
         rows = self._norm.of(rows)
         for layer in self._layers:
             rows = layer.of(rows, bounds)
-            self._file.release()
         total: Vectors = np.add.reduceat(rows, bounds[:-1])
         total /= np.maximum(np.sqrt((total * total).sum(axis=1, keepdims=True)), 1e-9)
         return total
