@@ -34,7 +34,7 @@ _UNSUPPORTED = re.compile(r"unsupported|not support|not implemented|literal_erro
 _AT_MOST = re.compile(
     r"(?:at most|less than or equal to|maximum (?:value )?(?:of|is)|<=)\s*`?(\d{2,7})", re.IGNORECASE
 )
-_BOUNDS = re.compile(r"max(?:items|length)|grammar|repetitions", re.IGNORECASE)
+_BOUNDS = re.compile(r"max(?:items|length)|pattern|grammar|repetitions", re.IGNORECASE)
 """What OpenAI, vLLM (xgrammar) and llama.cpp name when a schema's bounds are the trouble."""
 _CONTEXT_SIZES = (
     re.compile(r"maximum context length is (\d+)", re.IGNORECASE),  # vLLM, OpenAI
@@ -58,7 +58,7 @@ class Capabilities(Frozen):
     logprobs: bool = True
     max_output: int | None = None
     bounds: bool = True
-    """Whether a schema may hold `maxItems` and `maxLength`."""
+    """Whether a schema may hold `maxItems`, `maxLength` and `pattern`."""
     context_tokens: int | None = None
     """Size of the context, where an error or the server itself named it."""
 

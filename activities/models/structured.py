@@ -38,8 +38,9 @@ _BRACKET = re.compile(r"[{\[]")
 _KEPT = {"type", "properties", "items", "required", "enum", "const", "anyOf", "$ref", "$defs"}
 """What of a JSON schema goes out. Other keywords and defaults are for the validator: strict servers refuse
 them."""
-BOUNDS = frozenset({"maxItems", "maxLength"})
+BOUNDS = frozenset({"maxItems", "maxLength", "pattern"})
 """Keywords that keep a small model from generating without end; sent where the server accepts them."""
+_LABEL = re.compile(r"([A-Z])[0-9]{1,4}")
 
 
 class Unreadable(Exception):
@@ -55,8 +56,9 @@ class Unreadable(Exception):
 def schema_of(answer: type[BaseModel], choices: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
     """The JSON schema of an answer, in the subset that strict servers accept: every object closed, every
     field required. `choices` names the values of a field by its path (`searches.source`), or of all fields of
-    a named type by its name (`SentenceLabel`), which the schema then lists once; an empty list of values
-    leaves the field free."""
+    a named type by its name (`SentenceLabel`); an empty list of values leaves the field free. Of labels that
+    are a letter with a number only the form is said: listed, two hundred of them took a tenth of a prompt,
+    no server had a schema twice, and a model that names one too many was made to name a wrong one."""
     lean: dict[str, Any] = json.loads(_lean_schema(answer))
     for path, values in (choices or {}).items():
         if values:
@@ -71,7 +73,7 @@ def _lean_schema(answer: type[BaseModel]) -> str:
 
 
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The same schema for a server that refuses `maxItems` and `maxLength`."""
+    """The same schema for a server that refuses `maxItems`, `maxLength` and `pattern`."""
     plain: dict[str, Any] = _lean(dict(schema), frozenset())
     return plain
 
@@ -98,7 +100,10 @@ def _choose(schema: dict[str, Any], path: Sequence[str], values: list[str]) -> N
     node = schema
     if path[0][:1].isupper():  # a named type, which this answer may not have
         if path[0] in schema.get("$defs", {}):
-            schema["$defs"][path[0]] = {"type": "string", "enum": values}
+            labels = [_LABEL.fullmatch(value) for value in values]
+            letters = "".join(sorted({label[1] for label in labels if label}))
+            form = {"pattern": f"^[{letters}][0-9]{{1,4}}$"} if all(labels) else {"enum": values}
+            schema["$defs"][path[0]] = {"type": "string", **form}
         return
     for name in path:
         node = node["properties"][name]
