@@ -158,7 +158,8 @@ def confirmed(
 ) -> Statement | None:
     """Why a sentence does not stand after a second reader has answered; None where it does. A `yes` to a
     sentence with a warning counts only where it names the words of the works that carry it; a limit of the
-    evidence need not be in their words. `works`: the texts that the sentence may rest on."""
+    evidence need not be in their words. `works`: the texts that the sentence may rest on, its quotes among
+    them."""
     if supported != "yes":
         return Statement.of("not_supported", verdict=supported, reason=reason)
     if claim.warnings and claim.kind != "reservation" and not _carries(words, works):
@@ -168,11 +169,12 @@ def confirmed(
 
 def _carries(words: str, works: Sequence[str]) -> bool:
     """Whether words that were named, in one piece or several, stand in the works, and are more than one
-    word."""
+    word or a whole text: a sentence that is quoted may be short ("There were no complications.")."""
     pieces = [" ".join(_words(normalise(piece))) for piece in _BETWEEN.split(words)]
     held = [f" {' '.join(_words(normalise(work)))} " for work in works]
     named = [piece for piece in pieces if piece]
-    enough = sum(len(terms(piece)) for piece in named) >= MIN_CARRYING
+    whole = any(f" {piece} " in held for piece in named)
+    enough = whole or sum(len(terms(piece)) for piece in named) >= MIN_CARRYING
     return enough and all(any(f" {piece} " in work for work in held) for piece in named)
 
 

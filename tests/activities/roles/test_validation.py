@@ -212,6 +212,9 @@ async def test_a_yes_to_a_warned_sentence_counts_only_with_words_of_its_works(
     assert (verdict.problem is None) is stands
     limit = warned.model_copy(update={"kind": "reservation"})
     assert confirmed(limit, "yes", words, "", []) is None, "a limit need not be in the words of the works"
+    short = "There were no complications."
+    assert confirmed(warned, "yes", short, "", [short, f"Tea was given. {short}"]) is None, "a whole quote"
+    assert confirmed(warned, "yes", "no complications", "", [short]) is not None
 
 
 async def test_the_second_readers_prompt_begins_as_the_writers(case: Case) -> None:
