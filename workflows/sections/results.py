@@ -122,7 +122,6 @@ class SectionResults:
         state.team = state.team.with_facts(findings.facts)
         state.identified += findings.identified
         state.duplicates = max(state.identified - len(state.works), 0)
-        state.screened = min(state.screened + findings.screened, len(state.works))
         state.searches += findings.searches
         budget.iterations = max(budget.iterations, findings.iterations)
         state.models += [m for m in findings.models if m not in state.models]
@@ -130,6 +129,8 @@ class SectionResults:
         for statement in findings.notes:
             self.events.add_statement(statement)
         judgements = tuple(renamed(one, merged.kept_as) for one in findings.judgements)
+        again = sum(one.evidence_id in state.judgements for one in judgements)
+        state.screened = min(state.screened + max(findings.screened - again, 0), len(state.works))
         before = takewhile(lambda one: one.id != section.id, self.context.outline)
         ended = [state.findings[part.id] for part in before if part.id in state.findings]
         earlier = [judged for part in ended for judged in part.judgements]
