@@ -153,9 +153,16 @@ def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) ->
     return f"{name}:\n{fenced('list', lines)}"
 
 
+_FOLLOW = (
+    "It was computed and stands above your answer. Follow it: its direction for the whole, no surer than it, "
+    "whatever single works found; do not repeat it, say what it rests on."
+)
+
+
 def concluded(lines: Sequence[str]) -> str:
     """What code computed of the effects of the works, for who writes the answer; empty without any."""
-    return listed("Concluded from the effects of all works", lines, each=400)
+    told = listed("Concluded from the effects of all works", lines, each=400)
+    return f"{told}\n{_FOLLOW}" if told else ""
 
 
 def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:

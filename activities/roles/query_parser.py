@@ -31,10 +31,12 @@ class QueryAnswer(Loose):
 
 def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
-    inputs = [f"Profiles:\n{profiles}" if profiles else f"Profile, chosen already: {step.profile.name}"]
+    offered = f"Profiles (`profile`: the one that fits best):\n{profiles}"
+    inputs = [offered if profiles else f"Profile, chosen already: {step.profile.name}"]
     if step.earlier_question:
         inputs.append(
-            "It follows up an earlier question, which was answered. Rewrite it into one that stands alone.\n"
+            "It follows up an earlier question, which was answered: `improved_query` names in full what it "
+            "refers to, so that it stands alone.\n"
             + listed("Earlier question", [step.earlier_question], 1, 800)
             + "\n"
             + listed("Earlier answer", step.earlier_answer, 12, 300)
@@ -43,13 +45,20 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
         inputs.append(f"Mode, chosen already: {step.mode}")
     elif step.modes:
         modes = "\n".join(f"- {name}: {about}" for name, about in step.modes.items())
-        inputs.append(f"Modes of research:\n{modes}")
+        inputs.append(f"Modes (`research_mode`: the one that fits best; in doubt `iterative`):\n{modes}")
+    else:
+        inputs.append(
+            "`research_mode`: `deep` for a question with several parts or an overview, else `iterative`."
+        )
     if step.specialists:
         rows = "\n".join(f"- {name}: {does}" for name, does in step.specialists.items())
-        inputs.append(f"Specialists:\n{rows}")
+        who = "`specialist`: who searches; `general` where several or none fit"
+        inputs.append(f"Specialists ({who}):\n{rows}")
     if sources := names_of(step):
         covers = {o.info.name: line(o.info.covers, COVERS) for o in step.sources}
-        inputs.append("Sources:\n" + "\n".join(f"- {name}: {covers[name]}" for name in sources))
+        rows = "\n".join(f"- {name}: {covers[name]}" for name in sources)
+        likely = "`sources`: those likely to hold the answer, the best first, at most 6"
+        inputs.append(f"Sources ({likely}):\n{rows}")
     prompt = compose(
         "query_parser", step, room=room, inputs=inputs, task="Prepare this question. Answer with JSON."
     )

@@ -53,6 +53,10 @@ TASK_AGAIN = (
     "These sentences of your draft were refused. Write each once more, as close to the words of the labelled "
     "sentences as it needs to be; one that you leave out is not printed. Answer with JSON."
 )
+BESIDE_OTHERS = (
+    "Do not repeat what is written there, and leave those questions to them: of a work that answers several "
+    "questions say here what it says to this one."
+)
 WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
 """What a writer calls its sentences; the first one where it says nothing."""
 KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
@@ -102,6 +106,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Hypotheses so far", [one.line for one in step.hypotheses], limit=6),
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
+            BESIDE_OTHERS if step.written or step.other_sections else "",
         ],
         about=about_works(judged),
         named=named_sentences(judged),
