@@ -13,7 +13,7 @@ from activities.contracts.candidates import LOOK_UP_ATTEMPTS, CandidateLookUp, L
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
 from activities.sources.base import Source
-from activities.sources.http.freshness import forgotten_when_malformed
+from activities.sources.http.cache import forgotten_when_malformed
 
 
 class CandidateActivities:

@@ -30,8 +30,8 @@ from activities.plural import plural
 from activities.roles.selection import without_duplicates
 from activities.sources.base import Lister, Listing, Source, exchanges_of, unread
 from activities.sources.choice import best_first
+from activities.sources.http.cache import forgotten_when_malformed, no_older_than
 from activities.sources.http.clock import source_clock
-from activities.sources.http.freshness import forgotten_when_malformed, no_older_than
 from activities.sources.library.source import WHOLE
 from activities.sources.progress import Reading, reporting
 from activities.sources.retraction_marks import read_marks
@@ -104,10 +104,10 @@ class SearchActivities:
         query, started = self._narrowed(task), time.monotonic()
         hits = Hits(source=task.source, query=query.text, status="empty", attempts=activity.info().attempt)
         exchanges = exchanges_of(source, query)
-        with source_clock(task.seconds) as clock:
+        with source_clock(task.seconds) as clock, no_older_than(task.max_age):
             while True:
                 try:
-                    async with forgotten_when_malformed(), no_older_than(task.max_age):
+                    async with forgotten_when_malformed():
                         answer = await anext(exchanges, None)
                 except SourceError as error:
                     if not hits.kept or (clock.left != 0.0 and _tried_again(task, error)):
@@ -180,8 +180,8 @@ class SearchActivities:
         return HitsOfAll(answers=tuple(rows), listed=tuple(waiting[:MAX_LISTED]), tried=tuple(texts))
 
     async def _list(self, source: Lister, task: SearchTask) -> Listing:
-        with source_clock(task.seconds):
-            async with forgotten_when_malformed(), no_older_than(task.max_age):
+        with source_clock(task.seconds), no_older_than(task.max_age):
+            async with forgotten_when_malformed():
                 return await source.list_results(self._narrowed(task))
 
     async def _keep(self, records: Sequence[Evidence], query: Query) -> tuple[list[EvidenceRef], int]:

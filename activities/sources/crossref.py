@@ -28,7 +28,6 @@ from activities.documents.xml_text import fragment_lines
 from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
 from activities.sources.base import Exchange
 from activities.sources.filters import CROSSREF, in_words_of
-from activities.sources.http.cache import STANDING_SECONDS
 from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
@@ -124,10 +123,9 @@ class Crossref(ApiSource):
         yield read_records(NAME, query, works.items[: query.limit], read_work, hits=works.total, sent=sent)
 
     async def work(self, doi: str) -> Work | None:
-        """The record of one DOI for its standing, no older than a quarter of an hour; None when Crossref has
-        no such DOI (its 404 is plain text, and the DOI may be another agency's). Raises SourceError."""
-        path = f"works/{quote(doi, safe='')}"
-        return await self.ask(read_one, path, {}, accept=(404,), max_age=STANDING_SECONDS)
+        """The record of one DOI; None when Crossref has no such DOI (its 404 is plain text, and the DOI may
+        be another agency's). Raises SourceError."""
+        return await self.ask(read_one, f"works/{quote(doi, safe='')}", accept=(404,))
 
 
 def parameters(query: Query) -> dict[str, str]:

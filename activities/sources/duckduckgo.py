@@ -33,11 +33,11 @@ class DuckDuckGoSource(WebSource):
     url = "https://html.duckduckgo.com"
     info = info_of("duckduckgo")
 
-    async def ask(self, query: Query, wanted: int) -> Listing:
+    async def ask_engine(self, query: Query, wanted: int) -> Listing:
         form = {"q": query.text, "b": "", "kl": "wt-wt"}
         if years := years_of(query):
             form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"
-        answer = await self._http.read("duckduckgo", checked, f"{self._url}/html/", form=form)
+        answer = await self.ask(checked, "html/", form=form)
         try:
             rows = await readers().read(
                 list[dict[str, str]],

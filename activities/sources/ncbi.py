@@ -7,7 +7,7 @@ ids. NCBI reports many failures with status 200: every answer is validated befor
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 from urllib.parse import urlencode
 
 import httpx
@@ -23,13 +23,12 @@ from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
 from activities.sources.http.reading import read_json, read_xml
 from activities.sources.names import info_of
-from activities.sources.records import Wire, at, read_page
+from activities.sources.records import ApiSource, Wire, at, read_page
 
-BASE_URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 QUEUE = "determinator-ncbi"
 """Task queue of everything that asks NCBI; one process polls it."""
 GATE = "ncbi"
-MAX_URL_CHARS = 2000
+MAX_QUERY_CHARS = 1800
 """Longer requests are sent by POST: eutils answers 414 to long addresses."""
 MAX_IDS = 200
 T = TypeVar("T")
@@ -77,9 +76,12 @@ class Summaries(Wire):
     """By id; and the list of ids under `uids`."""
 
 
-class Eutils:
+class Eutils(ApiSource):
     """The utilities for the database that a source has its name from."""
 
+    url = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+    who: ClassVar = {"email": "email", "api_key": "ncbi_api_key"}
+    group = GATE
     source: str
 
     def __init__(self, settings: Settings, http: Http) -> None:
@@ -88,14 +90,7 @@ class Eutils:
         self.info = info_of(self.source).replace(
             rate=f"{rate:.0f} requests a second{also}", rate_per_second=rate
         )
-        self._http = http
-        self.address = settings.source_url(self.source, BASE_URL)
-        self._common: dict[str, str] = {"tool": "determinator"}
-        if settings.email:
-            self._common["email"] = settings.email
-        if settings.ncbi_api_key:
-            self._common["api_key"] = settings.ncbi_api_key.get_secret_value()
-        http.pace(self.source, rate, group=GATE)
+        super().__init__(settings, http)
 
     async def search(self, query: Query, limit: int) -> tuple[Sequence[str], Exchange]:
         """esearch: the ids of the best matches. The term is sent as typed; filters are joined to it with
@@ -103,7 +98,6 @@ class Eutils:
         if not query.text.strip():
             raise Refused(f"{self.source} was asked an empty query")
         params = {
-            "db": self.source,
             "term": with_types(query),
             "retmax": str(limit),
             "retmode": "json",
@@ -115,24 +109,22 @@ class Eutils:
         hits = len(ids) if answer.matches is None else answer.matches
         return ids, Exchange(hits=hits, sent=params["term"], detail=answer.notes)
 
-    async def efetch(
-        self, ids: Sequence[str], rettype: str, read: XmlReader[T], max_age: float | None = None
-    ) -> T:
-        params = {"db": self.source, "id": ",".join(ids), "retmode": "xml", "rettype": rettype}
-        return await self._ask("efetch.fcgi", params, read, max_age=max_age)
+    async def efetch(self, ids: Sequence[str], rettype: str, read: XmlReader[T]) -> T:
+        params = {"id": ",".join(ids), "retmode": "xml", "rettype": rettype}
+        return await self._ask("efetch.fcgi", params, read)
 
     async def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """esummary: the titles of records by id, as far as NCBI has them. Raises SourceError."""
         if not ids:
             return {}
-        params = {"db": self.source, "id": ",".join(ids), "retmode": "json"}
+        params = {"id": ",".join(ids), "retmode": "json"}
         page = await self._ask("esummary.fcgi", params, partial(read_page, Summaries, source=self.source))
         records = page.result
         return {name: record.title for name in ids if isinstance(record := records.get(name), Summary)}
 
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
         """elink within the database: ids linked to one id under a link name, best first, itself left out."""
-        params = {"dbfrom": self.source, "db": self.source, "id": uid, "linkname": name, "cmd": "neighbor"}
+        params = {"dbfrom": self.source, "id": uid, "linkname": name, "cmd": "neighbor"}
         tree = await self._ask(
             "elink.fcgi", params, partial(read_tree, source=self.source, root="eLinkResult")
         )
@@ -143,19 +135,11 @@ class Eutils:
         ids.pop(uid, None)
         return tuple(ids)
 
-    async def _ask(
-        self,
-        utility: str,
-        params: Mapping[str, str],
-        read: Callable[[httpx.Response], T],
-        *,
-        max_age: float | None = None,
-    ) -> T:
-        everything = {**params, **self._common}
-        url = f"{self.address}/{utility}"
-        if len(url) + len(urlencode(everything)) > MAX_URL_CHARS:
-            return await self._http.read(self.source, read, url, form=everything, max_age=max_age)
-        return await self._http.read(self.source, read, url, everything, max_age=max_age)
+    async def _ask(self, utility: str, params: Mapping[str, str], read: Callable[[httpx.Response], T]) -> T:
+        asked = {"db": self.source, **params, "tool": "determinator"}
+        if len(urlencode(asked)) > MAX_QUERY_CHARS:
+            return await self.ask(read, utility, form=asked)
+        return await self.ask(read, utility, asked)
 
 
 def read_search(response: httpx.Response, source: str) -> SearchAnswer:

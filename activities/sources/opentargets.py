@@ -152,8 +152,7 @@ class OpenTargets(ApiSource):
     async def _ask(self, answer: type[A], query: str, variables: Mapping[str, str]) -> A:
         """One GraphQL query. Raises SourceError; Refused when the endpoint reports errors."""
         wish = {"query": query, "variables": dict(variables)}
-        address = f"{self.address}/graphql"
-        return await self._http.read(NAME, partial(read_graphql, answer), address, json_body=wish)
+        return await self.ask(partial(read_graphql, answer), "graphql", json_body=wish)
 
 
 def read_graphql(answer: type[A], response: httpx.Response) -> A:

@@ -46,15 +46,12 @@ class PubMed(Eutils):
         if ids:
             yield replace(await self.fetch(ids, query.text), hits=named.hits)
 
-    async def fetch(self, pmids: Sequence[str], query: str = "", max_age: float | None = None) -> Exchange:
-        """The records of PMIDs (at most 200), in their order; see `Http.read` for `max_age`.
-
-        Raises SourceError.
-        """
+    async def fetch(self, pmids: Sequence[str], query: str = "") -> Exchange:
+        """The records of PMIDs (at most 200), in their order. Raises SourceError."""
         if not pmids:
             return Exchange()
         read = XmlReader(Exchange, read_articles, (list(pmids), query))
-        return await self.efetch(pmids[:MAX_IDS], "abstract", read, max_age)
+        return await self.efetch(pmids[:MAX_IDS], "abstract", read)
 
 
 def read_articles(response: httpx.Response, pmids: Sequence[str], query: str) -> Exchange:

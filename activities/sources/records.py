@@ -101,29 +101,35 @@ class ApiSource:
 
     headers: ClassVar[Mapping[str, str]] = {}
     who: ClassVar[Mapping[str, str]] = {}
-    """Header, and parameter, of each request -> the setting with its value: a key, or who asks."""
+    """Header, and parameter, of each request -> the setting with its value: a key, or who asks. A word before
+    the setting (`Bearer`) is sent before its value."""
     rate_with_email: float | None = None
     """Requests a second of those who say who they are, where they are more."""
+    group: str | None = None
+    """What sources that share a rate have in common."""
 
     def __init__(self, settings: Settings, http: Http) -> None:
         self.address = settings.source_url(self.info.name, self.url)
         self._http = http
         self._headers, self._who = _set(settings, self.headers), _set(settings, self.who)
         if per_second := (settings.email and self.rate_with_email) or self.info.rate_per_second:
-            http.pace(self.info.name, per_second)
+            http.pace(self.info.name, per_second, self.group)
 
     async def ask(
         self,
         read: Callable[[httpx.Response], Item],
         path: str,
-        params: Mapping[str, str | int],
+        params: Mapping[str, str | int] | None = None,
         accept: Collection[int] = (),
-        max_age: float | None = None,
+        *,
+        json_body: object = None,
+        form: Mapping[str, str] | None = None,
     ) -> Item:
         """What `read` makes of the answer at a path; see `Http.read`. Raises SourceError."""
-        address, everything = f"{self.address}/{path}", {**params, **self._who}
+        address, own = f"{self.address}/{path}", {**(params or {}), **(self._who if form is None else {})}
+        form = None if form is None else {**form, **self._who}
         return await self._http.read(
-            self.info.name, read, address, everything, self._headers, accept, max_age=max_age
+            self.info.name, read, address, own, self._headers, accept, json_body=json_body, form=form
         )
 
     async def page(self, shape: type[Page], path: str, params: Mapping[str, str | int]) -> Page:
@@ -136,8 +142,13 @@ class ApiSource:
 
 
 def _set(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
-    values = ((name, getattr(settings, setting)) for name, setting in names.items())
-    return {n: v.get_secret_value() if isinstance(v, SecretStr) else v for n, v in values if v}
+    values: dict[str, str] = {}
+    for name, named in names.items():
+        *before, setting = named.split()
+        if value := getattr(settings, setting):
+            text = value.get_secret_value() if isinstance(value, SecretStr) else value
+            values[name] = " ".join((*before, text))
+    return values
 
 
 class SetAside(ValueError):

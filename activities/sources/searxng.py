@@ -21,20 +21,20 @@ class SearxngSource(WebSource):
     searched, and is an outage; engines that failed beside results are named in the detail.
     """
 
+    url = ""
     fields = ("url", "title", "content", "publishedDate")
     info = info_of("searxng")
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)
-        self._url = settings.source_url("searxng", settings.searxng_url or "").removesuffix("/search")
-        self.missing = "" if self._url else "needs an instance; set SEARXNG_URL to its address"
+        self.address = settings.source_url("searxng", settings.searxng_url or "").removesuffix("/search")
+        self.missing = "" if self.address else "needs an instance; set SEARXNG_URL to its address"
 
-    async def ask(self, query: Query, wanted: int) -> Listing:
+    async def ask_engine(self, query: Query, wanted: int) -> Listing:
         params = {"q": query.text, "format": "json"}
         if categories := query.filters.options.get("categories"):
             params["categories"] = categories
-        address, headers = f"{self._url}/search", {"accept": "application/json"}
-        return await self._http.read("searxng", self._read, address, params, headers, accept=(403,))
+        return await self.ask(self._read, "search", params, accept=(403,))
 
     def _read(self, answer: httpx.Response) -> Listing:
         """The results of an answer. Raises Refused when the instance sends no JSON, Unavailable or

@@ -26,7 +26,7 @@ from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
 from activities.sources.http.answers import XmlReader
-from activities.sources.http.cache import STANDING_SECONDS
+from activities.sources.http.cache import STANDING_SECONDS, no_older_than
 from activities.sources.http.client import Http
 
 GIVE_UP_AFTER = 3
@@ -78,7 +78,8 @@ class StandingLookup:
         for start in range(0, len(pmids), ncbi.MAX_IDS):
             batch = list(pmids[start : start + ncbi.MAX_IDS])
             read = XmlReader(dict[str, tuple[StandingNotice, ...]], read_notices, (batch,))
-            answer = await self._pubmed.efetch(batch, "abstract", read, STANDING_SECONDS)
+            with no_older_than(STANDING_SECONDS):
+                answer = await self._pubmed.efetch(batch, "abstract", read)
             notices |= answer
         return PubMedSaid(asked=tuple(pmids), notices=notices)
 
@@ -97,9 +98,10 @@ class StandingLookup:
                 if (pmid := ref.identifiers.pmid) and pmid in reply.asked
             }
         }
-        answers["crossref"], answers["europepmc"] = await asyncio.gather(
-            self._ask_crossref(wanted), self._ask_europepmc(wanted)
-        )
+        with no_older_than(STANDING_SECONDS):
+            answers["crossref"], answers["europepmc"] = await asyncio.gather(
+                self._ask_crossref(wanted), self._ask_europepmc(wanted)
+            )
         for ref in wanted:
             own = {
                 name: by_id[ref.evidence_id] for name, by_id in answers.items() if ref.evidence_id in by_id
@@ -150,7 +152,7 @@ class StandingLookup:
             "format": "json",
             "pageSize": str(4 * EUROPEPMC_BATCH),
         }
-        page = await self._europepmc.ask(europepmc.read_search, "search", params, max_age=STANDING_SECONDS)
+        page = await self._europepmc.ask(europepmc.read_search, "search", params)
         records = []
         for item in page.results:
             try:

@@ -16,7 +16,7 @@ from lxml import etree, html
 
 from activities.contracts import identifiers
 from activities.contracts.errors import Malformed, Refused, SourceError
-from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query, SourceInfo
+from activities.contracts.evidence import Evidence, Identifiers, Provenance, Query
 from activities.contracts.search import Preview
 from activities.documents.text import Text
 from activities.logs import log
@@ -26,7 +26,7 @@ from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
 from activities.sources.library.records import year_in
-from activities.sources.records import facts
+from activities.sources.records import ApiSource, facts
 
 MAX_PAGES = 20
 """Results of one search, whatever its limit."""
@@ -38,25 +38,20 @@ SNIPPET_CHARS = 600
 TEXT_CHARS = 400_000
 
 
-class WebSource(ABC):
+class WebSource(ApiSource, ABC):
     """A search engine with page reading. A subclass asks its engine and translates the answer."""
 
-    info: SourceInfo
-    url = ""
     fields = ("url", "title", "content", "date")
     """What the engine calls a result's address, title, snippet and date."""
 
     def __init__(self, settings: Settings, http: Http) -> None:
-        name = self.info.name
+        super().__init__(settings, http)
         self._pages = SafePages.of(settings, http.cache, PAGE_SECONDS)
-        self._http = http
-        self._url = settings.source_url(name, self.url)
-        key = getattr(settings, f"{name}_api_key") if self.info.needs_key else None
-        self._key = key.get_secret_value() if key else ""
-        self.missing = f"needs a key; set {self.info.key_setting}" if self.info.needs_key and not key else ""
+        has_key = not self.info.needs_key or self._headers
+        self.missing = "" if has_key else f"needs a key; set {self.info.key_setting}"
 
     @abstractmethod
-    async def ask(self, query: Query, wanted: int) -> Listing:
+    async def ask_engine(self, query: Query, wanted: int) -> Listing:
         """One request to the engine: the results that have a usable address. Raises SourceError."""
 
     def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
@@ -68,7 +63,7 @@ class WebSource(ABC):
         if self.missing:
             raise Refused(f"{self.info.name} {self.missing}")
         wanted = min(query.limit, MAX_PAGES)
-        listing = await self.ask(query, wanted)
+        listing = await self.ask_engine(query, wanted)
         unique: dict[str, Preview] = {}
         for one in listing.results:
             unique.setdefault(one.name, one.replace(queries=(query.text,)))

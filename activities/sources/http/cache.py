@@ -2,7 +2,7 @@
 
 Only valid answers are stored (`Http.read` decides). What is stored is the body and its content type under a
 digest of the request; secrets are neither part of the digest nor stored. A cache that fails costs a request,
-never a search.
+never a search. How old an answer may be is said by the block it is asked for in (`no_older_than`).
 """
 
 import asyncio
@@ -10,13 +10,16 @@ import hashlib
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
 import httpx
 
+from activities.contracts.errors import Malformed, RateLimited
 from activities.logs import log
 
 CACHE_SECONDS = 6 * 3600.0
@@ -43,6 +46,36 @@ DELETE FROM answers WHERE key IN (
 ) AND (SELECT (page_count - freelist_count) * page_size
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size) > ?
 """
+_MAX_AGE: ContextVar[float] = ContextVar("max_age", default=float("inf"))
+_SERVED: ContextVar[list[tuple["HttpCache", httpx.Request]] | None] = ContextVar("served", default=None)
+
+
+@contextmanager
+def no_older_than(seconds: float | None) -> Iterator[None]:
+    """Let the cache answer the block only with entries no older than so many seconds; None: as old as the
+    cache keeps them, 0: ask again."""
+    token = _MAX_AGE.set(float("inf") if seconds is None else seconds)
+    try:
+        yield
+    finally:
+        _MAX_AGE.reset(token)
+
+
+@asynccontextmanager
+async def forgotten_when_malformed() -> AsyncIterator[None]:
+    """When the body ends in Malformed or RateLimited, which an answer that looked sound may say, the cache
+    forgets the requests made within it: the next attempt asks the API again in place of reading the same
+    answer for hours."""
+    served: list[tuple[HttpCache, httpx.Request]] = []
+    token = _SERVED.set(served)
+    try:
+        yield
+    except (Malformed, RateLimited):
+        for cache, request in served:
+            await cache.forget(request)
+        raise
+    finally:
+        _SERVED.reset(token)
 
 
 class HttpCache:
@@ -61,12 +94,14 @@ class HttpCache:
     def turn(self, request: httpx.Request | str) -> asyncio.Lock:
         """Held while a request is looked up and sent: of several that ask the same at the same time one
         sends, and the others read its answer."""
+        if isinstance(request, httpx.Request) and (served := _SERVED.get()) is not None:
+            served.append((self, request))
         return self._under_way.setdefault(key_of(request), asyncio.Lock())
 
-    async def get(self, request: httpx.Request | str, max_age: float | None = None) -> httpx.Response | None:
-        """A stored answer no older than `max_age` seconds, else None. In place of a request there may be the
-        key of something else that is kept."""
-        oldest = time.time() - min(self._seconds, self._seconds if max_age is None else max_age)
+    async def get(self, request: httpx.Request | str) -> httpx.Response | None:
+        """A stored answer that is young enough (`no_older_than`), else None. In place of a request there may
+        be the key of something else that is kept."""
+        oldest = time.time() - min(self._seconds, _MAX_AGE.get())
         asked = "SELECT status, kind, body FROM answers WHERE key = ? AND stored >= ?"
         for status, kind, body in await self._run((asked, (key_of(request), oldest))):
             asker = request if isinstance(request, httpx.Request) else None

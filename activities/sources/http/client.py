@@ -23,7 +23,6 @@ from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import SECRET_PARAMS, HttpCache
 from activities.sources.http.clock import time_for_one_request
 from activities.sources.http.failures import failure
-from activities.sources.http.freshness import note_served, youngest
 from activities.sources.http.rate_limiter import RateLimiter
 
 USER_AGENT = "determinator (durable deep research)"
@@ -92,11 +91,9 @@ class Http:
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
         accept: Collection[int] = (),
-        *,
-        max_age: float | None = None,
     ) -> httpx.Response:
         """The answer to a GET; see `read`."""
-        return await self.read(source, lambda answer: answer, url, params, headers, accept, max_age=max_age)
+        return await self.read(source, lambda answer: answer, url, params, headers, accept)
 
     async def read(
         self,
@@ -109,14 +106,12 @@ class Http:
         *,
         json_body: object = None,
         form: Mapping[str, str] | None = None,
-        max_age: float | None = None,
     ) -> T:
         """What `read` makes of the answer to a GET, or to a POST of `json_body` or `form`. APIs are only
         asked here: a POST with the same body is the same question, and is served from the cache too.
 
         An answer is stored only where `read` raises nothing. `accept`: failing statuses that it is given as
-        well. `max_age` is how old, in seconds, an answer from the cache may be: None for as long as the cache
-        keeps it, 0 to ask again. Raises RateLimited, Unavailable, Malformed or Refused for every failure.
+        well. Raises RateLimited, Unavailable, Malformed or Refused for every failure.
         """
         try:
             request = self.client.build_request(
@@ -132,9 +127,8 @@ class Http:
         cache = self.cache
         if cache is None:
             return (await self._fetch(source, request, read, accept, form))[1]
-        note_served(cache, request)
         async with cache.turn(request):
-            if (stored := await cache.get(request, youngest(max_age))) is not None:
+            if (stored := await cache.get(request)) is not None:
                 return await read_answer(stored, source, read)
             response, result = await self._fetch(source, request, read, accept, form)
             if response.is_success:

@@ -28,7 +28,6 @@ from activities.sources.http.bodies import CODINGS, TooLarge, read_body
 from activities.sources.http.cache import HttpCache
 from activities.sources.http.client import USER_AGENT
 from activities.sources.http.failures import failure
-from activities.sources.http.freshness import youngest
 
 MAX_BYTES = 5 * 1024 * 1024
 """Bytes of a page, after decompression."""
@@ -93,7 +92,7 @@ class SafePages:
             return await self._read(*await self._request(url))
         key = hashlib.sha256(f"page {url}".encode()).hexdigest()
         async with self._cache.turn(key):
-            kept = await self._cache.get(key, youngest(None))
+            kept = await self._cache.get(key)
             kind, _, address = kept.headers["content-type"].partition(" ") if kept else ("", "", "")
             if kept and not address:
                 return _PAGE.validate_json(kept.content)

@@ -14,8 +14,8 @@ from activities.contracts.evidence import Filters, Query
 from activities.contracts.search import Preview
 from activities.sources.base import search
 from activities.sources.crossref import Crossref
+from activities.sources.http.cache import no_older_than
 from activities.sources.names_asked import drug_asked
-from activities.sources.ncbi import MAX_URL_CHARS
 from activities.sources.openfda import lucene, shares_of
 from activities.sources.pmc import Pmc
 from activities.sources.pubmed import PubMed
@@ -51,27 +51,20 @@ async def test_a_key_raises_the_rate_of_ncbi(monkeypatch: pytest.MonkeyPatch) ->
             assert limiter.per_second == 10
 
 
-async def test_a_long_list_of_ids_is_asked_for_as_fresh_as_a_short_one(tmp_path: Path) -> None:
+async def test_a_long_list_of_ids_is_posted_and_as_fresh_as_a_short_one(tmp_path: Path) -> None:
+    ids = ["22663011", *(str(30_000_000 + number) for number in range(199))]
     with ReplayServer() as server:
         server.on(EFETCH, TRIAL)
         async with client(tmp_path, paced=False) as http:
             source = PubMed(pointed_at(server, "pubmed"), http)
-            for ids in (["22663011"], [str(30_000_000 + number) for number in range(199)]):
+            for wanted in (ids[:1], ids):
                 for max_age in (None, None, 0):
-                    await source.fetch(ids, max_age=max_age)
+                    with no_older_than(max_age):
+                        answer = await source.fetch(wanted)
     assert [asked.method for asked in server.asked] == ["GET", "GET", "POST", "POST"]
-
-
-async def test_a_long_list_of_ids_is_posted() -> None:
-    ids = [str(30_000_000 + number) for number in range(199)]
-    with ReplayServer() as server:
-        server.on(EFETCH, TRIAL)
-        async with client() as http:
-            answer = await PubMed(pointed_at(server, "pubmed"), http).fetch([*ids, "22663011"])
-    (asked,) = server.asked
-    assert (asked.method, asked.query) == ("POST", {})
-    assert b"22663011" in asked.body
-    assert len(asked.path) < MAX_URL_CHARS
+    posted = server.asked[-1]
+    assert posted.query == {}
+    assert b"22663011" in posted.body
     assert (len(answer.records), answer.set_aside) == (1, 199)
     assert answer.detail == "set aside: 199 not returned"
 
@@ -95,18 +88,6 @@ async def test_links_of_an_article_are_a_query(query: str, linkname: str) -> Non
     others = [uid for uid in linked if uid != "9298984"]  # an article is its own nearest neighbour
     assert fetched.query["id"] == [",".join(others[:6])]
     assert answer.hits == len(others) > 6
-
-
-@pytest.mark.parametrize("max_age", [None, 0])
-async def test_standing_can_be_requested_past_the_cache(tmp_path: Any, max_age: float | None) -> None:
-    with ReplayServer() as server:
-        server.on(EFETCH, recorded("pubmed/efetch_retracted_993.xml"))
-        async with client(tmp_path, paced=False) as http:
-            source = PubMed(pointed_at(server, "pubmed"), http)
-            for _ in range(2):
-                answer = await source.fetch(["993"], max_age=max_age)
-                assert answer.records[0].standing == "retracted"
-    assert len(server.asked) == (1 if max_age is None else 2)
 
 
 async def test_titles_come_first_and_only_what_is_chosen_is_fetched() -> None:

@@ -13,7 +13,9 @@ from activities.contracts.publish import PubMedSaid
 from activities.publish_activity import pubmed_name
 from activities.retractions.rules import SEVERITY, marked_title, standing_of
 from activities.retractions.wording import says_retracted
-from activities.sources.http.client import Http
+from activities.sources import standing_lookup
+from activities.sources.http import cache
+from activities.sources.http.client import Http, open_http
 from activities.sources.standing_lookup import Answer, StandingLookup, StandingVerdict, merge, verdict_of
 from tests.activities.sources.faults import client, settings
 from tests.replay import ReplayServer, Reply, recorded
@@ -256,11 +258,21 @@ async def test_one_authority_alone_does_not_lift_what_the_source_reported() -> N
     ).standing == "none"
 
 
-async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path: Path) -> None:
-    from activities.sources.http import cache
-    from activities.sources.http.client import open_http
-
+@pytest.mark.parametrize(("young_enough", "seen"), [(0, "retracted"), (cache.STANDING_SECONDS, "none")])
+async def test_an_answer_that_is_too_old_does_not_hide_a_new_retraction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, young_enough: float, seen: str
+) -> None:
     assert cache.STANDING_SECONDS <= 3600 < cache.CACHE_SECONDS
+    monkeypatch.setattr(standing_lookup, "STANDING_SECONDS", young_enough)
+    with ReplayServer() as server:
+        answers(server, efetch(("1", [])), work("10.1000/x"))
+        async with open_http(settings(home=tmp_path)) as http:
+            assert (await check(lookup(server, http), X)).reported == {"pubmed": "none", "crossref": "none"}
+            answers(server, RETRACTED_IN, work("10.1000/x", RETRACTED))
+            assert (await check(lookup(server, http), X)).reported == {"pubmed": seen, "crossref": seen}
+
+
+async def test_what_was_no_answer_is_not_stored(tmp_path: Path) -> None:
     with ReplayServer() as server:
         answers(server, crossref=Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
         async with open_http(settings(home=tmp_path)) as http:
@@ -272,7 +284,6 @@ async def test_a_stored_answer_does_not_hide_a_new_retraction_for_long(tmp_path:
             server.on("/search", recorded("standing/search_core_retracted.json"))
             then = await check(lookup(server, http), ref("9500320"))
     assert (failed.standing, busy.standing) == ("unknown", "unknown")
-    # The pages that were no answers were not stored.
     assert (again.standing, then.standing) == ("retracted", "retracted")
 
 

@@ -1,7 +1,6 @@
 """Web search: engines give candidates, pages give evidence."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,11 +8,9 @@ import pytest
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Query
 from activities.settings import Settings
-from activities.sources import brave, duckduckgo, searxng, serper, tavily
-from activities.sources.base import Source, search
-from activities.sources.http.client import Http
+from activities.sources.base import search
 from activities.sources.http.pages import SafePages
-from tests.activities.sources.faults import JSON, PAGE, client, pointed_at, settings
+from tests.activities.sources.faults import JSON, PAGE, build, client, pointed_at, settings
 from tests.replay import ReplayServer, Reply
 
 LOOPBACK = ["127.0.0.0/8"]
@@ -25,14 +22,14 @@ ARTICLE = f"""<html><head><title>Caffeine at night</title>
 <article><h1>Caffeine at night</h1><p>{SENTENCE}</p><p>{SENTENCE.replace("Coffee", "Tea")}</p>
 <p>Participants kept diaries and wore monitors for the whole of the study.</p></article></body></html>"""
 
-Build = Callable[[Settings, Http], Source]
-ENGINES: list[tuple[str, Build, str]] = [
-    ("brave", brave.BraveSource, "/web/search"),
-    ("tavily", tavily.TavilySource, "/search"),
-    ("serper", serper.SerperSource, "/search"),
-    ("searxng", searxng.SearxngSource, "/search"),
-    ("duckduckgo", duckduckgo.DuckDuckGoSource, "/html/"),
-]
+ENGINES = {
+    "brave": "/web/search",
+    "tavily": "/search",
+    "serper": "/search",
+    "searxng": "/search",
+    "duckduckgo": "/html/",
+}
+"""Engine -> where it is asked."""
 
 
 def answer_of(name: str, results: list[dict[str, str]]) -> Reply:
@@ -59,14 +56,14 @@ def of(server: ReplayServer, name: str, **values: object) -> Settings:
     return pointed_at(server, name, private_pages=LOOPBACK, **KEYS, **values)
 
 
-@pytest.mark.parametrize(("name", "build", "path"), ENGINES)
-async def test_the_text_is_the_pages_and_not_the_snippet(name: str, build: Build, path: str) -> None:
+@pytest.mark.parametrize(("name", "path"), ENGINES.items())
+async def test_the_text_is_the_pages_and_not_the_snippet(name: str, path: str) -> None:
     with ReplayServer() as server:
         server.on("/caffeine", Reply(200, ARTICLE, PAGE))
         found = [{"url": f"{server.url}/caffeine", "title": "Engine's title", "snippet": "Engine's words"}]
         server.on(path, answer_of(name, found))
         async with client() as http:
-            result = await search(build(of(server, name), http), Query(text="caffeine AND sleep"))
+            result = await search(build(name, of(server, name), http), Query(text="caffeine AND sleep"))
         assert result.status == "ok"
         (record,) = result.records
         assert SENTENCE in record.text
@@ -84,8 +81,8 @@ async def test_the_text_is_the_pages_and_not_the_snippet(name: str, build: Build
         assert record.provenance[0].query == "caffeine AND sleep"
 
 
-@pytest.mark.parametrize(("name", "build", "path"), ENGINES)
-async def test_a_page_that_cannot_be_read_leaves_a_marked_snippet(name: str, build: Build, path: str) -> None:
+@pytest.mark.parametrize(("name", "path"), ENGINES.items())
+async def test_a_page_that_cannot_be_read_leaves_a_marked_snippet(name: str, path: str) -> None:
     with ReplayServer() as server:
         server.on("/gone", Reply(404, "gone"))
         found = [
@@ -94,7 +91,7 @@ async def test_a_page_that_cannot_be_read_leaves_a_marked_snippet(name: str, bui
         ]
         server.on(path, answer_of(name, found))
         async with client() as http:
-            result = await search(build(of(server, name), http), Query(text="x"))
+            result = await search(build(name, of(server, name), http), Query(text="x"))
         (record,) = result.records
         assert record.text == "What the engine saw"
         assert record.full_text is False
@@ -124,27 +121,25 @@ async def test_one_bad_page_voids_no_search(bad: bytes) -> None:
         ]
         server.on("/search", answer_of("searxng", found))
         async with client() as http:
-            result = await search(searxng.SearxngSource(of(server, "searxng"), http), Query(text="x"))
+            result = await search(build("searxng", of(server, "searxng"), http), Query(text="x"))
     assert result.status == "ok"
     assert any(SENTENCE in record.text for record in result.records if record.url == f"{server.url}/good")
 
 
-@pytest.mark.parametrize(("name", "build", "path"), ENGINES)
-async def test_an_inward_result_is_never_fetched(name: str, build: Build, path: str) -> None:
+@pytest.mark.parametrize(("name", "path"), ENGINES.items())
+async def test_an_inward_result_is_never_fetched(name: str, path: str) -> None:
     with ReplayServer() as server:
         found = [{"url": f"{server.url}/admin", "title": "t", "snippet": "A snippet that leads inwards"}]
         server.on(path, answer_of(name, found)).on("/admin", Reply(200, "secret"))
         async with client() as http:
-            source = build(pointed_at(server, name, **KEYS), http)
+            source = build(name, pointed_at(server, name, **KEYS), http)
             result = await search(source, Query(text="x"))
         assert server.count("/admin") == 0
         assert "not a public address" in result.records[0].facts["page_not_read"]
 
 
-@pytest.mark.parametrize(("name", "build", "path"), ENGINES)
-async def test_a_search_is_one_request_and_then_pages_up_to_the_limit(
-    name: str, build: Build, path: str
-) -> None:
+@pytest.mark.parametrize(("name", "path"), ENGINES.items())
+async def test_a_search_is_one_request_and_then_pages_up_to_the_limit(name: str, path: str) -> None:
     with ReplayServer() as server:
         server.on(
             "/page*", lambda asked: Reply(200, ARTICLE.replace("10.5664", "10.5664" + asked.path), PAGE)
@@ -153,7 +148,7 @@ async def test_a_search_is_one_request_and_then_pages_up_to_the_limit(
         urls.insert(1, urls[0] + "#again")
         server.on(path, answer_of(name, [{"url": u, "title": u, "snippet": "s"} for u in urls]))
         async with client() as http:
-            source = build(of(server, name), http)
+            source = build(name, of(server, name), http)
             first, second = [one async for one in source.exchanges(Query(text="x", limit=6))]
             assert (first.records, first.hits) == ((), 12)
             assert len(second.records) == 6
@@ -162,8 +157,8 @@ async def test_a_search_is_one_request_and_then_pages_up_to_the_limit(
         assert server.count("/page0") == 1
 
 
-@pytest.mark.parametrize(("name", "build", "path"), ENGINES)
-async def test_no_results_is_empty(name: str, build: Build, path: str) -> None:
+@pytest.mark.parametrize(("name", "path"), ENGINES.items())
+async def test_no_results_is_empty(name: str, path: str) -> None:
     empty = {
         "brave": Reply(200, '{"type": "search", "query": {"original": "zxqv"}}', JSON),
         "serper": Reply(200, '{"searchParameters": {"q": "zxqv"}, "organic": []}', JSON),
@@ -172,7 +167,7 @@ async def test_no_results_is_empty(name: str, build: Build, path: str) -> None:
     with ReplayServer() as server:
         server.on(path, empty.get(name, Reply(200, '{"results": [], "unresponsive_engines": []}', JSON)))
         async with client() as http:
-            result = await search(build(of(server, name), http), Query(text="zxqv"))
+            result = await search(build(name, of(server, name), http), Query(text="zxqv"))
         assert (result.status, result.hits, result.records) == ("empty", 0, ())
 
 

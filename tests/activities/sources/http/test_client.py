@@ -10,7 +10,7 @@ from activities.contracts.errors import Malformed, RateLimited, Refused, SourceE
 from activities.settings import Settings
 from activities.sources.http import cache as cache_module
 from activities.sources.http import client as http_module
-from activities.sources.http.cache import HttpCache
+from activities.sources.http.cache import HttpCache, no_older_than
 from activities.sources.http.client import Http, open_http
 from activities.sources.http.failures import retry_after
 from tests.replay import ReplayServer, Reply
@@ -67,9 +67,11 @@ async def test_age_decides_what_the_cache_may_serve(tmp_path: Path) -> None:
         server.on("/a", GOOD, Reply(200, '{"records": [3]}', JSON))
         async with opened(tmp_path) as http:
             await http.get("x", f"{server.url}/a")
-            fresh = await http.get("x", f"{server.url}/a", max_age=0)
+            with no_older_than(0):
+                fresh = await http.get("x", f"{server.url}/a")
             assert fresh.json() == {"records": [3]}
-            again = await http.get("x", f"{server.url}/a", max_age=3600)
+            with no_older_than(3600):
+                again = await http.get("x", f"{server.url}/a")
             assert again.json() == {"records": [3]}  # the newer answer replaced the older one
     assert len(server.asked) == 2
 
