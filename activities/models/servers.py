@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING
+
+import httpx
 
 from activities.contracts.errors import ModelRefused
 from activities.contracts.evidence import ModelChoice
@@ -13,11 +14,9 @@ from activities.models.prices import OPENAI_URL, address
 from activities.models.server_facts import ServerFacts, ask_server
 from activities.models.sizing import key_for
 from activities.models.stream import FIRST_WORD_FACTOR
+from activities.models.transport import open_client
 from activities.settings import Settings
 from activities.shared_turns import SharedTurns, turns_of
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 
 class Slots:
@@ -50,7 +49,7 @@ class Servers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: dict[str, AsyncOpenAI] = {}
+        self._clients: dict[str, httpx.AsyncClient] = {}
         self._breakers: dict[tuple[str, str], Breaker] = {}
         self._slots: dict[str, Slots] = {}
         self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
@@ -59,7 +58,7 @@ class Servers:
         for task in self._facts.values():
             task.cancel()
         for client in self._clients.values():
-            await client.close()
+            await client.aclose()
         self._clients.clear()
 
     def address(self, choice: ModelChoice) -> Address:
@@ -97,10 +96,8 @@ class Servers:
         key = key_for(self._settings, where.shown)
         return (*([key] if key else []), *where.secrets)
 
-    def client(self, where: Address) -> "AsyncOpenAI":
+    def client(self, where: Address) -> httpx.AsyncClient:
         """The client of an address. Raises ModelRefused without the key that OpenAI needs."""
-        from activities.models.transport import open_client
-
         if where.shown not in self._clients:
             key = key_for(self._settings, where.shown)
             if not key and where.shown == OPENAI_URL:
