@@ -70,14 +70,14 @@ class Capabilities(Frozen):
             return cls(limit="max_completion_tokens", bounds=False)
         return cls()
 
-    def learned(self, status: int | None, error: Mapping[str, object]) -> "Capabilities | None":
+    def learned(self, status: int, error: Mapping[str, object]) -> "Capabilities | None":
         """The capabilities after a refusal; None when it is not about the form of the request.
 
         `error` is the body's error object (`message`, `param`, `code`).
         """
         param, code = (str(error.get(name) or "") for name in ("param", "code"))
         message = str(error.get("message") or error)
-        if status is None or status not in (400, 404, 415, 422, 500, 501):
+        if status not in (400, 404, 415, 422, 500, 501):
             return None
         if status >= 500 and not _UNSUPPORTED.search(message):
             return None  # a failing server says nothing about its capabilities

@@ -2,7 +2,7 @@
 
 Invariants:
 
-* retries belong to Temporal: a call is one request;
+* retries belong to Temporal: the library's own are off;
 * an answer is stored with its last byte, before the connection ends and before it is read, so a step that
   dies after it was paid for does not pay again;
 * prompt, answer and repair turn together stay within the allowance and the model's context; the output cap
@@ -19,10 +19,8 @@ import asyncio
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
-from typing import Any
-
-import httpx
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
@@ -34,7 +32,7 @@ from activities.models.base import Completion, Review, YesOrNo
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import Answer, Attempt, Conversation, raise_refusal
 from activities.models.events import events_of
-from activities.models.failures import Reported, error_object
+from activities.models.failures import error_object
 from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
 from activities.models.response import Pieces, probability_of_yes
@@ -42,8 +40,11 @@ from activities.models.servers import Servers
 from activities.models.stream import FIRST_WORD_FACTOR, read_stream
 from activities.models.structured import Unreadable, read, schema_of
 from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
-from activities.models.transport import translated
 from activities.settings import Settings
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
 
 MOST_ADAPTATIONS = 10
 """How many refusals one call learns from; each changes one capability."""
@@ -256,6 +257,9 @@ class OpenAIModel:
     ) -> RawAnswer:
         """Send the best form of request the server is known to accept, and learn from its refusals. `keep`
         gets a whole answer with its last byte."""
+        import httpx2
+        import openai
+
         client = self._servers.client(question.address)
         for _ in range(MOST_ADAPTATIONS):
             capabilities = await self._memory.of(question.address.shown, question.choice.model)
@@ -263,13 +267,14 @@ class OpenAIModel:
             try:
                 ending = await self._send(client, question, capabilities, pieces, seconds, before, keep)
                 return self._raw(question, pieces, ending)
-            except Reported as error:
-                learned = capabilities.learned(error.status, error_object(error.body))
+            except openai.APIStatusError as error:
+                details = error_object(error.body)
+                learned = capabilities.learned(error.status_code, details)
                 if learned is None or learned == capabilities:
                     raise await self._failed(question, error, pieces) from None
                 log.info("model_capability_learned", model=question.choice.model, now=learned.model_dump())
                 await self._memory.remember(question.address.shown, question.choice.model, learned)
-            except (httpx.HTTPError, ValueError, RecursionError) as error:
+            except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:
                 raise await self._failed(question, error, pieces) from None
             except asyncio.CancelledError:
                 # the attempt after this one charges it
@@ -283,7 +288,7 @@ class OpenAIModel:
 
     async def _send(
         self,
-        client: httpx.AsyncClient,
+        client: "AsyncOpenAI",
         question: Question,
         capabilities: Capabilities,
         pieces: Pieces,
@@ -294,6 +299,8 @@ class OpenAIModel:
         """One request; returns why reading ended, empty when the server ended it. A stream fills `pieces` as
         it comes, so that what was paid is known if it breaks off; leaving it, by cancellation too, closes the
         connection."""
+        from openai import AsyncStream
+
         request = body(question, capabilities)
         silence = self._settings.model_silence
         shown = progress.CURRENT.get()
@@ -309,27 +316,28 @@ class OpenAIModel:
             tokens = math.ceil(shown.characters / BYTES_PER_TOKEN) if shown is not None else 0
             return before + Usage(calls=1, input_tokens=question.estimated, output_tokens=tokens)
 
-        async with AsyncExitStack() as stack:
-            try:
-                async with asyncio.timeout(min(silence * FIRST_WORD_FACTOR, seconds)) as patience:
-                    response = await stack.enter_async_context(client.stream("POST", PATH, json=request))
-                    streams = capabilities.stream and EVENTS in response.headers.get("content-type", EVENTS)
-                    if not (streams and response.is_success):
-                        await response.aread()
-            except TimeoutError:
-                if not patience.expired():
-                    raise
-                raise ModelDown(
-                    f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s"
-                ) from None
-            if not response.is_success:
-                raise Reported(response.status_code, json_or_text(response), response.headers)
-            if not streams:  # also a server that sends the whole answer where a stream was asked for
-                pieces.whole(response.json())
-                keep(pieces)
-                return ""
+        try:
+            async with asyncio.timeout(min(silence * FIRST_WORD_FACTOR, seconds)) as patience:
+                if not capabilities.stream:
+                    pieces.whole(await client.post(PATH, cast_to=object, body=request))
+                    keep(pieces)
+                    return ""
+                stream = await client.post(
+                    PATH, cast_to=object, body=request, stream=True, stream_cls=AsyncStream[object]
+                )
+                if EVENTS not in stream.response.headers.get("content-type", "text/event-stream"):
+                    async with stream:
+                        # a server that does not stream sends the whole answer
+                        pieces.whole(json.loads(await stream.response.aread()))
+                        keep(pieces)
+                    return ""
+        except TimeoutError:
+            if not patience.expired():
+                raise
+            raise ModelDown(f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
+        async with stream:
             ending = await read_stream(
-                events_of(response, lambda: keep(pieces) if pieces.answered else None),
+                events_of(stream.response, lambda: keep(pieces) if pieces.answered else None),
                 pieces,
                 silence=silence,
                 seconds=seconds,
@@ -364,6 +372,8 @@ class OpenAIModel:
     async def _failed(self, question: Question, error: Exception, pieces: Pieces) -> ModelError:
         """Our error for the library's; with the usage when words had already arrived. How much the model can
         read is remembered, when the failure is that it was given more."""
+        from activities.models.transport import translated
+
         failure = translated(question, error, self._servers.secrets(question.address))
         if pieces.everything:
             failure.usage = self._usage(question, pieces)
@@ -373,10 +383,3 @@ class OpenAIModel:
                 question.address.shown, question.choice.model, details, question.estimated, question.cap
             )
         return failure
-
-
-def json_or_text(response: httpx.Response) -> object:
-    with suppress(ValueError, RecursionError):
-        body: object = response.json()
-        return body
-    return response.text.strip()

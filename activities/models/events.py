@@ -1,20 +1,21 @@
 """The events of a streamed answer: server-sent events with one JSON value each.
 
-A stream is read to its end, also after its last event: the connection is free for the next call then.
+A stream is read to its end, also after its last event: the connection is free for the next call then. The
+`openai` package stops there, and each of the five generators under it is then ended by a task of its own.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 
-import httpx
-
-from activities.models.failures import Reported
+import httpx2
 
 DONE = "[DONE]"
 """The data of the last event."""
 END_SECONDS = 0.1
 """How long the end of the body may be away after the last event."""
+UNNAMED = "An error occurred during streaming"
+"""The `openai` package's message for an error without one."""
 
 
 class EventDecoder:
@@ -43,24 +44,31 @@ class EventDecoder:
 
 
 async def events_of(
-    response: httpx.Response, on_end: Callable[[], None] = lambda: None
+    response: httpx2.Response, on_end: Callable[[], None] = lambda: None
 ) -> AsyncIterator[object]:
     """The JSON values of a stream. `on_end` is called with its last event, before the body has ended.
 
-    Raises Reported for an error that the server reports in it, httpx.HTTPError for a connection that fails,
-    ValueError for what is no JSON.
+    Raises openai.APIError for an error that the server reports in it, openai.APITimeoutError,
+    httpx2.HTTPError for a connection that fails, ValueError for what is no JSON.
     """
+    import openai
+
     decoder, body = EventDecoder(), response.aiter_bytes()
-    async for chunk in body:
-        for data in decoder.feed(chunk):
-            if data.startswith(DONE):
-                on_end()
-                await _read_to_the_end(body)
-                return
-            value: object = json.loads(data)
-            if isinstance(value, dict) and value.get("error"):
-                raise Reported(None, value, {})
-            yield value
+    try:
+        async for chunk in body:
+            for data in decoder.feed(chunk):
+                if data.startswith(DONE):
+                    on_end()
+                    await _read_to_the_end(body)
+                    return
+                value: object = json.loads(data)
+                if isinstance(value, dict) and (error := value.get("error")):
+                    said = error.get("message") if isinstance(error, dict) else None
+                    text = said if isinstance(said, str) and said else UNNAMED
+                    raise openai.APIError(text, request=response.request, body=error)
+                yield value
+    except httpx2.TimeoutException as error:
+        raise openai.APITimeoutError(request=response.request) from error
 
 
 async def _read_to_the_end(body: AsyncIterator[bytes]) -> None:
@@ -69,5 +77,5 @@ async def _read_to_the_end(body: AsyncIterator[bytes]) -> None:
         async with asyncio.timeout(END_SECONDS):
             async for _ in body:
                 pass
-    except (TimeoutError, httpx.HTTPError):
+    except (TimeoutError, httpx2.HTTPError):
         return  # the answer is whole

@@ -70,16 +70,6 @@ def wait_of(headers: Mapping[str, str], message: str) -> float | None:
     return sum(float(number) * _SECONDS[unit.lower()] for number, unit in _SPAN.findall(match.group(1)))
 
 
-class Reported(Exception):
-    """A failure that a server reports: by its status, or inside a stream (None)."""
-
-    def __init__(self, status: int | None, body: object, headers: Mapping[str, str]) -> None:
-        super().__init__(status, body)
-        self.status = status
-        self.body = body
-        self.headers = headers
-
-
 _TRY_LATER = (408, 409, 425)
 """Statuses below 500 that another attempt may change."""
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
+import httpx2
 
 from activities.contracts.evidence import Frozen
 from activities.logs import log
@@ -50,7 +50,7 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
     headers = {"accept-encoding": "identity"}
     if address.authorization or key:  # an empty token is no valid header
         headers["authorization"] = address.authorization or f"Bearer {key}"
-    async with httpx.AsyncClient(
+    async with httpx2.AsyncClient(
         timeout=ASK_SECONDS,
         headers=headers,
         params=dict(address.query),
@@ -90,7 +90,7 @@ def parameters_in(model: str) -> float | None:
 
 
 async def _json(
-    client: httpx.AsyncClient, method: str, url: str, body: Mapping[str, str] | None = None
+    client: httpx2.AsyncClient, method: str, url: str, body: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """A JSON object from the server; empty for every other answer."""
     try:
@@ -102,8 +102,8 @@ async def _json(
                 data += chunk
                 if len(data) > LARGEST_ANSWER:
                     return {}
-        answer = httpx.Response(200, content=data).json()
-    except (httpx.HTTPError, httpx.StreamError, ValueError, RecursionError):
+        answer = httpx2.Response(200, content=data).json()
+    except (httpx2.HTTPError, httpx2.StreamError, ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}
 

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-
-import httpx
+from typing import TYPE_CHECKING
 
 from activities.contracts.errors import ModelRefused
 from activities.contracts.evidence import ModelChoice
@@ -14,9 +13,11 @@ from activities.models.prices import OPENAI_URL, address
 from activities.models.server_facts import ServerFacts, ask_server
 from activities.models.sizing import key_for
 from activities.models.stream import FIRST_WORD_FACTOR
-from activities.models.transport import open_client
 from activities.settings import Settings
 from activities.shared_turns import SharedTurns, turns_of
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 
 class Slots:
@@ -49,7 +50,7 @@ class Servers:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: dict[str, httpx.AsyncClient] = {}
+        self._clients: dict[str, AsyncOpenAI] = {}
         self._breakers: dict[tuple[str, str], Breaker] = {}
         self._slots: dict[str, Slots] = {}
         self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
@@ -58,7 +59,7 @@ class Servers:
         for task in self._facts.values():
             task.cancel()
         for client in self._clients.values():
-            await client.aclose()
+            await client.close()
         self._clients.clear()
 
     def address(self, choice: ModelChoice) -> Address:
@@ -96,8 +97,10 @@ class Servers:
         key = key_for(self._settings, where.shown)
         return (*([key] if key else []), *where.secrets)
 
-    def client(self, where: Address) -> httpx.AsyncClient:
+    def client(self, where: Address) -> "AsyncOpenAI":
         """The client of an address. Raises ModelRefused without the key that OpenAI needs."""
+        from activities.models.transport import open_client
+
         if where.shown not in self._clients:
             key = key_for(self._settings, where.shown)
             if not key and where.shown == OPENAI_URL:

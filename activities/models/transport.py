@@ -1,4 +1,4 @@
-"""HTTP to a model server, with limits that hold whatever it sends.
+"""The HTTP under the `openai` package, with limits that hold whatever a server sends.
 
 Invariants:
 
@@ -8,18 +8,22 @@ Invariants:
 """
 
 from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-import httpx
+import httpx2
 
 from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.models.address import Address
-from activities.models.failures import Reported, scrub, translate
+from activities.models.failures import scrub, translate
 from activities.models.request import Question
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 CONNECT_SECONDS = 10.0
 MOST_CONNECTIONS = 1000
-"""At once."""
+"""At once, as in the `openai` package."""
 IDLE_CONNECTIONS = 10
 """Connections that are kept for later calls: those of two runs of five sections. The pool asks the system
 about every idle connection, before each call and after it."""
@@ -30,18 +34,20 @@ LARGEST_STREAM = 64 * 2**20
 """Bytes of a stream: servers spend some 300 bytes a token."""
 LARGEST_LINE = 2**20
 """Bytes of one line of a stream."""
+NO_KEY = "no-key"
+"""Sent where none is configured: the library insists on one, local servers ignore it."""
 
 
-class Oversized(httpx.RemoteProtocolError):
+class Oversized(httpx2.RemoteProtocolError):
     """A server sent more than any answer has, or something compressed."""
 
 
-class RedirectRefused(httpx.RemoteProtocolError):
+class RedirectRefused(httpx2.RemoteProtocolError):
     """A server sent the request on to another host."""
 
 
-class _Counted(httpx.AsyncByteStream):
-    def __init__(self, inner: httpx.AsyncByteStream, streamed: bool) -> None:
+class _Counted(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, streamed: bool) -> None:
         self._inner = inner
         self._chunks: AsyncIterator[bytes] | None = None
         self._most = LARGEST_STREAM if streamed else LARGEST_BODY
@@ -69,7 +75,7 @@ class _Counted(httpx.AsyncByteStream):
         await self._inner.aclose()
 
 
-async def _limit(response: httpx.Response) -> None:
+async def _limit(response: httpx2.Response) -> None:
     """Put the limits around a response before its body is read. Raises Oversized and RedirectRefused."""
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Oversized("a compressed body came that was not asked for")
@@ -78,54 +84,68 @@ async def _limit(response: httpx.Response) -> None:
     if target and (host := urlsplit(urljoin(asked, target)).hostname) != urlsplit(asked).hostname:
         raise RedirectRefused(f"it redirects to another host ({host})")
     kind = response.headers.get("content-type", "text/event-stream")
-    assert isinstance(response.stream, httpx.AsyncByteStream)
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = _Counted(response.stream, "text/event-stream" in kind)
 
 
-def open_client(address: Address, key: str, silence_seconds: float) -> httpx.AsyncClient:
-    """A client of one address. It makes one attempt: what may be tried again is Temporal's."""
-    headers = {"accept-encoding": "identity", "user-agent": "determinator"}
-    if address.authorization or key:  # an empty token is no valid header
-        headers["authorization"] = address.authorization or f"Bearer {key}"
-    return httpx.AsyncClient(
-        base_url=address.shown,
-        params=dict(address.query),
-        headers=headers,
-        follow_redirects=True,
+def open_client(address: Address, key: str, silence_seconds: float) -> "AsyncOpenAI":
+    """A client of one address. The library's own retries are off: what may be tried again is Temporal's."""
+    import openai
+
+    http = openai.DefaultAsyncHttpxClient(
         max_redirects=MOST_REDIRECTS,
+        headers={"accept-encoding": "identity"},
         event_hooks={"response": [_limit]},
-        timeout=httpx.Timeout(silence_seconds, connect=CONNECT_SECONDS),
-        limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS),
+        timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
+        limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS),
+        base_url=address.shown,
+    )
+    headers = {"Authorization": address.authorization} if address.authorization else None
+    return openai.AsyncOpenAI(
+        api_key=key or NO_KEY,
+        base_url=address.shown,
+        max_retries=0,
+        timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
+        default_headers=headers,
+        default_query=dict(address.query) or None,
+        http_client=http,
     )
 
 
 def translated(question: Question, error: Exception, secrets: Sequence[str]) -> ModelError:
-    """Our error for what a server reports, or for one of the HTTP library."""
+    """Our error for one of the `openai` package or of the HTTP library under it."""
+    import openai
+
     name, where = question.where, question.address.shown
-    text = scrub(str(error), *secrets)[:200]
-    match error:
-        case Reported():
-            return translate(
-                error.status,
-                error.body,
-                error.headers,
-                model=question.choice.model,
-                address=where,
-                secrets=secrets,
-            )
-        case httpx.TimeoutException():
-            return ModelDown(f"{name} did not answer in time")
-        case httpx.TooManyRedirects() | RedirectRefused():
-            return ModelRefused(
-                f"{name} sends requests on ({text}): set OPENAI_BASE_URL to the address itself",
-                category="bad_request",
-            )
-        case Oversized():
-            return ModelRefused(
-                f"{name} does not answer as a model server does: {text}", category="bad_request"
-            )
-        case httpx.ConnectError() | httpx.ProxyError():
-            return ModelDown(f"{name} cannot be reached: {text or 'no connection'}; is the server running?")
-        case httpx.TransportError():
-            return ModelDown(f"{name} closed the connection before it had answered: {text}")
+    cause = error.__cause__
+    text = scrub(str(cause or error), *secrets)[:200]
+    if isinstance(error, openai.APIStatusError):
+        return translate(
+            error.status_code,
+            error.body if error.body is not None else error.response.text,
+            error.response.headers,
+            model=question.choice.model,
+            address=where,
+            secrets=secrets,
+        )
+    if isinstance(error, openai.APITimeoutError):
+        return ModelDown(f"{name} did not answer in time")
+    if isinstance(cause, httpx2.TooManyRedirects | RedirectRefused):
+        return ModelRefused(
+            f"{name} sends requests on ({text}): set OPENAI_BASE_URL to the address itself",
+            category="bad_request",
+        )
+    if isinstance(error, Oversized) or isinstance(cause, Oversized):
+        return ModelRefused(f"{name} does not answer as a model server does: {text}", category="bad_request")
+    if isinstance(error, httpx2.TransportError) or isinstance(
+        cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError
+    ):
+        return ModelDown(f"{name} closed the connection before it had answered: {text}")
+    if isinstance(error, openai.APIConnectionError):
+        return ModelDown(f"{name} cannot be reached: {text or 'no connection'}; is the server running?")
+    if isinstance(error, openai.APIError):
+        reported = error.body if error.body is not None else error.message
+        return translate(
+            None, {"error": reported}, {}, model=question.choice.model, address=where, secrets=secrets
+        )
     return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {text}")

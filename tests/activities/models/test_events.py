@@ -3,13 +3,13 @@
 import json
 from itertools import pairwise
 
-import httpx
+import httpx2
+import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.models.events import EventDecoder, events_of
-from activities.models.failures import Reported
 
 STREAM = (
     b": a comment\n\n"
@@ -36,11 +36,11 @@ async def test_a_stream_is_read_to_its_end_and_an_event_that_breaks_off_is_left_
     assert response.is_stream_consumed
 
 
-def answering(body: bytes) -> httpx.Response:
-    return httpx.Response(200, content=body, request=httpx.Request("POST", "http://model.test/"))
+def answering(body: bytes) -> httpx2.Response:
+    return httpx2.Response(200, content=body, request=httpx2.Request("POST", "http://model.test/"))
 
 
 async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() -> None:
-    with pytest.raises(Reported) as raised:
+    with pytest.raises(openai.APIError, match="out of memory") as raised:
         _ = [v async for v in events_of(answering(b'data: {"error": {"message": "out of memory"}}\n\n'))]
-    assert raised.value.body == {"error": {"message": "out of memory"}}
+    assert raised.value.body == {"message": "out of memory"}
