@@ -1,5 +1,6 @@
 """The tables of an article in JATS as lines that can be read and quoted alone: the label and caption of each,
-then its rows, every cell behind the heading of its column.
+then its rows, every cell behind the heading of its column (`sensor: T-102; location: roof`), since no reader
+of a sentence sees the rest of the table; where no row is surely one of headings they stand side by side.
 
 A cell over several rows or columns stands in each of them; headings in several lines are joined. A row names
 its table (`One row of Table 2: `): so it is found in the article, and no reader takes it for running text.
@@ -10,12 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from lxml import etree
 
-from activities.documents import tables
+from activities.documents.tables import HEADING_CHARS, VALUE, has_headings
 from activities.documents.xml_text import Skip, text_of
 
 MOST_ROWS = 1_000
 """Rows of one article that are read; longer tables are lists of data."""
 MOST_COLUMNS = 60
+GROUP_CHARS = 80
+"""Longest name of a group of rows."""
 _NUMBERED = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?", re.IGNORECASE)
 
 Grid = list[list[str]]
@@ -40,11 +43,31 @@ def table_lines(article: etree._Element, skip: Skip) -> Iterator[str]:
         heading = f"{label}: {caption}" if label and caption else label or caption
         if heading:
             yield heading
-        number = label if _NUMBERED.fullmatch(label) else ""
+        number = label if _NUMBERED.fullmatch(label) else "the table"
         for group, below in _grouped(rows[:left]) if headings else [("", rows[:left])]:
-            lines = tables.lines([headings, *below] if headings else below, headed=bool(headings))
-            yield from (tables.row_of(number, group, line) for line in lines if below)
+            above = f", {group}" if group and len(group) <= GROUP_CHARS and ":" not in group else ""
+            yield from (f"One row of {number}{above}: {line}" for line in _lines(headings, below))
         left -= len(rows)
+
+
+def _lines(headings: Sequence[str], rows: Grid) -> Iterator[str]:
+    """A line a row, without those that repeat the headings. Without `headings` those are taken that look like
+    some."""
+    filled = [row for row in rows if any(row)]
+    first = next((place for place, row in enumerate(filled) if sum(map(bool, row)) > 1), len(filled))
+    if not headings and len(filled) > first + 1 and has_headings(filled[first:]):
+        headings = filled.pop(first)
+    for row in (row for row in filled if row != headings):
+        cells = [cell for cell in row if cell]
+        if len(cells) == 1:
+            yield cells[0]  # a caption, or what names the rows below it
+        elif headings:
+            pairs = zip(headings, row, strict=False)
+            yield "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
+        else:
+            # a label and its value, as forms have them
+            is_label = len(row) == len(cells) == 2 and not VALUE.match(row[0])
+            yield (": " if is_label and len(row[0]) <= HEADING_CHARS else " | ").join(cells)
 
 
 def _grouped(rows: Grid) -> Iterator[tuple[str, Grid]]:

@@ -54,6 +54,23 @@ def test_a_row_has_its_cells_behind_their_headings_and_names_its_table() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (("Name", "Petra", "Born", "1981", "Plan", "all"), ["Name: Petra", "Born: 1981", "Plan: all"]),
+        (("T-1", "4.5", "T-2", "6.0"), ["T-1: 4.5", "T-2: 6.0"]),
+        (("1", "2", "3", "4"), ["1 | 2", "3 | 4"]),
+        (("Boat", "m", "Alma", "9", "Eva", "12"), ["Boat: Alma; m: 9", "Boat: Eva; m: 12"]),
+    ],
+)
+def test_without_marked_headings_only_a_sure_row_is_taken_for_them(
+    cells: tuple[str, ...], said: list[str]
+) -> None:
+    rows = "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in zip(cells[::2], cells[1::2], strict=True))
+    text = article(f"<table-wrap><table>{rows}</table></table-wrap>").text
+    assert text.split("\n\n")[2:] == [f"One row of the table: {line}" for line in said]
+
+
 def test_a_row_is_quoted_where_it_answers_and_its_caption_is_not() -> None:
     found = article(DOSES)
     draft = written("How many men left the high dose arm of colchicine?", [found])

@@ -1,10 +1,12 @@
-"""Text files as quotable text."""
+"""Text files, messages and pages as quotable text."""
 
 import pytest
 import typst
+from lxml import html
 
 from activities.documents.letters import read_mail, read_plain
 from activities.documents.pdf import read_pdf
+from activities.documents.tables import as_paragraphs
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,12 @@ def test_a_running_foot_stands_once_and_a_sum_at_the_foot_of_each_page_stays() -
     assert [line for line in lines if "Harbour" in line] == ["Harbour Bank, account 77, page 1"]
     assert [line for line in lines if "Balance" in line] == [f"Balance {n * 37}.50" for n in (1, 2, 3)]
     assert lines.count("The rent was paid in full.") == 3
+
+
+def test_a_table_of_facts_in_a_page_becomes_paragraphs_and_a_layout_stays() -> None:
+    facts = "<table><tr><th>Plant</th><th>Price</th></tr><tr><td>Rose</td><td>12 euros</td></tr></table>"
+    layout = f"<table><tr><td>{facts}</td><td>Beside it.</td></tr></table>"
+    page = html.fromstring(f"<html><body>{layout}<p>After it.</p></body></html>")
+    as_paragraphs(page)
+    assert [p.text for p in page.iter("p")] == ["Plant | Price", "Rose | 12 euros", "After it."]
+    assert len(list(page.iter("table"))) == 1
