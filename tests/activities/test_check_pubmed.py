@@ -12,11 +12,10 @@ from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
 from tests.activities.cases import FULL, REGISTRY, TRIAL
 from tests.activities.sources.faults import client
-from tests.activities.sources.test_standing_lookup import answers, efetch, lookup, ref
+from tests.activities.sources.test_standing_lookup import answers, lookup, ref
 from tests.replay import ReplayServer, Reply
 from worker.resources import open_resources
 
-LINE = "Lancet. 2010 Feb 6;375(9713):445. doi: 10.1016/S0140-6736(10)60175-4."
 RETRACTION = StandingNotice(kind="retraction", date="2024-01", reported_by="pubmed")
 
 
@@ -36,41 +35,28 @@ async def release(tmp_path: Path, said: PubMedSaid | None) -> PublishInput:
     return FULL.model_copy(update={"evidence": tuple(refs), "pubmed": said})
 
 
-async def test_all_works_of_a_report_are_one_request() -> None:
-    pmids = [str(number) for number in range(1, 181)]
-    with ReplayServer() as server:
-        answers(server, efetch(("7", [("RetractionIn", LINE)]), ("8", []), ("999", [])))
-        said = await ask(server, *pmids)
-        assert len(server.asked) == 1
-    assert said.asked == tuple(pmids)
-    assert {pmid: [n.kind for n in found] for pmid, found in said.notices.items()} == {
-        "7": ["retraction"],
-        "8": [],
-    }
+async def test_an_outage_of_pubmed_is_retried_and_a_refusal_is_not(server: ReplayServer) -> None:
+    answers(server, Reply(503, "down"))
+    with pytest.raises(ApplicationError) as failed:
+        await ask(server, "1")
+    assert not failed.value.non_retryable
+    assert failed.value.details[0]["status"] == "unavailable"
+    answers(server, Reply(400, "no"))
+    with pytest.raises(ApplicationError) as failed:
+        await ask(server, "1")
+    assert failed.value.non_retryable
 
 
-async def test_an_outage_of_pubmed_is_retried_and_a_refusal_is_not() -> None:
-    with ReplayServer() as server:
-        answers(server, Reply(503, "down"))
-        with pytest.raises(ApplicationError) as failed:
-            await ask(server, "1")
-        assert not failed.value.non_retryable
-        assert failed.value.details[0]["status"] == "unavailable"
-        answers(server, Reply(400, "no"))
-        with pytest.raises(ApplicationError) as failed:
-            await ask(server, "1")
-        assert failed.value.non_retryable
-
-
-async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        answers(server)
-        async with client() as http:
-            publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
-            before = await publishing.publish(await release(tmp_path, None))
-            said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
-            after = await publishing.publish(await release(tmp_path, said))
-        assert server.count("/efetch.fcgi") == 0  # never from here
+async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(
+    server: ReplayServer, tmp_path: Path
+) -> None:
+    answers(server)
+    async with client() as http:
+        publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
+        before = await publishing.publish(await release(tmp_path, None))
+        said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
+        after = await publishing.publish(await release(tmp_path, said))
+    assert server.count("/efetch.fcgi") == 0  # never from here
     assert "pmid:1" in [r.evidence_id for r in before.report.references]
     assert "pmid:1" not in [r.evidence_id for r in after.report.references]
     codes = {s.code: s.text("evidence_id") for s in after.report.statements}
@@ -78,14 +64,15 @@ async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(tmp_path:
     assert "authority_silent" not in codes
 
 
-async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        answers(server)
-        async with client() as http:
-            publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
-            before = await publishing.publish(await release(tmp_path, None))
-            down = PubMedSaid(asked=("1", "2"), failure="pubmed answered 503")
-            after = await publishing.publish(await release(tmp_path, down))
+async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(
+    server: ReplayServer, tmp_path: Path
+) -> None:
+    answers(server)
+    async with client() as http:
+        publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
+        before = await publishing.publish(await release(tmp_path, None))
+        down = PubMedSaid(asked=("1", "2"), failure="pubmed answered 503")
+        after = await publishing.publish(await release(tmp_path, down))
     assert [(r.evidence_id, r.standing) for r in after.report.references] == [
         (r.evidence_id, r.standing) for r in before.report.references
     ]
@@ -103,13 +90,12 @@ async def test_only_cited_works_with_a_pmid_are_asked_about_and_each_once(tmp_pa
     assert pubmed_check(step.model_copy(update={"sections": (), "candidates": ()})) is None
 
 
-async def test_what_pubmed_was_not_asked_about_is_left_to_the_others() -> None:
+async def test_what_pubmed_was_not_asked_about_is_left_to_the_others(server: ReplayServer) -> None:
     own, unnamed, known = ref("1", source="library", standing="corrected"), ref(doi="10.1000/a"), ref("2")
     said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
-    with ReplayServer() as server:
-        answers(server)
-        async with client() as http:
-            verdicts = await lookup(server, http).check_many([own, unnamed, known], pubmed=said)
+    answers(server)
+    async with client() as http:
+        verdicts = await lookup(server, http).check_many([own, unnamed, known], pubmed=said)
     assert verdicts[own.evidence_id].standing == "corrected"
     assert verdicts[unnamed.evidence_id].standing == "unknown"
     assert verdicts[known.evidence_id].standing == "none"

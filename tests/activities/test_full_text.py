@@ -1,7 +1,7 @@
 """Works are read in full from the places that the run permits, and only where the text is of that work."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -33,12 +33,6 @@ def a_page(title: str, text: str) -> Reply:
 def a_work(**more: object) -> Evidence:
     given = {"evidence_id": "doi:x", "source": "openalex", "title": TITLE, "text": ABSTRACT, **more}
     return Evidence.model_validate(given)
-
-
-@pytest.fixture
-def server() -> Iterator[ReplayServer]:
-    with ReplayServer() as replay:
-        yield replay
 
 
 @pytest.fixture

@@ -31,9 +31,10 @@ def field(answered: Answered, name: CandidateFieldName) -> CandidateField:
     return next(f for f in answered.findings.fields if f.name == name)
 
 
-async def test_every_field_is_answered_with_the_address_and_the_words_of_its_record() -> None:
-    with ReplayServer() as server:
-        answered = await found(answering(server))
+async def test_every_field_is_answered_with_the_address_and_the_words_of_its_record(
+    server: ReplayServer,
+) -> None:
+    answered = await found(answering(server))
     sent = {asked.path: asked.query for asked in server.asked if asked.method == "GET"}
     assert sent["/studies"]["query.intr"][0].casefold() == '"sildenafil"', "a brand, by the drug's own name"
     assert {f.name for f in answered.findings.fields} == set(ANSWERS)
@@ -75,35 +76,33 @@ async def test_every_field_is_answered_with_the_address_and_the_words_of_its_rec
     ],
 )
 async def test_a_source_that_is_down_costs_only_what_it_alone_has(
-    path: str, silent: str, gone: set[str]
+    server: ReplayServer, path: str, silent: str, gone: set[str]
 ) -> None:
-    with ReplayServer() as server:
-        answering(server).on(path, DOWN)
-        answered = await found(server)
+    answering(server).on(path, DOWN)
+    answered = await found(server)
     assert set(answered.findings.silent) == {silent}
     assert answered.passing is not None
     assert {f.name for f in answered.findings.fields if f.status == "unreachable"} == gone
 
 
-async def test_pathways_cannot_be_known_while_what_names_the_proteins_is_down() -> None:
-    with ReplayServer() as server:
-        answering(server).on("/molecule/search.json", DOWN).on("/graphql", DOWN)
-        answered = await found(server)
+async def test_pathways_cannot_be_known_while_what_names_the_proteins_is_down(server: ReplayServer) -> None:
+    answering(server).on("/molecule/search.json", DOWN).on("/graphql", DOWN)
+    answered = await found(server)
     assert field(answered, "pathways").status == "unreachable"
 
 
-async def test_what_registers_have_of_another_drug_is_not_the_candidates() -> None:
-    with ReplayServer() as server:
-        answered = await found(answering(server), name="bosentan")
+async def test_what_registers_have_of_another_drug_is_not_the_candidates(server: ReplayServer) -> None:
+    answered = await found(answering(server), name="bosentan")
     nothing = {f.name for f in answered.findings.fields if f.status == "not_found"}
     assert nothing >= {"names", "mechanism", "indications", "pathways", "targets", "trials"}
 
 
-async def test_a_source_that_is_slow_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_source_that_is_slow_is_not_waited_for(
+    server: ReplayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lookup, "SOURCE_SECONDS", 3.0)
-    with ReplayServer() as server:
-        answering(server).on("/studies", Reply(200, "{}", delay=8.0))
-        answered = await found(server)
+    answering(server).on("/studies", Reply(200, "{}", delay=8.0))
+    answered = await found(server)
     assert (field(answered, "trials").status, set(answered.findings.silent)) == (
         "unreachable",
         {"clinicaltrials"},
@@ -111,16 +110,15 @@ async def test_a_source_that_is_slow_is_not_waited_for(monkeypatch: pytest.Monke
     assert field(answered, "mechanism").status == "found"
 
 
-async def test_only_permitted_sources_are_asked() -> None:
-    with ReplayServer() as server:
-        answered = await found(answering(server), ("openfda",))
-        assert {a.path for a in server.asked} == {
-            "/drug/label.json",
-            "/drug/drugsfda.json",
-            "/drug/event.json",
-        }
-        assert field(answered, "trials").status == "not_looked_up"
-        server.asked.clear()
-        nothing = await found(server, ())
-        assert server.asked == []
+async def test_only_permitted_sources_are_asked(server: ReplayServer) -> None:
+    answered = await found(answering(server), ("openfda",))
+    assert {a.path for a in server.asked} == {
+        "/drug/label.json",
+        "/drug/drugsfda.json",
+        "/drug/event.json",
+    }
+    assert field(answered, "trials").status == "not_looked_up"
+    server.asked.clear()
+    nothing = await found(server, ())
+    assert server.asked == []
     assert {f.status for f in nothing.findings.fields} == {"not_looked_up"}

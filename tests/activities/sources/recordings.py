@@ -34,7 +34,13 @@ OFFLINE = ("library", "evidence", "neo4j")
 """Sources that ask no HTTP API; they have tests of their own."""
 ONLINE = tuple(name for name, _ in SOURCES if name not in OFFLINE)
 TEXT = 'metformin AND "Alzheimer\'s disease" NOT antiviral'
-NARROW = Filters(year_from=2010, year_to=2020, publication_types=("review", "rct"), phases=("PHASE2",))
+NARROW = Filters(
+    year_from=2010,
+    year_to=2020,
+    publication_types=("review", "rct", "Letter"),
+    free_full_text=True,
+    phases=("PHASE2", "phase 3"),
+)
 NARROWED = Query(text=TEXT, limit=3, filters=NARROW)
 ASKED = Query(text="x", limit=30)
 
@@ -204,8 +210,9 @@ RECORDINGS = (
         total=1,
     ), whole=True),
     trials("stopped", recorded("ctgov/search_sildenafil_stopped.json"), query=asks("x", 2)),
-    trials("nothing", says('{"studies": [], "totalCount": 0}'),
-           query=asks(TEXT, year_from=2015, options={"trial_status": "terminated, Withdrawn"})),
+    trials("nothing", says('{"studies": [], "totalCount": 0}'), query=asks(
+        TEXT, year_from=2015, options={"trial_status": "terminated, Withdrawn", "phase": "Phase 2, phase3"}
+    )),
     fda("each_endpoint", recorded("openfda/label_otc_silicea.json"),
         recorded("openfda/drugsfda_imatinib.json"), recorded("openfda/event_count_pembrolizumab.json"),
         "pembrolizumab", whole=True),
@@ -262,8 +269,12 @@ RECORDINGS = (
     searx("science", recorded("searxng/search_science.json"),
           query=asks("x", options={"categories": "science"})),
     searx("damaged", says(SEARXNG)),
+    at("brave", "/web/search", "nothing", says('{"type": "search", "query": {"original": "zxqv"}}')),
+    at("serper", "/search", "nothing", says('{"searchParameters": {"q": "zxqv"}, "organic": []}')),
+    *(at(name, "/search", "nothing", says('{"results": []}')) for name in ("tavily", "searxng")),
     duckduckgo("page", recorded("duckduckgo/html_results_caffeine_sleep.html"),
                query=asks("caffeine & sleep")),
+    duckduckgo("nothing", says('<html><body><div class="no-results">No results.</div></body></html>')),
     duckduckgo("advertisements", Reply(200, ADVERTISED, {"content-type": "text/html"})),
 )  # fmt: skip
 

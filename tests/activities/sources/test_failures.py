@@ -165,22 +165,23 @@ SOUND = {one.source: one for one in reversed(RECORDINGS)}
 
 
 @pytest.mark.parametrize("name", SOUND)
-async def test_a_page_in_place_of_an_answer_is_not_stored(tmp_path: Path, name: str) -> None:
+async def test_a_page_in_place_of_an_answer_is_not_stored(
+    server: ReplayServer, tmp_path: Path, name: str
+) -> None:
     recording = SOUND[name]
-    with ReplayServer() as server:
-        settings = pointed_at(server, name, **KEYS)
-        async with client(tmp_path, paced=False) as http:
-            source = build(name, settings, http)
-            server.on("/*", Reply(200, HTML, PAGE))
-            with pytest.raises(SourceError):
-                await anext(source.exchanges(recording.query))
-            for path, answers in recording.answers.items():
-                server.on(path, *(answers if isinstance(answers, tuple) else (answers,)))
-            answer = await anext(source.exchanges(recording.query))
-            asked = len(server.asked)
-            assert asked == 2
-            assert (await anext(source.exchanges(recording.query))).hits == answer.hits > 0
-            assert len(server.asked) == asked  # the sound answer was stored
+    settings = pointed_at(server, name, **KEYS)
+    async with client(tmp_path, paced=False) as http:
+        source = build(name, settings, http)
+        server.on("/*", Reply(200, HTML, PAGE))
+        with pytest.raises(SourceError):
+            await anext(source.exchanges(recording.query))
+        for path, answers in recording.answers.items():
+            server.on(path, *(answers if isinstance(answers, tuple) else (answers,)))
+        answer = await anext(source.exchanges(recording.query))
+        asked = len(server.asked)
+        assert asked == 2
+        assert (await anext(source.exchanges(recording.query))).hits == answer.hits > 0
+        assert len(server.asked) == asked  # the sound answer was stored
 
 
 @pytest.mark.parametrize(
@@ -193,15 +194,14 @@ async def test_a_page_in_place_of_an_answer_is_not_stored(tmp_path: Path, name: 
     ],
 )
 async def test_an_outage_that_looks_like_an_answer_is_not_stored(
-    tmp_path: Path, name: str, reply: Reply, kind: type[SourceError]
+    server: ReplayServer, tmp_path: Path, name: str, reply: Reply, kind: type[SourceError]
 ) -> None:
-    with ReplayServer() as server:
-        server.on("/*", reply)
-        async with client(tmp_path, paced=False) as http:
-            for _ in range(2):
-                with pytest.raises(kind):
-                    await anext(build(name, pointed_at(server, name), http).exchanges(Query(text="x")))
-        assert len(server.asked) == 2
+    server.on("/*", reply)
+    async with client(tmp_path, paced=False) as http:
+        for _ in range(2):
+            with pytest.raises(kind):
+                await anext(build(name, pointed_at(server, name), http).exchanges(Query(text="x")))
+    assert len(server.asked) == 2
 
 
 @pytest.mark.parametrize("name", [key.removesuffix("_api_key") for key in KEYS])
@@ -217,12 +217,11 @@ async def test_a_key_is_sent_and_never_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["brave", "tavily", "serper"])
-async def test_without_its_key_nothing_is_asked(name: str) -> None:
-    with ReplayServer() as server:
-        async with client() as http:
-            with pytest.raises(Refused, match=f"set {name.upper()}_API_KEY"):
-                await anext(build(name, pointed_at(server, name), http).exchanges(Query(text="x")))
-        assert server.asked == []
+async def test_without_its_key_nothing_is_asked(server: ReplayServer, name: str) -> None:
+    async with client() as http:
+        with pytest.raises(Refused, match=f"set {name.upper()}_API_KEY"):
+            await anext(build(name, pointed_at(server, name), http).exchanges(Query(text="x")))
+    assert server.asked == []
 
 
 @pytest.mark.parametrize(
@@ -233,9 +232,10 @@ async def test_without_its_key_nothing_is_asked(name: str) -> None:
         *((name, '"()"', None) for name in ("chembl", "opentargets", "uniprot")),
     ],
 )
-async def test_a_query_that_cannot_be_sent_is_refused(name: str, text: str, words: str) -> None:
-    with ReplayServer() as server:
-        async with client() as http:
-            with pytest.raises(Refused, match=words):
-                await search(build(name, pointed_at(server, name, **KEYS), http), Query(text=text))
-        assert server.asked == []
+async def test_a_query_that_cannot_be_sent_is_refused(
+    server: ReplayServer, name: str, text: str, words: str
+) -> None:
+    async with client() as http:
+        with pytest.raises(Refused, match=words):
+            await search(build(name, pointed_at(server, name, **KEYS), http), Query(text=text))
+    assert server.asked == []

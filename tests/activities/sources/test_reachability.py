@@ -23,15 +23,14 @@ def closed_port() -> int:
     return port
 
 
-async def test_a_host_that_listens_is_reached_and_one_that_does_not_is_named() -> None:
-    with ReplayServer() as server:
-        found = await unreachable(
-            {
-                "here": server.url,
-                "gone": f"http://127.0.0.1:{closed_port()}/api",
-                "nowhere": "http://x.invalid",
-            }
-        )
+async def test_a_host_that_listens_is_reached_and_one_that_does_not_is_named(server: ReplayServer) -> None:
+    found = await unreachable(
+        {
+            "here": server.url,
+            "gone": f"http://127.0.0.1:{closed_port()}/api",
+            "nowhere": "http://x.invalid",
+        }
+    )
     assert set(found) == {"gone", "nowhere"}
     assert "127.0.0.1" in found["gone"]
     assert "x.invalid" in found["nowhere"]
@@ -43,17 +42,16 @@ async def test_behind_a_proxy_nothing_is_left_out(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_for_by_name(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    server: ReplayServer, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ReplayServer() as server:
-        monkeypatch.setenv("DETERMINATOR_PUBMED_URL", server.url)
-        monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", f"http://127.0.0.1:{closed_port()}")
-        settings = Settings(home=home)
-        run = ActivityEnvironment().run
-        async with open_http(settings) as http:
-            prepare = PrepareActivities(settings, build_sources(settings, http))
-            free = await run(prepare.prepare, PrepareInput(profile="biomedical"))
-            named = await run(prepare.prepare, PrepareInput(profile="biomedical", sources=("europepmc",)))
+    monkeypatch.setenv("DETERMINATOR_PUBMED_URL", server.url)
+    monkeypatch.setenv("DETERMINATOR_EUROPEPMC_URL", f"http://127.0.0.1:{closed_port()}")
+    settings = Settings(home=home)
+    run = ActivityEnvironment().run
+    async with open_http(settings) as http:
+        prepare = PrepareActivities(settings, build_sources(settings, http))
+        free = await run(prepare.prepare, PrepareInput(profile="biomedical"))
+        named = await run(prepare.prepare, PrepareInput(profile="biomedical", sources=("europepmc",)))
     enabled = {option.info.name: option.enabled for option in free.sources}
     assert enabled["pubmed"]
     assert enabled["library"]

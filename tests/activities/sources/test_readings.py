@@ -15,7 +15,6 @@ from activities.contracts.evidence import Evidence
 from activities.documents.xml_text import text_of
 from activities.sources import (
     arxiv,
-    chembl,
     clinicaltrials,
     crossref,
     europepmc,
@@ -102,7 +101,6 @@ POWERS = (
     "<AbstractText>10<sup>3</sup> cells, CO<sub>2</sub>, Ca<sup>2+</sup>, <i>in\n vivo</i>."
     "</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle>"
 )
-STOPPED = {"overallStatus": "TERMINATED", "whyStopped": "Futility at the interim analysis"}
 BOXED: dict[str, Any] = {
     "boxed_warning": ["WARNING: LACTIC ACIDOSIS"],
     "adverse_reactions": ["6 ADVERSE REACTIONS"],
@@ -115,8 +113,6 @@ BACKGROUND = {"pmid": "1", "type": "BACKGROUND", "citation": "doi: 10.1000/backg
 @pytest.mark.parametrize(
     ("read", "wanted"),
     [
-        (partial(trial, statusModule=STOPPED), {"facts.why_stopped": "Futility at the interim analysis"}),
-        (partial(trial, statusModule=STOPPED), {"text": "Why the study stopped: Futility at the interim"}),
         (
             partial(
                 trial,
@@ -224,16 +220,6 @@ BACKGROUND = {"pmid": "1", "type": "BACKGROUND", "citation": "doi: 10.1000/backg
         (partial(preprint, id="http://arxiv.org/abs/1707.08567v1"), {"evidence_id": preprint().evidence_id}),
         (partial(preprint, id=OLD_NUMBER), {"identifiers.arxiv": "hep-th/9901001"}),
         (lambda: pubmed.read_record(etree.fromstring(POWERS)), {"text": "10³ cells, CO₂, Ca²⁺, in vivo."}),
-        (
-            lambda: chembl.read_mechanism(
-                load("chembl/mechanism_pembrolizumab.json")["mechanisms"][0], "Pembrolizumab"
-            ),
-            {
-                "facts.mechanism": "Programmed cell death protein 1 inhibitor",
-                "facts.action_type": "inhibitor",
-                "url": "https://www.ebi.ac.uk/chembl/api/data/mechanism/2300",
-            },
-        ),
         *(
             (partial(article, "<p>Text.</p>", RELATED(link)), {"standing": standing})
             for link, standing in {

@@ -121,18 +121,19 @@ async def test_whatever_a_function_raises_is_a_failure_of_its_source(
         await anext(broken.exchanges(Query(text="q")))
 
 
-async def test_a_function_may_ask_with_the_shared_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_function_may_ask_with_the_shared_connections(
+    server: ReplayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     @source(name="remote", covers="x", rate_per_second=5)
     async def remote(query: str, http: Http, settings: Settings) -> list[Evidence]:
         answer = await http.get("remote", settings.source_url("remote", "") + "/", {"q": query})
         return [record(title=query, text=answer.text)]
 
-    with ReplayServer() as server:
-        server.on("/", Reply(200, "words"))
-        plugged(monkeypatch, remote=remote)
-        async with client() as shared:
-            sources = registry.build_sources(pointed_at(server, "remote"), shared)
-            answer = await search(sources["remote"], Query(text="Q"))
+    server.on("/", Reply(200, "words"))
+    plugged(monkeypatch, remote=remote)
+    async with client() as shared:
+        sources = registry.build_sources(pointed_at(server, "remote"), shared)
+        answer = await search(sources["remote"], Query(text="Q"))
     assert answer.records[0].text == "words"
 
 

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,47 +19,34 @@ from activities.sources.openfda import lucene, shares_of
 from activities.sources.pmc import Pmc
 from activities.sources.pubmed import PubMed
 from tests.activities.sources.faults import HTML, JSON, build, client, pointed_at
-from tests.activities.sources.recordings import EFETCH, ESEARCH, KEYS, PAGE_OF_WORKS, RECORDINGS
+from tests.activities.sources.recordings import EFETCH, ESEARCH, PAGE_OF_WORKS
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
 
 TRIAL = recorded("pubmed/efetch_structured_abstract_rct_22663011.xml")
 ARTICLE = recorded("pmc/efetch_pmc_6329583.xml")
 
 
-@pytest.mark.parametrize(
-    "recording", {one.source: one for one in RECORDINGS}.values(), ids=lambda one: one.source
-)
-async def test_each_exchange_is_one_request(recording: Any) -> None:
-    with ReplayServer() as server:
-        for path, answers in recording.answers.items():
-            server.on(path, *(answers if isinstance(answers, tuple) else (answers,)))
-        async with client(paced=False) as http:
-            source = build(recording.source, pointed_at(server, recording.source, **KEYS), http)
-            await anext(source.exchanges(recording.query))
-        assert len(server.asked) == 1
-
-
-async def test_a_key_raises_the_rate_of_ncbi(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_raises_the_rate_of_ncbi(server: ReplayServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "k" * 36)
-    with ReplayServer() as server:
-        async with client() as http:
-            source = PubMed(pointed_at(server, "pubmed"), http)
-            limiter = http.rate_limiter("pubmed")
-            assert source.info.rate_per_second == 10
-            assert limiter is not None
-            assert limiter.per_second == 10
+    async with client() as http:
+        source = PubMed(pointed_at(server, "pubmed"), http)
+        limiter = http.rate_limiter("pubmed")
+        assert source.info.rate_per_second == 10
+        assert limiter is not None
+        assert limiter.per_second == 10
 
 
-async def test_a_long_list_of_ids_is_posted_and_as_fresh_as_a_short_one(tmp_path: Path) -> None:
+async def test_a_long_list_of_ids_is_posted_and_as_fresh_as_a_short_one(
+    server: ReplayServer, tmp_path: Path
+) -> None:
     ids = ["22663011", *(str(30_000_000 + number) for number in range(199))]
-    with ReplayServer() as server:
-        server.on(EFETCH, TRIAL)
-        async with client(tmp_path, paced=False) as http:
-            source = PubMed(pointed_at(server, "pubmed"), http)
-            for wanted in (ids[:1], ids):
-                for max_age in (None, None, 0):
-                    with no_older_than(max_age):
-                        answer = await source.fetch(wanted)
+    server.on(EFETCH, TRIAL)
+    async with client(tmp_path, paced=False) as http:
+        source = PubMed(pointed_at(server, "pubmed"), http)
+        for wanted in (ids[:1], ids):
+            for max_age in (None, None, 0):
+                with no_older_than(max_age):
+                    answer = await source.fetch(wanted)
     assert [asked.method for asked in server.asked] == ["GET", "GET", "POST", "POST"]
     posted = server.asked[-1]
     assert posted.query == {}
@@ -73,12 +59,11 @@ async def test_a_long_list_of_ids_is_posted_and_as_fresh_as_a_short_one(tmp_path
     ("query", "linkname"),
     [("related:9298984", "pubmed_pubmed"), ("CitedBy: 9298984", "pubmed_pubmed_citedin")],
 )
-async def test_links_of_an_article_are_a_query(query: str, linkname: str) -> None:
-    with ReplayServer() as server:
-        server.on("/elink.fcgi", recorded("pubmed/elink1.xml"))
-        server.on(EFETCH, TRIAL)
-        async with client(paced=False) as http:
-            answer = await search(PubMed(pointed_at(server, "pubmed"), http), Query(text=query, limit=4))
+async def test_links_of_an_article_are_a_query(server: ReplayServer, query: str, linkname: str) -> None:
+    server.on("/elink.fcgi", recorded("pubmed/elink1.xml"))
+    server.on(EFETCH, TRIAL)
+    async with client(paced=False) as http:
+        answer = await search(PubMed(pointed_at(server, "pubmed"), http), Query(text=query, limit=4))
     links, fetched = server.asked
     assert links.query["id"] == ["9298984"]
     assert links.query["linkname"] == [linkname]
@@ -90,16 +75,15 @@ async def test_links_of_an_article_are_a_query(query: str, linkname: str) -> Non
     assert answer.hits == len(others) > 6
 
 
-async def test_titles_come_first_and_only_what_is_chosen_is_fetched() -> None:
-    with ReplayServer() as server:
-        ids = ["6329583", "7771231", "7771052"]
-        listed = {"esearchresult": {"count": "5", "idlist": ids}}
-        server.on(ESEARCH, Reply(200, json.dumps(listed), JSON))
-        server.on("/esummary.fcgi", recorded("pmc/esummary_12.json")).on(EFETCH, ARTICLE)
-        async with client(paced=False) as http:
-            source = Pmc(pointed_at(server, "pmc"), http)
-            listing = await source.list_results(Query(text="PTEN variant", limit=3))
-            texts = await source.read_results([*listing.results[:1], Preview(name="pmc:1", address="1")])
+async def test_titles_come_first_and_only_what_is_chosen_is_fetched(server: ReplayServer) -> None:
+    ids = ["6329583", "7771231", "7771052"]
+    listed = {"esearchresult": {"count": "5", "idlist": ids}}
+    server.on(ESEARCH, Reply(200, json.dumps(listed), JSON))
+    server.on("/esummary.fcgi", recorded("pmc/esummary_12.json")).on(EFETCH, ARTICLE)
+    async with client(paced=False) as http:
+        source = Pmc(pointed_at(server, "pmc"), http)
+        listing = await source.list_results(Query(text="PTEN variant", limit=3))
+        texts = await source.read_results([*listing.results[:1], Preview(name="pmc:1", address="1")])
     assert [one.address for one in listing.results] == ids
     assert listing.results[1].title.startswith("Nasal Tissue Extraction Is Essential")
     assert listing.hits == 5
@@ -110,36 +94,34 @@ async def test_titles_come_first_and_only_what_is_chosen_is_fetched() -> None:
     assert [asked.query["id"] for asked in server.asked if asked.path == EFETCH] == [["6329583,1"]]
 
 
-async def test_more_than_a_page_needs_one_exchange_a_page() -> None:
+async def test_more_than_a_page_needs_one_exchange_a_page(server: ReplayServer) -> None:
     page = json.loads((RECORDED / PAGE_OF_WORKS).read_text())
     page["results"] = [page["results"][0]] * 100
     page["meta"]["count"] = 400
-    with ReplayServer() as server:
-        server.on("/works", Reply(200, json.dumps(page)))
-        async with client(paced=False) as http:
-            source = build("openalex", pointed_at(server, "openalex"), http)
-            answer = await search(source, Query(text="x", limit=150))
+    server.on("/works", Reply(200, json.dumps(page)))
+    async with client(paced=False) as http:
+        source = build("openalex", pointed_at(server, "openalex"), http)
+        answer = await search(source, Query(text="x", limit=150))
     assert [asked.query["page"] for asked in server.asked] == [["1"], ["2"]]
     assert len(answer.records) == 150
 
 
-async def test_one_work_by_its_doi() -> None:
+async def test_one_work_by_its_doi(server: ReplayServer) -> None:
     doi = "10.1016/s0140-6736(97)11096-0"
-    with ReplayServer() as server:
-        server.on(
-            "/works/*",
-            recorded("crossref/work_retracted_wakefield_lancet_1998.json"),
-            recorded("crossref/error_404_resource_not_found.txt", status=404),
-            Reply(404, HTML),
-        )
-        async with client(paced=False) as http:
-            source = Crossref(pointed_at(server, "crossref"), http)
-            work = await source.work(doi)
-            assert work is not None
-            assert work.doi == doi
-            assert await source.work("10.48550/arxiv.2312.07559") is None
-            with pytest.raises(Malformed):
-                await source.work("10.48550/arxiv.2312.07559")
+    server.on(
+        "/works/*",
+        recorded("crossref/work_retracted_wakefield_lancet_1998.json"),
+        recorded("crossref/error_404_resource_not_found.txt", status=404),
+        Reply(404, HTML),
+    )
+    async with client(paced=False) as http:
+        source = Crossref(pointed_at(server, "crossref"), http)
+        work = await source.work(doi)
+        assert work is not None
+        assert work.doi == doi
+        assert await source.work("10.48550/arxiv.2312.07559") is None
+        with pytest.raises(Malformed):
+            await source.work("10.48550/arxiv.2312.07559")
     assert server.asked[0].path == "/works/10.1016%2Fs0140-6736%2897%2911096-0"
 
 

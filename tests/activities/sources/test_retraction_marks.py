@@ -35,6 +35,8 @@ FIRST_SENTENCES = (
     "This paper has been formally retracted by the publisher because of overlap.",
     "The above article, published online on 3 May 2012, has been retracted by agreement of all.",
     "This study has been retracted.",
+    "This submission has been withdrawn.",
+    "This paper has been withdrawn by the author due to an error in equation 1.",
     "This article has been removed: please see the policy on article withdrawal.",
     "The publisher regrets that this article has been temporarily removed.",
     "At the request of the authors, the following article has been retracted.",
@@ -58,6 +60,8 @@ def test_what_says_so_marks_a_retracted_work(marked: Evidence, types: tuple[str,
     assert found is not None
     assert found.standing == "retracted"
     assert found.notices[0].reported_by == f"library ({where})"
+    is_withdrawn = where == "title" and "withdrawn" in marked.title.casefold()
+    assert found.notices[0].kind == ("withdrawal" if is_withdrawn else "retraction")
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,8 @@ def test_what_says_so_marks_a_retracted_work(marked: Evidence, types: tuple[str,
         *((title, FINDING) for title in titles(
             "Retraction of the foreskin in boys | Retraction pockets of the eardrum"
             "| Retracted articles in surgery journals: what are surgeons doing wrong?"
+            "| Retracted papers: a survey | Withdrawn from care: patients"
+            "| Removed sutures and healing: a trial"
             "| Citations of retracted papers: a cohort study | Correction of hyponatremia in heart failure"
             "| Correction to normal of serum sodium | Withdrawn patients in trials of a drug"
             "| Removed teeth and pain | Withdrawal of treatment in intensive care"
@@ -74,6 +80,7 @@ def test_what_says_so_marks_a_retracted_work(marked: Evidence, types: tuple[str,
         (TITLE, "This study was withdrawn before enrolment of patients."),
         (TITLE, FINDING + " A study by others has been retracted."),
         (TITLE, "Many papers on this drug have been retracted. " + FINDING),
+        (TITLE, "We study papers. This paper has been withdrawn is a phrase."),
     ],
 )  # fmt: skip
 def test_a_work_about_such_things_is_not_marked(title: str, text: str) -> None:

@@ -11,8 +11,7 @@ from activities.contracts.errors import SourceError
 from activities.contracts.evidence import EvidenceRef, Identifiers, Standing, StandingNotice
 from activities.contracts.publish import PubMedSaid
 from activities.publish_activity import pubmed_name
-from activities.retractions.rules import SEVERITY, marked_title, standing_of
-from activities.retractions.wording import says_retracted
+from activities.retractions.rules import SEVERITY, standing_of
 from activities.sources import standing_lookup
 from activities.sources.http import cache
 from activities.sources.http.client import Http, open_http
@@ -183,17 +182,16 @@ async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing:
     assert verdict.notices[0].reported_by == "openalex (when found)"
 
 
-async def test_offline_and_the_library_are_left_as_they_are() -> None:
-    with ReplayServer() as server:
-        answers(server)
-        async with client() as http:
-            offline = await check(lookup(server, http, offline=True), ref("1", standing="corrected"))
-            own = await check(lookup(server, http), ref("1", standing="retracted", source="library"))
-        assert server.asked == []
-        async with client() as http:
-            mine = ref("1", source="library")
-            asked = await check(lookup(server, http), mine, library=True)
-            unasked = await check(lookup(server, http, offline=True), mine, library=True)
+async def test_offline_and_the_library_are_left_as_they_are(server: ReplayServer) -> None:
+    answers(server)
+    async with client() as http:
+        offline = await check(lookup(server, http, offline=True), ref("1", standing="corrected"))
+        own = await check(lookup(server, http), ref("1", standing="retracted", source="library"))
+    assert server.asked == []
+    async with client() as http:
+        mine = ref("1", source="library")
+        asked = await check(lookup(server, http), mine, library=True)
+        unasked = await check(lookup(server, http, offline=True), mine, library=True)
     assert asked.asked
     assert unasked.asked == ()
     assert (offline.standing, offline.asked) == ("corrected", ())
@@ -205,45 +203,40 @@ async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
     assert (verdict.standing, verdict.asked) == ("unknown", ())
 
 
-async def test_many_works_need_few_requests() -> None:
+async def test_many_works_need_few_requests(server: ReplayServer) -> None:
     pmids = [str(n) for n in range(1, 61)]
     refs = [ref(pmid, "10.1000/same" if pmid in ("1", "2") else None) for pmid in pmids]
-    with ReplayServer() as server:
-        answers(
-            server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids])
-        )
-        async with client() as http:
-            verdicts = await check_all(lookup(server, http), refs)
-        assert server.count("/efetch.fcgi") == 1
-        assert server.count("/works/*") == 1
-        assert server.count("/search") == 3
+    answers(server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids]))
+    async with client() as http:
+        verdicts = await check_all(lookup(server, http), refs)
+    assert server.count("/efetch.fcgi") == 1
+    assert server.count("/works/*") == 1
+    assert server.count("/search") == 3
     assert len(verdicts) == 60
     assert verdicts["pmid:7"].standing == "corrected"
     assert {v.standing for name, v in verdicts.items() if name != "pmid:7"} == {"none"}
 
 
-async def test_an_unreadable_record_costs_only_itself() -> None:
+async def test_an_unreadable_record_costs_only_itself(server: ReplayServer) -> None:
     two = efetch(("1", [("RetractionIn", "J. 2019")]), ("2", []))
     assert isinstance(two.body, str)
     broken = two.body.replace("<PMID>2</PMID>", "<PMID>two</PMID>")
-    with ReplayServer() as server:
-        answers(server, Reply(200, broken, {"content-type": "text/xml"}))
-        async with client() as http:
-            verdicts = await check_all(lookup(server, http), [ref("1"), ref("2")])
+    answers(server, Reply(200, broken, {"content-type": "text/xml"}))
+    async with client() as http:
+        verdicts = await check_all(lookup(server, http), [ref("1"), ref("2")])
     assert verdicts["pmid:1"].standing == "retracted"
     assert verdicts["pmid:2"].standing == "unknown"
 
 
-async def test_an_authority_that_is_down_is_not_asked_for_every_work() -> None:
+async def test_an_authority_that_is_down_is_not_asked_for_every_work(server: ReplayServer) -> None:
     refs = [ref(doi=f"10.1000/{n}") for n in range(8)]
-    with ReplayServer() as server:
-        answers(server, crossref=Reply(503, "down"))
-        async with client() as http:
-            verdicts = await lookup(server, http).check_many(refs)
-            assert server.count("/works/*") == 3
-            server.on("/works/*", Reply(429, "slow down", {"retry-after": "100000"}))
-            await lookup(server, http).check_many(refs)
-            assert server.count("/works/*") == 4
+    answers(server, crossref=Reply(503, "down"))
+    async with client() as http:
+        verdicts = await lookup(server, http).check_many(refs)
+        assert server.count("/works/*") == 3
+        server.on("/works/*", Reply(429, "slow down", {"retry-after": "100000"}))
+        await lookup(server, http).check_many(refs)
+        assert server.count("/works/*") == 4
     assert all(v.standing == "unknown" and len(v.failures) == 1 for v in verdicts.values())
     assert "not asked again" in verdicts["doi:10.1000/7"].failures[0]
 
@@ -260,29 +253,27 @@ async def test_one_authority_alone_does_not_lift_what_the_source_reported() -> N
 
 @pytest.mark.parametrize(("young_enough", "seen"), [(0, "retracted"), (cache.STANDING_SECONDS, "none")])
 async def test_an_answer_that_is_too_old_does_not_hide_a_new_retraction(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, young_enough: float, seen: str
+    server: ReplayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, young_enough: float, seen: str
 ) -> None:
     assert cache.STANDING_SECONDS <= 3600 < cache.CACHE_SECONDS
     monkeypatch.setattr(standing_lookup, "STANDING_SECONDS", young_enough)
-    with ReplayServer() as server:
-        answers(server, efetch(("1", [])), work("10.1000/x"))
-        async with open_http(settings(home=tmp_path)) as http:
-            assert (await check(lookup(server, http), X)).reported == {"pubmed": "none", "crossref": "none"}
-            answers(server, RETRACTED_IN, work("10.1000/x", RETRACTED))
-            assert (await check(lookup(server, http), X)).reported == {"pubmed": seen, "crossref": seen}
+    answers(server, efetch(("1", [])), work("10.1000/x"))
+    async with open_http(settings(home=tmp_path)) as http:
+        assert (await check(lookup(server, http), X)).reported == {"pubmed": "none", "crossref": "none"}
+        answers(server, RETRACTED_IN, work("10.1000/x", RETRACTED))
+        assert (await check(lookup(server, http), X)).reported == {"pubmed": seen, "crossref": seen}
 
 
-async def test_what_was_no_answer_is_not_stored(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        answers(server, crossref=Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
-        async with open_http(settings(home=tmp_path)) as http:
-            failed = await check(lookup(server, http), ref(doi="10.1000/x"))
-            server.on("/works/*", work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
-            again = await check(lookup(server, http), ref(doi="10.1000/x"))
-            server.on("/search", Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
-            busy = await check(lookup(server, http), ref("9500320"))
-            server.on("/search", recorded("standing/search_core_retracted.json"))
-            then = await check(lookup(server, http), ref("9500320"))
+async def test_what_was_no_answer_is_not_stored(server: ReplayServer, tmp_path: Path) -> None:
+    answers(server, crossref=Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
+    async with open_http(settings(home=tmp_path)) as http:
+        failed = await check(lookup(server, http), ref(doi="10.1000/x"))
+        server.on("/works/*", work("10.1000/x", ("retraction", "10.1000/n", "2020-01-01")))
+        again = await check(lookup(server, http), ref(doi="10.1000/x"))
+        server.on("/search", Reply(200, "<html>busy</html>", {"content-type": "text/html"}))
+        busy = await check(lookup(server, http), ref("9500320"))
+        server.on("/search", recorded("standing/search_core_retracted.json"))
+        then = await check(lookup(server, http), ref("9500320"))
     assert (failed.standing, busy.standing) == ("unknown", "unknown")
     assert (again.standing, then.standing) == ("retracted", "retracted")
 
@@ -329,24 +320,3 @@ def test_reinstatement_lifts_what_has_a_date_and_the_records_authority_counts_on
     notice = StandingNotice(kind="retraction", date="2020", reported_by="pubmed")
     verdict = verdict_of(ref("1", standing="retracted"), {"pubmed": Answer((notice,))})
     assert verdict.notices == (notice,)
-
-
-@pytest.mark.parametrize(
-    ("title", "kind"),
-    [
-        ("RETRACTED: Ileal-lymphoid-nodular hyperplasia", "retraction"),
-        ("Retracted Article: A study", "retraction"),
-        ("[WITHDRAWN]: A study", "withdrawal"),
-        ("Retracted papers: a survey", None),
-        ("Withdrawn from care: patients", None),
-        ("Removed sutures and healing: a trial", None),
-    ],
-)
-def test_a_marked_title_is_distinguished_from_a_title_on_the_subject(title: str, kind: str | None) -> None:
-    assert [notice.kind for notice in marked_title(title, "crossref")] == ([kind] if kind else [])
-
-
-def test_words_of_withdrawal_open_the_text() -> None:
-    assert says_retracted("This submission has been withdrawn.")
-    assert says_retracted("This paper has been withdrawn by the author due to an error in equation 1.")
-    assert not says_retracted("We study papers. This paper has been withdrawn is a phrase.")

@@ -24,55 +24,57 @@ def opened(folder: Path) -> Http:
     return open_http(Settings(home=folder))
 
 
-async def test_a_repeated_request_is_served_from_disk_even_by_another_process(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/a", GOOD)
-        for _ in range(2):  # each opens the cache again
-            async with opened(tmp_path) as http:
-                answer = await http.get("x", f"{server.url}/a", {"q": "1"})
-                assert answer.json() == {"records": [1, 2]}
-                assert answer.headers["content-type"] == "application/json"
-                await http.get("x", f"{server.url}/a", {"q": "2"})
+async def test_a_repeated_request_is_served_from_disk_even_by_another_process(
+    server: ReplayServer, tmp_path: Path
+) -> None:
+    server.on("/a", GOOD)
+    for _ in range(2):  # each opens the cache again
+        async with opened(tmp_path) as http:
+            answer = await http.get("x", f"{server.url}/a", {"q": "1"})
+            assert answer.json() == {"records": [1, 2]}
+            assert answer.headers["content-type"] == "application/json"
+            await http.get("x", f"{server.url}/a", {"q": "2"})
     assert len(server.asked) == 2
 
 
 @pytest.mark.invariant
-async def test_the_same_request_made_by_several_at_once_is_sent_once(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/a", GOOD)
-        async with opened(tmp_path) as http:
-            limiter = http.pace("x", 100.0)
-            limiter.require_lease()  # shut until all have asked
-            asking = [asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "1"})) for _ in range(3)]
-            await asyncio.sleep(0)
-            limiter.extend_lease(float("inf"))
-            answers = await asyncio.gather(*asking)
+async def test_the_same_request_made_by_several_at_once_is_sent_once(
+    server: ReplayServer, tmp_path: Path
+) -> None:
+    server.on("/a", GOOD)
+    async with opened(tmp_path) as http:
+        limiter = http.pace("x", 100.0)
+        limiter.require_lease()  # shut until all have asked
+        asking = [asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "1"})) for _ in range(3)]
+        await asyncio.sleep(0)
+        limiter.extend_lease(float("inf"))
+        answers = await asyncio.gather(*asking)
     assert [answer.json() for answer in answers] == [{"records": [1, 2]}] * 3
     assert len(server.asked) == 1
 
 
-async def test_a_request_that_fails_is_sent_again_by_the_next_who_waits_for_it(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/a", Reply(500, "oops"), GOOD)
-        async with opened(tmp_path) as http:
-            asking = [http.get("x", f"{server.url}/a") for _ in range(2)]
-            first, second = await asyncio.gather(*asking, return_exceptions=True)
+async def test_a_request_that_fails_is_sent_again_by_the_next_who_waits_for_it(
+    server: ReplayServer, tmp_path: Path
+) -> None:
+    server.on("/a", Reply(500, "oops"), GOOD)
+    async with opened(tmp_path) as http:
+        asking = [http.get("x", f"{server.url}/a") for _ in range(2)]
+        first, second = await asyncio.gather(*asking, return_exceptions=True)
     assert isinstance(first, Unavailable)
     assert isinstance(second, httpx.Response)
     assert second.json() == {"records": [1, 2]}
 
 
-async def test_age_decides_what_the_cache_may_serve(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/a", GOOD, Reply(200, '{"records": [3]}', JSON))
-        async with opened(tmp_path) as http:
-            await http.get("x", f"{server.url}/a")
-            with no_older_than(0):
-                fresh = await http.get("x", f"{server.url}/a")
-            assert fresh.json() == {"records": [3]}
-            with no_older_than(3600):
-                again = await http.get("x", f"{server.url}/a")
-            assert again.json() == {"records": [3]}  # the newer answer replaced the older one
+async def test_age_decides_what_the_cache_may_serve(server: ReplayServer, tmp_path: Path) -> None:
+    server.on("/a", GOOD, Reply(200, '{"records": [3]}', JSON))
+    async with opened(tmp_path) as http:
+        await http.get("x", f"{server.url}/a")
+        with no_older_than(0):
+            fresh = await http.get("x", f"{server.url}/a")
+        assert fresh.json() == {"records": [3]}
+        with no_older_than(3600):
+            again = await http.get("x", f"{server.url}/a")
+        assert again.json() == {"records": [3]}  # the newer answer replaced the older one
     assert len(server.asked) == 2
 
 
@@ -90,45 +92,45 @@ async def test_age_decides_what_the_cache_may_serve(tmp_path: Path) -> None:
         (Reply(hang_up=True), Unavailable),
     ],
 )
-async def test_an_error_is_never_cached(reply: Reply, kind: type[SourceError], tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/a", reply, GOOD)
-        async with opened(tmp_path) as http:
-            with pytest.raises(kind):
-                await http.get("x", f"{server.url}/a")
-            assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
+async def test_an_error_is_never_cached(
+    server: ReplayServer, reply: Reply, kind: type[SourceError], tmp_path: Path
+) -> None:
+    server.on("/a", reply, GOOD)
+    async with opened(tmp_path) as http:
+        with pytest.raises(kind):
+            await http.get("x", f"{server.url}/a")
+        assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
 
 
-async def test_a_status_that_is_accepted_is_not_cached_and_a_post_is_asked_once(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/none", Reply(404, "no matches")).on("/a", GOOD)
-        async with opened(tmp_path) as http:
-            for question in (1, 1, 2):
-                assert (await http.get("x", f"{server.url}/none", accept=(404,))).status_code == 404
-                await http.read("x", httpx.Response.json, f"{server.url}/a", json_body={"q": question})
+async def test_a_status_that_is_accepted_is_not_cached_and_a_post_is_asked_once(
+    server: ReplayServer, tmp_path: Path
+) -> None:
+    server.on("/none", Reply(404, "no matches")).on("/a", GOOD)
+    async with opened(tmp_path) as http:
+        for question in (1, 1, 2):
+            assert (await http.get("x", f"{server.url}/none", accept=(404,))).status_code == 404
+            await http.read("x", httpx.Response.json, f"{server.url}/a", json_body={"q": question})
     assert server.count("/none") == 3
     assert [asked.json()["q"] for asked in server.asked if asked.path == "/a"] == [1, 2]
 
 
-async def test_an_answer_past_its_time_is_asked_again(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/a", GOOD)
-        async with Http(httpx.AsyncClient(), HttpCache(tmp_path, seconds=0)) as http:
-            for _ in range(2):
-                await http.get("x", f"{server.url}/a")
+async def test_an_answer_past_its_time_is_asked_again(server: ReplayServer, tmp_path: Path) -> None:
+    server.on("/a", GOOD)
+    async with Http(httpx.AsyncClient(), HttpCache(tmp_path, seconds=0)) as http:
+        for _ in range(2):
+            await http.get("x", f"{server.url}/a")
     assert len(server.asked) == 2
 
 
 async def test_no_key_reaches_disk_or_log_and_another_key_finds_the_same_answer(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    server: ReplayServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with ReplayServer() as server:
-        server.on("/a", GOOD)
-        async with opened(tmp_path) as http:
-            url = f"{server.url}/a"
-            await http.get("x", url, {"q": "1", "api_key": SECRET}, {"Authorization": f"Bearer {SECRET}"})
-            await http.get("x", url, {"q": "1", "api_key": "another"})
-            await http.get("x", url, {"q": "1"})
+    server.on("/a", GOOD)
+    async with opened(tmp_path) as http:
+        url = f"{server.url}/a"
+        await http.get("x", url, {"q": "1", "api_key": SECRET}, {"Authorization": f"Bearer {SECRET}"})
+        await http.get("x", url, {"q": "1", "api_key": "another"})
+        await http.get("x", url, {"q": "1"})
     assert len(server.asked) == 1
     for path in (tmp_path / "cache").iterdir():
         assert SECRET.encode() not in path.read_bytes(), path
@@ -141,50 +143,48 @@ async def test_no_key_reaches_disk_or_log_and_another_key_finds_the_same_answer(
     assert SECRET not in caplog.text
 
 
-async def test_a_cache_that_cannot_be_used_costs_no_search(tmp_path: Path) -> None:
+async def test_a_cache_that_cannot_be_used_costs_no_search(server: ReplayServer, tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "answers.sqlite").write_bytes(b"this is no database" * 200)
-    with ReplayServer() as server:
-        server.on("/a", GOOD)
-        async with opened(tmp_path) as http:
-            for _ in range(2):
-                assert (await http.get("x", f"{server.url}/a")).status_code == 200
+    server.on("/a", GOOD)
+    async with opened(tmp_path) as http:
+        for _ in range(2):
+            assert (await http.get("x", f"{server.url}/a")).status_code == 200
     assert len(server.asked) == 2
 
 
 async def test_the_cache_does_not_grow_beyond_its_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: ReplayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_module, "MAX_CACHE_BYTES", 1 << 20)
-    with ReplayServer() as server:
-        server.on("/a", Reply(200, "x" * 200_000, {"content-type": "text/plain"}))
-        async with opened(tmp_path) as http:
-            for number in range(20):
-                await http.get("x", f"{server.url}/a", {"q": number})
-            await http.get("x", f"{server.url}/a", {"q": 19})
+    server.on("/a", Reply(200, "x" * 200_000, {"content-type": "text/plain"}))
+    async with opened(tmp_path) as http:
+        for number in range(20):
+            await http.get("x", f"{server.url}/a", {"q": number})
+        await http.get("x", f"{server.url}/a", {"q": 19})
     assert len(server.asked) == 20  # the newest is kept
     with sqlite3.connect(tmp_path / "cache" / "answers.sqlite") as database:
         assert database.execute("SELECT sum(length(body)) FROM answers").fetchone()[0] <= 1 << 20
 
 
-async def test_an_answer_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_without_end_is_cut_off(
+    server: ReplayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(http_module, "MAX_BYTES", 1 << 20)
-    with ReplayServer() as server:
-        server.on("/a", Reply(200, b"x" * ((1 << 20) + 1)))
-        async with opened(tmp_path) as http:
-            with pytest.raises(Malformed, match="more than 1 MiB"):
-                await http.get("x", f"{server.url}/a")
-
-
-async def test_what_the_cache_answers_does_not_pass_the_gate(tmp_path: Path) -> None:
-    with ReplayServer() as server:
-        server.on("/a", GOOD)
-        async with opened(tmp_path) as http:
-            limiter = http.pace("x", 3)
-            assert http.pace("y", 3, group="x") is limiter
+    server.on("/a", Reply(200, b"x" * ((1 << 20) + 1)))
+    async with opened(tmp_path) as http:
+        with pytest.raises(Malformed, match="more than 1 MiB"):
             await http.get("x", f"{server.url}/a")
-            limiter.require_lease()  # shut
-            assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
+
+
+async def test_what_the_cache_answers_does_not_pass_the_gate(server: ReplayServer, tmp_path: Path) -> None:
+    server.on("/a", GOOD)
+    async with opened(tmp_path) as http:
+        limiter = http.pace("x", 3)
+        assert http.pace("y", 3, group="x") is limiter
+        await http.get("x", f"{server.url}/a")
+        limiter.require_lease()  # shut
+        assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
 
 
 @pytest.mark.parametrize(
@@ -197,34 +197,33 @@ def test_retry_after_is_read_whatever_stands_in_it(value: str, seconds: float | 
 
 @pytest.mark.invariant
 async def test_a_request_whose_lease_ran_out_on_the_way_is_not_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: ReplayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is suspended between the limiter and the first byte sends nothing when it resumes."""
-    with ReplayServer() as server:
-        server.on("/a", GOOD)
-        async with opened(tmp_path) as http:
-            http.pace("x", 100.0)
-            limiter = http.rate_limiter("x")
-            assert limiter is not None
-            pool = http.client._transport
-            handle = pool.handle_async_request
+    server.on("/a", GOOD)
+    async with opened(tmp_path) as http:
+        http.pace("x", 100.0)
+        limiter = http.rate_limiter("x")
+        assert limiter is not None
+        pool = http.client._transport
+        handle = pool.handle_async_request
 
-            async def wake_up_late(request: httpx.Request) -> httpx.Response:
-                limiter.extend_lease(float("-inf"))
-                return await handle(request)
+        async def wake_up_late(request: httpx.Request) -> httpx.Response:
+            limiter.extend_lease(float("-inf"))
+            return await handle(request)
 
-            with limiter.under_lease():
-                limiter.extend_lease(float("inf"))
-                await http.get("x", f"{server.url}/a", {"q": "1"})
-                monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
-                late = asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "2"}))
-                while limiter.has_lease():  # noqa: ASYNC110 - a lease that ends tells nobody
-                    await asyncio.sleep(0.01)
-                assert not (await asyncio.wait([late], timeout=0.1))[0]
-                assert len(server.asked) == 1
-                monkeypatch.undo()
-                limiter.extend_lease(float("inf"))
-                await late
-            assert len(server.asked) == 2
-            await http.get("x", f"{server.url}/a", {"q": "3"})
+        with limiter.under_lease():
+            limiter.extend_lease(float("inf"))
+            await http.get("x", f"{server.url}/a", {"q": "1"})
+            monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
+            late = asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "2"}))
+            while limiter.has_lease():  # noqa: ASYNC110 - a lease that ends tells nobody
+                await asyncio.sleep(0.01)
+            assert not (await asyncio.wait([late], timeout=0.1))[0]
+            assert len(server.asked) == 1
+            monkeypatch.undo()
+            limiter.extend_lease(float("inf"))
+            await late
+        assert len(server.asked) == 2
+        await http.get("x", f"{server.url}/a", {"q": "3"})
     assert len(server.asked) == 3

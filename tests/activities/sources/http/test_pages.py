@@ -23,26 +23,24 @@ def reader(**limits: float) -> SafePages:
     return SafePages(LOOPBACK, **limits)  # type: ignore[arg-type]
 
 
-async def test_a_page_is_read() -> None:
-    with ReplayServer() as server:
-        server.on("/a", Reply(200, PAGE, HTML))
-        page = await reader().read(f"{server.url}/a#part")
-        assert page.text.title == "A trial"
-        assert SENTENCE in page.text.text
-        assert page.url == f"{server.url}/a"
-        sent = server.asked[0].headers
-        assert "cookie" not in sent
-        assert "authorization" not in sent
-        assert sent["host"] == f"127.0.0.1:{server.port}"
+async def test_a_page_is_read(server: ReplayServer) -> None:
+    server.on("/a", Reply(200, PAGE, HTML))
+    page = await reader().read(f"{server.url}/a#part")
+    assert page.text.title == "A trial"
+    assert SENTENCE in page.text.text
+    assert page.url == f"{server.url}/a"
+    sent = server.asked[0].headers
+    assert "cookie" not in sent
+    assert "authorization" not in sent
+    assert sent["host"] == f"127.0.0.1:{server.port}"
 
 
-async def test_this_machine_is_not_read_by_default() -> None:
-    with ReplayServer() as server:
-        server.on("/*", Reply(200, PAGE, HTML))
-        for host in ("127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]"):
-            with pytest.raises(Refused, match="not a public address"):
-                await SafePages().read(f"http://{host}:{server.port}/admin")
-        assert server.asked == []
+async def test_this_machine_is_not_read_by_default(server: ReplayServer) -> None:
+    server.on("/*", Reply(200, PAGE, HTML))
+    for host in ("127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]"):
+        with pytest.raises(Refused, match="not a public address"):
+            await SafePages().read(f"http://{host}:{server.port}/admin")
+    assert server.asked == []
 
 
 async def test_a_redirect_inwards_is_not_followed() -> None:
@@ -65,24 +63,26 @@ async def test_a_redirect_inwards_is_not_followed() -> None:
 
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://x.example/", "http://me:word@127.0.0.1/"])
-async def test_a_redirect_to_something_else_than_a_page_is_not_followed(target: str) -> None:
-    with ReplayServer() as server:
-        server.on("/a", Reply(302, "", {"location": target}))
-        with pytest.raises(Refused):
-            await reader().read(f"{server.url}/a")
+async def test_a_redirect_to_something_else_than_a_page_is_not_followed(
+    server: ReplayServer, target: str
+) -> None:
+    server.on("/a", Reply(302, "", {"location": target}))
+    with pytest.raises(Refused):
+        await reader().read(f"{server.url}/a")
 
 
-async def test_redirects_are_followed_to_where_the_page_is_and_end() -> None:
-    with ReplayServer() as server:
-        server.on("/a", Reply(301, "", {"location": "/b?x=1"})).on("/b", Reply(200, PAGE, HTML))
-        assert (await reader().read(f"{server.url}/a")).url == f"{server.url}/b?x=1"
-        server.on("/loop", Reply(302, "", {"location": "/loop"}))
-        with pytest.raises(Refused, match="redirects more than"):
-            await reader().read(f"{server.url}/loop")
-        assert server.count("/loop") == MAX_REDIRECTS + 1
+async def test_redirects_are_followed_to_where_the_page_is_and_end(server: ReplayServer) -> None:
+    server.on("/a", Reply(301, "", {"location": "/b?x=1"})).on("/b", Reply(200, PAGE, HTML))
+    assert (await reader().read(f"{server.url}/a")).url == f"{server.url}/b?x=1"
+    server.on("/loop", Reply(302, "", {"location": "/loop"}))
+    with pytest.raises(Refused, match="redirects more than"):
+        await reader().read(f"{server.url}/loop")
+    assert server.count("/loop") == MAX_REDIRECTS + 1
 
 
-async def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_connection_goes_to_the_address_that_was_checked(
+    server: ReplayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A name that answers differently the second time leads nowhere else: it is asked once."""
     loop = asyncio.get_running_loop()
     real = loop.getaddrinfo
@@ -96,90 +96,83 @@ async def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch: 
         return [(*kind, ("127.0.0.1" if len(asked) == 1 else "127.0.0.2", 0))]
 
     monkeypatch.setattr(loop, "getaddrinfo", two_faced)
-    with ReplayServer() as server:
-        server.on("/a", Reply(200, PAGE, HTML))
-        page = await SafePages(networks(["127.0.0.1/32"])).read(f"http://rebind.example:{server.port}/a")
-        assert SENTENCE in page.text.text
-        assert server.asked[0].headers["host"] == f"rebind.example:{server.port}"
-        with pytest.raises(Refused):
-            await SafePages(networks(["127.0.0.1/32"])).read(f"http://rebind.example:{server.port}/a")
+    server.on("/a", Reply(200, PAGE, HTML))
+    page = await SafePages(networks(["127.0.0.1/32"])).read(f"http://rebind.example:{server.port}/a")
+    assert SENTENCE in page.text.text
+    assert server.asked[0].headers["host"] == f"rebind.example:{server.port}"
+    with pytest.raises(Refused):
+        await SafePages(networks(["127.0.0.1/32"])).read(f"http://rebind.example:{server.port}/a")
     assert len(asked) == 2
 
 
-async def test_a_huge_body_is_refused_by_what_it_says_and_by_what_it_is() -> None:
-    with ReplayServer() as server:
-        server.on("/honest", Reply(200, b"x" * 200_000, HTML))
-        server.on("/silent", Reply(200, headers=HTML, chunks=(b"x" * 60_000,) * 4))
-        for path in ("/honest", "/silent"):
-            with pytest.raises(Refused, match="larger than"):
-                await reader(max_bytes=100_000).read(server.url + path)
+async def test_a_huge_body_is_refused_by_what_it_says_and_by_what_it_is(server: ReplayServer) -> None:
+    server.on("/honest", Reply(200, b"x" * 200_000, HTML))
+    server.on("/silent", Reply(200, headers=HTML, chunks=(b"x" * 60_000,) * 4))
+    for path in ("/honest", "/silent"):
+        with pytest.raises(Refused, match="larger than"):
+            await reader(max_bytes=100_000).read(server.url + path)
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-async def test_a_body_that_unfolds_to_something_huge_is_refused(encoding: str) -> None:
+async def test_a_body_that_unfolds_to_something_huge_is_refused(server: ReplayServer, encoding: str) -> None:
     flat = b"<p>" + b"a" * 50_000_000
     packed = gzip.compress(flat) if encoding == "gzip" else zlib.compress(flat)
     assert len(packed) < 100_000
     headers = {**HTML, "Content-Encoding": encoding}
-    with ReplayServer() as server:
-        server.on("/bomb", Reply(200, headers=headers, chunks=(packed,)))
-        with pytest.raises(Refused, match="larger than"):
-            await reader().read(f"{server.url}/bomb")
+    server.on("/bomb", Reply(200, headers=headers, chunks=(packed,)))
+    with pytest.raises(Refused, match="larger than"):
+        await reader().read(f"{server.url}/bomb")
 
 
-async def test_a_packed_page_is_read() -> None:
+async def test_a_packed_page_is_read(server: ReplayServer) -> None:
     headers = {**HTML, "content-encoding": "gzip"}
-    with ReplayServer() as server:
-        server.on("/a", Reply(200, headers=headers, chunks=(gzip.compress(PAGE.encode()),)))
-        assert SENTENCE in (await reader().read(f"{server.url}/a")).text.text
-        server.on("/a", Reply(200, headers=headers, chunks=(b"not gzip at all",)))
-        with pytest.raises(Malformed, match="decompressed"):
-            await reader().read(f"{server.url}/a")
+    server.on("/a", Reply(200, headers=headers, chunks=(gzip.compress(PAGE.encode()),)))
+    assert SENTENCE in (await reader().read(f"{server.url}/a")).text.text
+    server.on("/a", Reply(200, headers=headers, chunks=(b"not gzip at all",)))
+    with pytest.raises(Malformed, match="decompressed"):
+        await reader().read(f"{server.url}/a")
 
 
-async def test_a_body_that_drips_is_cut_off() -> None:
-    with ReplayServer() as server:
-        server.on("/slow", Reply(200, headers=HTML, chunks=(b"<p>",) * 40, delay=0.1))
-        with pytest.raises(Unavailable, match=r"within 0\.5 seconds"):
-            await reader(max_seconds=0.5).read(f"{server.url}/slow")
+async def test_a_body_that_drips_is_cut_off(server: ReplayServer) -> None:
+    server.on("/slow", Reply(200, headers=HTML, chunks=(b"<p>",) * 40, delay=0.1))
+    with pytest.raises(Unavailable, match=r"within 0\.5 seconds"):
+        await reader(max_seconds=0.5).read(f"{server.url}/slow")
 
 
 @pytest.mark.parametrize("kind", ["image/png", "application/zip", "video/mp4", "application/octet-stream"])
-async def test_other_types_are_refused(kind: str) -> None:
-    with ReplayServer() as server:
-        server.on("/a", Reply(200, PAGE, {"content-type": kind}))
-        with pytest.raises(Refused, match="only HTML, plain text and PDF"):
-            await reader().read(f"{server.url}/a")
+async def test_other_types_are_refused(server: ReplayServer, kind: str) -> None:
+    server.on("/a", Reply(200, PAGE, {"content-type": kind}))
+    with pytest.raises(Refused, match="only HTML, plain text and PDF"):
+        await reader().read(f"{server.url}/a")
 
 
-async def test_plain_text_and_pdf_are_read() -> None:
+async def test_plain_text_and_pdf_are_read(server: ReplayServer) -> None:
     pdf = (Path(__file__).parents[1] / "library" / "two_pages.pdf").read_bytes()
-    with ReplayServer() as server:
-        server.on("/t", Reply(200, f"A title\n\n{SENTENCE}", {"content-type": "text/plain"}))
-        server.on("/p", Reply(200, pdf, {"content-type": "application/pdf"}))
-        assert (await reader().read(f"{server.url}/t")).text.title == "A title"
-        assert "second page" in (await reader().read(f"{server.url}/p")).text.text
+    server.on("/t", Reply(200, f"A title\n\n{SENTENCE}", {"content-type": "text/plain"}))
+    server.on("/p", Reply(200, pdf, {"content-type": "application/pdf"}))
+    assert (await reader().read(f"{server.url}/t")).text.title == "A title"
+    assert "second page" in (await reader().read(f"{server.url}/p")).text.text
 
 
 @pytest.mark.parametrize(
     ("status", "kind"),
     [(401, Refused), (403, Refused), (404, Refused), (410, Refused), (429, RateLimited), (503, Unavailable)],
 )
-async def test_a_failing_status_is_called_by_its_name(status: int, kind: type[SourceError]) -> None:
-    with ReplayServer() as server:
-        server.on("/a", Reply(status, PAGE, {**HTML, "retry-after": "9"}))
-        with pytest.raises(kind, match=str(status)) as raised:
-            await reader().read(f"{server.url}/a")
-        assert type(raised.value) is kind
-        assert raised.value.retry_after == (9 if kind is not Refused else None)
+async def test_a_failing_status_is_called_by_its_name(
+    server: ReplayServer, status: int, kind: type[SourceError]
+) -> None:
+    server.on("/a", Reply(status, PAGE, {**HTML, "retry-after": "9"}))
+    with pytest.raises(kind, match=str(status)) as raised:
+        await reader().read(f"{server.url}/a")
+    assert type(raised.value) is kind
+    assert raised.value.retry_after == (9 if kind is not Refused else None)
 
 
-async def test_a_server_that_hangs_up_or_is_not_there_is_an_outage() -> None:
-    with ReplayServer() as server:
-        server.on("/a", Reply(hang_up=True))
-        with pytest.raises(Unavailable):
-            await reader().read(f"{server.url}/a")
-        url = server.url
+async def test_a_server_that_hangs_up_or_is_not_there_is_an_outage(server: ReplayServer) -> None:
+    server.on("/a", Reply(hang_up=True))
+    with pytest.raises(Unavailable):
+        await reader().read(f"{server.url}/a")
+    url = server.url
     with pytest.raises(Unavailable):
         await reader().read(f"{url}/a")
 
