@@ -52,9 +52,9 @@ _SERVED: ContextVar[list[tuple["HttpCache", httpx.Request]] | None] = ContextVar
 
 @contextmanager
 def no_older_than(seconds: float | None) -> Iterator[None]:
-    """Let the cache answer the block only with entries no older than so many seconds; None: as old as the
-    cache keeps them, 0: ask again."""
-    token = _MAX_AGE.set(float("inf") if seconds is None else seconds)
+    """Let the cache answer the block only with entries no older than so many seconds, nor than a block
+    around it says; None: as old as the cache keeps them, 0: ask again."""
+    token = _MAX_AGE.set(min(_MAX_AGE.get(), float("inf") if seconds is None else seconds))
     try:
         yield
     finally:
