@@ -10,6 +10,7 @@ import pytest
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
 from activities.contracts.evidence import Query
 from activities.sources.base import search
+from tests.activities.sources.conftest import Sourced
 from tests.activities.sources.faults import FAULTS, HTML, JSON, PAGE, build, client, pointed_at
 from tests.activities.sources.recordings import EFETCH, ESEARCH, FOUND_IN_PMC, KEYS, ONLINE, RECORDINGS
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
@@ -217,10 +218,9 @@ async def test_a_key_is_sent_and_never_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["brave", "tavily", "serper"])
-async def test_without_its_key_nothing_is_asked(server: ReplayServer, name: str) -> None:
-    async with client() as http:
-        with pytest.raises(Refused, match=f"set {name.upper()}_API_KEY"):
-            await anext(build(name, pointed_at(server, name), http).exchanges(Query(text="x")))
+async def test_without_its_key_nothing_is_asked(server: ReplayServer, source: Sourced, name: str) -> None:
+    with pytest.raises(Refused, match=f"set {name.upper()}_API_KEY"):
+        await anext(source(name).exchanges(Query(text="x")))
     assert server.asked == []
 
 
@@ -233,9 +233,8 @@ async def test_without_its_key_nothing_is_asked(server: ReplayServer, name: str)
     ],
 )
 async def test_a_query_that_cannot_be_sent_is_refused(
-    server: ReplayServer, name: str, text: str, words: str
+    server: ReplayServer, source: Sourced, name: str, text: str, words: str
 ) -> None:
-    async with client() as http:
-        with pytest.raises(Refused, match=words):
-            await search(build(name, pointed_at(server, name, **KEYS), http), Query(text=text))
+    with pytest.raises(Refused, match=words):
+        await search(source(name, **KEYS), Query(text=text))
     assert server.asked == []

@@ -14,11 +14,13 @@ from activities.contracts.search import Preview
 from activities.sources.base import search
 from activities.sources.crossref import Crossref
 from activities.sources.http.cache import no_older_than
+from activities.sources.http.client import Http
 from activities.sources.names_asked import drug_asked
 from activities.sources.openfda import lucene, shares_of
 from activities.sources.pmc import Pmc
 from activities.sources.pubmed import PubMed
-from tests.activities.sources.faults import HTML, JSON, build, client, pointed_at
+from tests.activities.sources.conftest import Sourced
+from tests.activities.sources.faults import HTML, JSON, client, pointed_at
 from tests.activities.sources.recordings import EFETCH, ESEARCH, PAGE_OF_WORKS
 from tests.replay import RECORDED, ReplayServer, Reply, recorded
 
@@ -59,11 +61,12 @@ async def test_a_long_list_of_ids_is_posted_and_as_fresh_as_a_short_one(
     ("query", "linkname"),
     [("related:9298984", "pubmed_pubmed"), ("CitedBy: 9298984", "pubmed_pubmed_citedin")],
 )
-async def test_links_of_an_article_are_a_query(server: ReplayServer, query: str, linkname: str) -> None:
+async def test_links_of_an_article_are_a_query(
+    server: ReplayServer, source: Sourced, query: str, linkname: str
+) -> None:
     server.on("/elink.fcgi", recorded("pubmed/elink1.xml"))
     server.on(EFETCH, TRIAL)
-    async with client(paced=False) as http:
-        answer = await search(PubMed(pointed_at(server, "pubmed"), http), Query(text=query, limit=4))
+    answer = await search(source("pubmed"), Query(text=query, limit=4))
     links, fetched = server.asked
     assert links.query["id"] == ["9298984"]
     assert links.query["linkname"] == [linkname]
@@ -75,15 +78,14 @@ async def test_links_of_an_article_are_a_query(server: ReplayServer, query: str,
     assert answer.hits == len(others) > 6
 
 
-async def test_titles_come_first_and_only_what_is_chosen_is_fetched(server: ReplayServer) -> None:
+async def test_titles_come_first_and_only_what_is_chosen_is_fetched(server: ReplayServer, http: Http) -> None:
     ids = ["6329583", "7771231", "7771052"]
     listed = {"esearchresult": {"count": "5", "idlist": ids}}
     server.on(ESEARCH, Reply(200, json.dumps(listed), JSON))
     server.on("/esummary.fcgi", recorded("pmc/esummary_12.json")).on(EFETCH, ARTICLE)
-    async with client(paced=False) as http:
-        source = Pmc(pointed_at(server, "pmc"), http)
-        listing = await source.list_results(Query(text="PTEN variant", limit=3))
-        texts = await source.read_results([*listing.results[:1], Preview(name="pmc:1", address="1")])
+    source = Pmc(pointed_at(server, "pmc"), http)
+    listing = await source.list_results(Query(text="PTEN variant", limit=3))
+    texts = await source.read_results([*listing.results[:1], Preview(name="pmc:1", address="1")])
     assert [one.address for one in listing.results] == ids
     assert listing.results[1].title.startswith("Nasal Tissue Extraction Is Essential")
     assert listing.hits == 5
@@ -94,19 +96,17 @@ async def test_titles_come_first_and_only_what_is_chosen_is_fetched(server: Repl
     assert [asked.query["id"] for asked in server.asked if asked.path == EFETCH] == [["6329583,1"]]
 
 
-async def test_more_than_a_page_needs_one_exchange_a_page(server: ReplayServer) -> None:
+async def test_more_than_a_page_needs_one_exchange_a_page(server: ReplayServer, source: Sourced) -> None:
     page = json.loads((RECORDED / PAGE_OF_WORKS).read_text())
     page["results"] = [page["results"][0]] * 100
     page["meta"]["count"] = 400
     server.on("/works", Reply(200, json.dumps(page)))
-    async with client(paced=False) as http:
-        source = build("openalex", pointed_at(server, "openalex"), http)
-        answer = await search(source, Query(text="x", limit=150))
+    answer = await search(source("openalex"), Query(text="x", limit=150))
     assert [asked.query["page"] for asked in server.asked] == [["1"], ["2"]]
     assert len(answer.records) == 150
 
 
-async def test_one_work_by_its_doi(server: ReplayServer) -> None:
+async def test_one_work_by_its_doi(server: ReplayServer, http: Http) -> None:
     doi = "10.1016/s0140-6736(97)11096-0"
     server.on(
         "/works/*",
@@ -114,14 +114,13 @@ async def test_one_work_by_its_doi(server: ReplayServer) -> None:
         recorded("crossref/error_404_resource_not_found.txt", status=404),
         Reply(404, HTML),
     )
-    async with client(paced=False) as http:
-        source = Crossref(pointed_at(server, "crossref"), http)
-        work = await source.work(doi)
-        assert work is not None
-        assert work.doi == doi
-        assert await source.work("10.48550/arxiv.2312.07559") is None
-        with pytest.raises(Malformed):
-            await source.work("10.48550/arxiv.2312.07559")
+    source = Crossref(pointed_at(server, "crossref"), http)
+    work = await source.work(doi)
+    assert work is not None
+    assert work.doi == doi
+    assert await source.work("10.48550/arxiv.2312.07559") is None
+    with pytest.raises(Malformed):
+        await source.work("10.48550/arxiv.2312.07559")
     assert server.asked[0].path == "/works/10.1016%2Fs0140-6736%2897%2911096-0"
 
 

@@ -1,6 +1,7 @@
 import asyncio
 import logging
 import sqlite3
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -24,6 +25,13 @@ def opened(folder: Path) -> Http:
     return open_http(Settings(home=folder))
 
 
+@pytest.fixture
+async def http(tmp_path: Path) -> AsyncIterator[Http]:
+    """HTTP with a cache."""
+    async with opened(tmp_path) as made:
+        yield made
+
+
 async def test_a_repeated_request_is_served_from_disk_even_by_another_process(
     server: ReplayServer, tmp_path: Path
 ) -> None:
@@ -39,42 +47,39 @@ async def test_a_repeated_request_is_served_from_disk_even_by_another_process(
 
 @pytest.mark.invariant
 async def test_the_same_request_made_by_several_at_once_is_sent_once(
-    server: ReplayServer, tmp_path: Path
+    server: ReplayServer, http: Http
 ) -> None:
     server.on("/a", GOOD)
-    async with opened(tmp_path) as http:
-        limiter = http.pace("x", 100.0)
-        limiter.require_lease()  # shut until all have asked
-        asking = [asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "1"})) for _ in range(3)]
-        await asyncio.sleep(0)
-        limiter.extend_lease(float("inf"))
-        answers = await asyncio.gather(*asking)
+    limiter = http.pace("x", 100.0)
+    limiter.require_lease()  # shut until all have asked
+    asking = [asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "1"})) for _ in range(3)]
+    await asyncio.sleep(0)
+    limiter.extend_lease(float("inf"))
+    answers = await asyncio.gather(*asking)
     assert [answer.json() for answer in answers] == [{"records": [1, 2]}] * 3
     assert len(server.asked) == 1
 
 
 async def test_a_request_that_fails_is_sent_again_by_the_next_who_waits_for_it(
-    server: ReplayServer, tmp_path: Path
+    server: ReplayServer, http: Http
 ) -> None:
     server.on("/a", Reply(500, "oops"), GOOD)
-    async with opened(tmp_path) as http:
-        asking = [http.get("x", f"{server.url}/a") for _ in range(2)]
-        first, second = await asyncio.gather(*asking, return_exceptions=True)
+    asking = [http.get("x", f"{server.url}/a") for _ in range(2)]
+    first, second = await asyncio.gather(*asking, return_exceptions=True)
     assert isinstance(first, Unavailable)
     assert isinstance(second, httpx.Response)
     assert second.json() == {"records": [1, 2]}
 
 
-async def test_age_decides_what_the_cache_may_serve(server: ReplayServer, tmp_path: Path) -> None:
+async def test_age_decides_what_the_cache_may_serve(server: ReplayServer, http: Http) -> None:
     server.on("/a", GOOD, Reply(200, '{"records": [3]}', JSON))
-    async with opened(tmp_path) as http:
-        await http.get("x", f"{server.url}/a")
-        with no_older_than(0):
-            fresh = await http.get("x", f"{server.url}/a")
-        assert fresh.json() == {"records": [3]}
-        with no_older_than(3600):
-            again = await http.get("x", f"{server.url}/a")
-        assert again.json() == {"records": [3]}  # the newer answer replaced the older one
+    await http.get("x", f"{server.url}/a")
+    with no_older_than(0):
+        fresh = await http.get("x", f"{server.url}/a")
+    assert fresh.json() == {"records": [3]}
+    with no_older_than(3600):
+        again = await http.get("x", f"{server.url}/a")
+    assert again.json() == {"records": [3]}  # the newer answer replaced the older one
     assert len(server.asked) == 2
 
 
@@ -93,23 +98,21 @@ async def test_age_decides_what_the_cache_may_serve(server: ReplayServer, tmp_pa
     ],
 )
 async def test_an_error_is_never_cached(
-    server: ReplayServer, reply: Reply, kind: type[SourceError], tmp_path: Path
+    server: ReplayServer, reply: Reply, kind: type[SourceError], http: Http
 ) -> None:
     server.on("/a", reply, GOOD)
-    async with opened(tmp_path) as http:
-        with pytest.raises(kind):
-            await http.get("x", f"{server.url}/a")
-        assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
+    with pytest.raises(kind):
+        await http.get("x", f"{server.url}/a")
+    assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
 
 
 async def test_a_status_that_is_accepted_is_not_cached_and_a_post_is_asked_once(
-    server: ReplayServer, tmp_path: Path
+    server: ReplayServer, http: Http
 ) -> None:
     server.on("/none", Reply(404, "no matches")).on("/a", GOOD)
-    async with opened(tmp_path) as http:
-        for question in (1, 1, 2):
-            assert (await http.get("x", f"{server.url}/none", accept=(404,))).status_code == 404
-            await http.read("x", httpx.Response.json, f"{server.url}/a", json_body={"q": question})
+    for question in (1, 1, 2):
+        assert (await http.get("x", f"{server.url}/none", accept=(404,))).status_code == 404
+        await http.read("x", httpx.Response.json, f"{server.url}/a", json_body={"q": question})
     assert server.count("/none") == 3
     assert [asked.json()["q"] for asked in server.asked if asked.path == "/a"] == [1, 2]
 
@@ -125,6 +128,7 @@ async def test_an_answer_past_its_time_is_asked_again(server: ReplayServer, tmp_
 async def test_no_key_reaches_disk_or_log_and_another_key_finds_the_same_answer(
     server: ReplayServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     server.on("/a", GOOD)
     async with opened(tmp_path) as http:
         url = f"{server.url}/a"
@@ -136,10 +140,6 @@ async def test_no_key_reaches_disk_or_log_and_another_key_finds_the_same_answer(
         assert SECRET.encode() not in path.read_bytes(), path
     with sqlite3.connect(tmp_path / "cache" / "answers.sqlite") as database:
         assert database.execute("SELECT count(*) FROM answers").fetchone() == (1,)
-    with ReplayServer() as server, caplog.at_level(logging.INFO):
-        server.on("/a", GOOD)
-        async with opened(tmp_path) as http:
-            await http.get("x", f"{server.url}/a", {"api_key": SECRET})
     assert SECRET not in caplog.text
 
 
@@ -168,23 +168,21 @@ async def test_the_cache_does_not_grow_beyond_its_limit(
 
 
 async def test_an_answer_without_end_is_cut_off(
-    server: ReplayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: ReplayServer, http: Http, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_module, "MAX_BYTES", 1 << 20)
     server.on("/a", Reply(200, b"x" * ((1 << 20) + 1)))
-    async with opened(tmp_path) as http:
-        with pytest.raises(Malformed, match="more than 1 MiB"):
-            await http.get("x", f"{server.url}/a")
-
-
-async def test_what_the_cache_answers_does_not_pass_the_gate(server: ReplayServer, tmp_path: Path) -> None:
-    server.on("/a", GOOD)
-    async with opened(tmp_path) as http:
-        limiter = http.pace("x", 3)
-        assert http.pace("y", 3, group="x") is limiter
+    with pytest.raises(Malformed, match="more than 1 MiB"):
         await http.get("x", f"{server.url}/a")
-        limiter.require_lease()  # shut
-        assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
+
+
+async def test_what_the_cache_answers_does_not_pass_the_gate(server: ReplayServer, http: Http) -> None:
+    server.on("/a", GOOD)
+    limiter = http.pace("x", 3)
+    assert http.pace("y", 3, group="x") is limiter
+    await http.get("x", f"{server.url}/a")
+    limiter.require_lease()  # shut
+    assert (await http.get("x", f"{server.url}/a")).json() == {"records": [1, 2]}
 
 
 @pytest.mark.parametrize(
@@ -197,33 +195,32 @@ def test_retry_after_is_read_whatever_stands_in_it(value: str, seconds: float | 
 
 @pytest.mark.invariant
 async def test_a_request_whose_lease_ran_out_on_the_way_is_not_sent(
-    server: ReplayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: ReplayServer, http: Http, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is suspended between the limiter and the first byte sends nothing when it resumes."""
     server.on("/a", GOOD)
-    async with opened(tmp_path) as http:
-        http.pace("x", 100.0)
-        limiter = http.rate_limiter("x")
-        assert limiter is not None
-        pool = http.client._transport
-        handle = pool.handle_async_request
+    http.pace("x", 100.0)
+    limiter = http.rate_limiter("x")
+    assert limiter is not None
+    pool = http.client._transport
+    handle = pool.handle_async_request
 
-        async def wake_up_late(request: httpx.Request) -> httpx.Response:
-            limiter.extend_lease(float("-inf"))
-            return await handle(request)
+    async def wake_up_late(request: httpx.Request) -> httpx.Response:
+        limiter.extend_lease(float("-inf"))
+        return await handle(request)
 
-        with limiter.under_lease():
-            limiter.extend_lease(float("inf"))
-            await http.get("x", f"{server.url}/a", {"q": "1"})
-            monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
-            late = asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "2"}))
-            while limiter.has_lease():  # noqa: ASYNC110 - a lease that ends tells nobody
-                await asyncio.sleep(0.01)
-            assert not (await asyncio.wait([late], timeout=0.1))[0]
-            assert len(server.asked) == 1
-            monkeypatch.undo()
-            limiter.extend_lease(float("inf"))
-            await late
-        assert len(server.asked) == 2
-        await http.get("x", f"{server.url}/a", {"q": "3"})
+    with limiter.under_lease():
+        limiter.extend_lease(float("inf"))
+        await http.get("x", f"{server.url}/a", {"q": "1"})
+        monkeypatch.setattr(pool, "handle_async_request", wake_up_late)
+        late = asyncio.create_task(http.get("x", f"{server.url}/a", {"q": "2"}))
+        while limiter.has_lease():  # noqa: ASYNC110 - a lease that ends tells nobody
+            await asyncio.sleep(0.01)
+        assert not (await asyncio.wait([late], timeout=0.1))[0]
+        assert len(server.asked) == 1
+        monkeypatch.undo()
+        limiter.extend_lease(float("inf"))
+        await late
+    assert len(server.asked) == 2
+    await http.get("x", f"{server.url}/a", {"q": "3"})
     assert len(server.asked) == 3
