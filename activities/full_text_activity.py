@@ -16,17 +16,16 @@ from urllib.parse import quote
 
 from temporalio import activity
 
-from activities.contracts.errors import Malformed, SourceError
+from activities.contracts.errors import SourceError
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence, EvidenceRef, Frozen
-from activities.documents.readers import readers
-from activities.documents.text import Unreadable
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
 from activities.logs import log
 from activities.settings import Settings
-from activities.sources.europepmc import BASE_URL
+from activities.sources.europepmc import BASE_URL, read_body_of
+from activities.sources.http.answers import XmlReader
 from activities.sources.http.client import Http
-from activities.sources.http.pages import PARSE_SECONDS, SafePages
+from activities.sources.http.pages import SafePages
 from activities.sources.records import Wire, read_page
 
 Way = Literal["europepmc", "open_address", "unpaywall"]
@@ -138,15 +137,8 @@ class FullTextActivities:
         pmcid = item.identifiers.pmcid
         if pmcid is None:
             return None
-        address = f"{self._europepmc}/{pmcid}/fullTextXML"
-        response = await self._http.get("europepmc", address, accept=(404,))
-        if response.status_code == 404:
-            return None
-        try:
-            function = "activities.sources.europepmc:read_body_of"
-            text = await readers().read(str, function, pmcid, body=response.content, seconds=PARSE_SECONDS)
-        except Unreadable as error:
-            raise Malformed(f"europepmc sent XML that cannot be read: {error}") from error
+        address, read = f"{self._europepmc}/{pmcid}/fullTextXML", XmlReader(str, read_body_of, (pmcid,))
+        text = await self._http.read("europepmc", read, address, accept=(404,))
         return (text, "Europe PMC", ()) if text else None
 
     async def _addresses(self, item: Evidence) -> tuple[str, ...]:

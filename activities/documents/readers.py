@@ -109,24 +109,12 @@ class Readers:
                 else:
                     process.kill()
 
-    def call(
-        self,
-        kind: type[T],
-        function: str,
-        *args: object,
-        body: bytes = b"",
-        seconds: float,
-        stop: Stop | None = None,
-    ) -> T:
-        """The one result of `module:name`. Raises Unreadable, Stopped."""
-        results = list(self.stream(function, *args, body=body, seconds=seconds, stop=stop))
-        return TypeAdapter(kind).validate_json(results[0])
-
     async def read(self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float) -> T:
-        """The same without blocking; a caller that is cancelled ends the job. Raises Unreadable."""
+        """The one result of `module:name`; a caller that is cancelled ends the job. Raises Unreadable."""
 
         def work(stop: Stop) -> T:
-            return self.call(kind, function, *args, body=body, seconds=seconds, stop=stop)
+            (result,) = self.stream(function, *args, body=body, seconds=seconds, stop=stop)
+            return TypeAdapter(kind).validate_json(result)
 
         return await self.in_thread(work)
 

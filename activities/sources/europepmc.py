@@ -181,10 +181,12 @@ def read_search(response: httpx.Response) -> Page:
     return read_page(Page, response, "europepmc")
 
 
-def read_body_of(body: bytes, pmcid: str) -> str:
+def read_body_of(response: httpx.Response, pmcid: str) -> str:
     """The running text and the tables of the JATS article with this number; empty where it is another's or
-    has none. Called in a reading process. Raises Malformed."""
-    root = read_xml(httpx.Response(200, content=body), "europepmc")
+    has none, and for one that is not open (404). Raises Malformed."""
+    if response.status_code == 404:
+        return ""
+    root = read_xml(response, "europepmc")
     article = root if root.tag == "article" else root.find(".//article")
     if article is None:
         return ""

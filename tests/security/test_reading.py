@@ -27,7 +27,7 @@ def pool() -> Iterator[Readers]:
 
 
 def page(pool: Readers, body: bytes, kind: str = "text/html", seconds: float = 20.0) -> Text:
-    return pool.call(Text, READ_PAGE, kind, "https://example.org/", body=body, seconds=seconds)
+    return asyncio.run(pool.read(Text, READ_PAGE, kind, "https://example.org/", body=body, seconds=seconds))
 
 
 def attributes(count: int) -> bytes:
@@ -83,9 +83,8 @@ def test_html_that_is_made_to_hang_ends_in_time(pool: Readers, body: bytes) -> N
 
 
 def test_a_pdf_whose_pages_share_one_stream_is_cut(pool: Readers) -> None:
-    found = pool.call(
-        Text, "activities.documents.pdf:read_pdf", 1.0, body=shared_stream_pdf(2_000, 20_000), seconds=30
-    )
+    body = shared_stream_pdf(2_000, 20_000)
+    found = asyncio.run(pool.read(Text, "activities.documents.pdf:read_pdf", 1.0, body=body, seconds=30))
     assert "of 2,000 pages" in found.cut
     assert "the same words again" in found.text
 
