@@ -1,6 +1,7 @@
 """A scripted server and the real client in front of it."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ class Asker:
         scope: str = "wf/run/1",
         user: str = "Question: does it work?",
         allowance: Allowance | None = None,
+        seconds: float | None = None,
     ) -> tuple[Verdict, Completion]:
         return await self.model.ask(
             self.choice,
@@ -48,7 +50,11 @@ class Asker:
             answer=Verdict,
             allowance=allowance or Allowance(input_tokens=3000, output_tokens=800),
             scope=scope,
+            seconds=seconds,
         )
+
+
+Workers = Callable[..., Asker]
 
 
 @pytest.fixture
@@ -73,7 +79,18 @@ def settings(server: FakeOpenAI, tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def ask(settings: Settings, store: EvidenceStore) -> AsyncIterator[Asker]:
-    model = OpenAIModel(settings, store)
-    yield Asker(model, ModelChoice(backend="openai", model="m"))
-    await model.aclose()
+async def worker(settings: Settings, store: EvidenceStore) -> AsyncIterator[Workers]:
+    """`worker(**changed)`: the client of another worker, whose settings differ in `changed`."""
+    async with AsyncExitStack() as stack:
+
+        def start(**changed: object) -> Asker:
+            model = OpenAIModel(settings.model_copy(update=changed), store)
+            stack.push_async_callback(model.aclose)
+            return Asker(model, ModelChoice(backend="openai", model="m"))
+
+        yield start
+
+
+@pytest.fixture
+def ask(worker: Workers) -> Asker:
+    return worker()

@@ -6,11 +6,8 @@ import math
 import pytest
 
 from activities.contracts.errors import ModelRefused, ModelUnusable
-from activities.contracts.evidence import Allowance, ModelChoice
-from activities.evidence_store import EvidenceStore
-from activities.models.client import OpenAIModel
-from activities.settings import Settings
-from tests.activities.models.conftest import GOOD, Asker, Verdict
+from activities.contracts.evidence import Allowance
+from tests.activities.models.conftest import GOOD, Asker, Verdict, Workers
 from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
 from tests.replay import Reply, recorded
 
@@ -33,18 +30,17 @@ async def test_a_schema_is_sent_where_it_is_accepted(ask: Asker, server: FakeOpe
 
 @pytest.mark.parametrize(("of_the_step", "sent"), [(None, 0.7), (0.2, 0.2)])
 async def test_the_configured_temperature_holds_where_the_step_has_none(
-    server: FakeOpenAI, settings: Settings, store: EvidenceStore, of_the_step: float | None, sent: float
+    server: FakeOpenAI, worker: Workers, of_the_step: float | None, sent: float
 ) -> None:
     server.script(says(GOOD))
-    model = OpenAIModel(settings.model_copy(update={"temperature": 0.7}), store)
-    choice = ModelChoice(backend="openai", model="m", temperature=of_the_step)
-    await Asker(model, choice)()
-    await model.aclose()
+    ask = worker(temperature=0.7)
+    ask.choice = ask.choice.replace(temperature=of_the_step)
+    await ask()
     assert [body["temperature"] for body in server.bodies] == [sent]
 
 
 async def test_each_refusal_selects_the_next_form_and_is_remembered(
-    ask: Asker, server: FakeOpenAI, settings: Settings, store: EvidenceStore
+    ask: Asker, server: FakeOpenAI, worker: Workers
 ) -> None:
     no = fails(400, "response_format is not supported", param="response_format")
     server.script(no, no, no, says(GOOD))
@@ -56,9 +52,7 @@ async def test_each_refusal_selects_the_next_form_and_is_remembered(
 
     await ask(scope="another step")
     assert "response_format" not in server.bodies[-1], "what was learned was forgotten"
-    other = OpenAIModel(settings, store)
-    await Asker(other, ask.choice)(scope="after a restart")
-    await other.aclose()
+    await worker()(scope="after a restart")
     assert "response_format" not in server.bodies[-1], "a new worker asked again what was known"
     assert len(server.bodies) == 6
 
@@ -186,8 +180,6 @@ async def test_a_recorded_stream_of_tool_calls_is_read_with_its_usage(ask: Asker
     assert done.usage.input_tokens > 0
     assert not done.notes
 
-
-# usage and cost
 
 # one word
 

@@ -2,12 +2,9 @@
 
 import pytest
 
-from activities.contracts.errors import ModelDown, ModelRefused
-from activities.contracts.evidence import ModelChoice
+from activities.contracts.errors import ModelDown, ModelRefused, StoreError
 from activities.evidence_store import EvidenceStore
-from activities.models.client import OpenAIModel
-from activities.settings import Settings
-from tests.activities.models.conftest import GOOD, Asker
+from tests.activities.models.conftest import GOOD, Asker, Workers
 from tests.fake_openai import SSE, FakeOpenAI, completion, events, fails, says
 from tests.replay import Reply
 
@@ -52,13 +49,11 @@ async def test_a_prompt_that_leaves_no_room_is_not_sent(ask: Asker, server: Fake
 
 
 async def test_a_retry_of_the_same_step_does_not_pay_again(
-    ask: Asker, server: FakeOpenAI, settings: Settings, store: EvidenceStore
+    ask: Asker, server: FakeOpenAI, worker: Workers
 ) -> None:
     server.script(says(GOOD, usage=(100, 20)))
     _, first = await ask(scope="wf/run/7")
-    again = OpenAIModel(settings, store)
-    _, second = await Asker(again, ask.choice)(scope="wf/run/7")
-    await again.aclose()
+    _, second = await worker()(scope="wf/run/7")
     assert len(server.bodies) == 1
     assert second.usage == first.usage, "the retry is what gets charged: once, with the real price"
 
@@ -90,19 +85,12 @@ async def test_what_a_broken_stream_cost_is_charged_by_the_next_attempt(
 
 
 async def test_a_store_that_fails_does_not_lose_the_answer(
-    settings: Settings, store: EvidenceStore, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+    ask: Asker, store: EvidenceStore, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from activities.contracts.errors import StoreError
-
     async def broken(name: str, data: bytes) -> None:
         raise StoreError("disk full")
 
     monkeypatch.setattr(store, "put_named", broken)
     server.script(says(GOOD))
-    model = OpenAIModel(settings, store)
-    verdict, _ = await Asker(model, ModelChoice(backend="openai", model="m"))()
-    await model.aclose()
+    verdict, _ = await ask()
     assert verdict.score == 7
-
-
-# failures as Temporal wants them

@@ -11,19 +11,14 @@ import pytest
 
 from activities.contracts.errors import ModelBusy, ModelDown, ModelRefused
 from activities.contracts.evidence import ModelChoice
-from activities.evidence_store import EvidenceStore
-from activities.models.client import OpenAIModel
-from activities.settings import Settings
-from tests.activities.models.conftest import GOOD, KEY, Asker
+from tests.activities.models.conftest import GOOD, KEY, Asker, Workers
 from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, completion, events, fails, says
 from tests.replay import Asked, Reply
 
 
-async def test_a_server_that_is_not_there_is_down(store: EvidenceStore, settings: Settings) -> None:
-    model = OpenAIModel(settings.model_copy(update={"openai_base_url": "http://127.0.0.1:1/v1"}), store)
+async def test_a_server_that_is_not_there_is_down(worker: Workers) -> None:
     with pytest.raises(ModelDown, match="is the server running"):
-        await Asker(model, ModelChoice(backend="openai", model="m"))()
-    await model.aclose()
+        await worker(openai_base_url="http://127.0.0.1:1/v1")()
 
 
 @pytest.mark.parametrize(
@@ -86,31 +81,24 @@ async def test_an_answer_is_stored_with_its_last_byte_and_no_interruption_unmake
 # secrets
 
 
-async def test_the_key_goes_to_the_configured_address_only(
-    settings: Settings, store: EvidenceStore, server: FakeOpenAI
-) -> None:
+async def test_the_key_goes_to_the_configured_address_only(ask: Asker, server: FakeOpenAI) -> None:
     server.script(says(GOOD))
-    model = OpenAIModel(settings, store)
-    await Asker(model, ModelChoice(backend="openai", model="m"))()
+    await ask()
     assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
     with FakeOpenAI() as stranger:
         stranger.script(says(GOOD))
-        await Asker(model, ModelChoice(backend="openai", model="m", base_url=stranger.base_url))()
+        ask.choice = ModelChoice(backend="openai", model="m", base_url=stranger.base_url)
+        await ask()
         assert KEY not in str(stranger.asked[-1].headers)
         stranger.script(fails(401, "who are you?"))
         with pytest.raises(ModelRefused, match=r"wants a key .*OPENAI_BASE_URL alone"):
-            await Asker(model, ModelChoice(backend="openai", model="n", base_url=stranger.base_url))()
-    await model.aclose()
+            await ask(scope="another step")
 
 
-async def test_a_missing_key_is_reported_before_the_run_starts(
-    store: EvidenceStore,
-) -> None:
-    model = OpenAIModel(Settings(openai_api_key=None, openai_base_url=None), store)
+async def test_a_missing_key_is_reported_before_the_run_starts(worker: Workers) -> None:
     with pytest.raises(ModelRefused, match="OPENAI_API_KEY") as raised:
-        await Asker(model, ModelChoice(backend="openai", model="gpt-4o"))()
+        await worker(openai_api_key=None, openai_base_url=None)()
     assert raised.value.category == "auth"
-    await model.aclose()
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])

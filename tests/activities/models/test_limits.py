@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -13,14 +14,12 @@ from pydantic import SecretStr
 
 from activities.contracts.errors import ModelDown, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice
-from activities.evidence_store import EvidenceStore
 from activities.models import progress
 from activities.models.address import parse
-from activities.models.client import OpenAIModel
 from activities.models.sizing import effort_of
 from activities.models.stream import repeats_itself
 from activities.settings import Settings
-from tests.activities.models.conftest import GOOD, Asker, Verdict
+from tests.activities.models.conftest import GOOD, Asker, Workers
 from tests.fake_openai import JSON, PATH, SSE, FakeOpenAI, completion, events, fails, says
 from tests.replay import Asked, Reply
 
@@ -38,14 +37,9 @@ def streamed(chunks: Iterator[bytes] | tuple[bytes, ...], delay: float = 0.01) -
 
 
 @pytest.fixture
-def patient(settings: Settings) -> Settings:
+def hurried(worker: Workers) -> Asker:
     """A first word may need 1.2 s here, the next ones 0.3 s."""
-    return settings.model_copy(update={"model_silence": 0.3})
-
-
-@pytest.fixture
-async def hurried(patient: Settings, store: EvidenceStore) -> Asker:
-    return Asker(OpenAIModel(patient, store), ModelChoice(backend="openai", model="m"))
+    return worker(model_silence=0.3)
 
 
 # time
@@ -71,26 +65,14 @@ async def test_pings_are_no_words(hurried: Asker, server: FakeOpenAI) -> None:
             await hurried()
 
 
-async def test_the_end_of_the_steps_time_keeps_what_was_whole(
-    settings: Settings, store: EvidenceStore, server: FakeOpenAI
-) -> None:
+async def test_the_end_of_the_steps_time_keeps_what_was_whole(ask: Asker, server: FakeOpenAI) -> None:
     def slow() -> Iterator[bytes]:
         yield word('{"label": "yes", "score": 7, "reasons": ["one"')
         while True:
             yield word(" ")
 
     server.script(lambda _: streamed(slow(), delay=0.05))
-    model = OpenAIModel(settings, store)
-    verdict, done = await model.ask(
-        ModelChoice(backend="openai", model="m"),
-        system="s",
-        user="u",
-        answer=Verdict,
-        allowance=LARGE,
-        scope="x",
-        seconds=1.0,
-    )
-    await model.aclose()
+    verdict, done = await ask(allowance=LARGE, seconds=1.0)
     assert verdict.score == 7
     assert any("time" in note for note in done.notes)
     assert len(server.bodies) == 1, "a repair was asked for when the time was over"
@@ -187,7 +169,7 @@ async def test_redirects_lead_to_no_other_host_and_end(ask: Asker, server: FakeO
 
 
 async def test_a_server_with_one_slot_gets_one_call_at_a_time_in_their_order(
-    settings: Settings, store: EvidenceStore, server: FakeOpenAI
+    worker: Workers, server: FakeOpenAI
 ) -> None:
     busy = most = 0
 
@@ -207,12 +189,10 @@ async def test_a_server_with_one_slot_gets_one_call_at_a_time_in_their_order(
 
     server.script(slow)
     server.on("/props", Reply(200, json.dumps({"total_slots": 1}), JSON))
-    model = OpenAIModel(settings.model_copy(update={"model_silence": 1.0}), store)
-    asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    asker = worker(model_silence=1.0)
     began = time.monotonic()
     answers = await asyncio.gather(*(asker(scope=f"step {n}") for n in range(8)))
     assert time.monotonic() - began > 1.0
-    await model.aclose()
     assert most == 1
     assert len(answers) == 8, "waiting for a turn counted as the call's time"
 
@@ -226,8 +206,7 @@ async def test_a_server_with_one_slot_gets_one_call_at_a_time_in_their_order(
     ],
 )
 async def test_a_server_gets_as_many_calls_as_it_says_it_serves_or_as_is_set(
-    settings: Settings,
-    store: EvidenceStore,
+    worker: Workers,
     server: FakeOpenAI,
     path: str,
     facts: dict[str, object],
@@ -243,11 +222,9 @@ async def test_a_server_gets_as_many_calls_as_it_says_it_serves_or_as_is_set(
 
     server.script(wait)
     server.on(path, Reply(200, json.dumps(facts), JSON))
-    model = OpenAIModel(settings.model_copy(update=setting), store)
-    asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    asker = worker(**setting)
     async with asyncio.timeout(30):
         await asyncio.gather(*(asker(scope=f"step {n}") for n in range(at_once)))
-    await model.aclose()
 
 
 # the context
@@ -274,17 +251,11 @@ async def test_a_server_gets_as_many_calls_as_it_says_it_serves_or_as_is_set(
     ],
 )
 async def test_a_server_is_asked_how_much_it_reads(
-    settings: Settings,
-    store: EvidenceStore,
-    server: FakeOpenAI,
-    answers: dict[str, object],
-    context: int,
+    ask: Asker, server: FakeOpenAI, answers: dict[str, object], context: int
 ) -> None:
     for path, answer in answers.items():
         server.on(path, Reply(200, json.dumps(answer), JSON))
-    model = OpenAIModel(settings, store)
-    assert await model.context(ModelChoice(backend="openai", model="m")) == context
-    await model.aclose()
+    assert await ask.model.context(ask.choice) == context
 
 
 @pytest.mark.parametrize("key", [None, "sk-of-the-test"])
@@ -303,29 +274,22 @@ async def test_the_effort_follows_the_size_that_a_server_reports(
 
 
 async def test_credentials_in_the_address_are_sent_and_appear_nowhere(
-    settings: Settings,
-    store: EvidenceStore,
+    worker: Workers,
+    tmp_path: Path,
     server: FakeOpenAI,
     caplog: pytest.LogCaptureFixture,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     url = server.base_url.replace("http://", "http://user:hunter2secret@") + "?key=querysecret99"
-    mine = settings.model_copy(update={"openai_base_url": url})
-    server.script(
-        fails(503, "user:hunter2secret or querysecret99 is wrong"),
-        says(GOOD),
-    )
-    model = OpenAIModel(mine, store)
-    asker = Asker(model, ModelChoice(backend="openai", model="m"))
+    server.script(fails(503, "user:hunter2secret or querysecret99 is wrong"), says(GOOD))
+    asker = worker(openai_base_url=url)
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelDown) as raised:
         await asker()
     verdict, done = await asker()
-    await model.aclose()
     assert verdict.score == 7
     assert server.asked[-1].headers["authorization"].startswith("Basic ")
     assert server.asked[-1].query["key"] == ["querysecret99"]
-    root = settings.home
-    stored = [str(f) + f.read_text(errors="replace") for f in root.rglob("*") if f.is_file()]
+    stored = [str(f) + f.read_text(errors="replace") for f in tmp_path.rglob("*") if f.is_file()]  # noqa: ASYNC240
     printed = capsys.readouterr()
     everything = "\n".join(
         [str(raised.value), repr(raised.value), done.model_dump_json(), *stored, printed.out, printed.err]
