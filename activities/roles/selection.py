@@ -31,10 +31,10 @@ NEAR = 0.3
 than without a judge, who can tell."""
 FIRST_OF_A_SEARCH = 3
 """Works of every search that are shown whatever their rank, where they are near."""
-SHOWN_ANYHOW = 4
+JUDGED_ANYHOW = 4
 """Works that are shown however far they are behind the nearest. Asked 95 questions with the works that their
 reviewers chose and 60 of PubMedQA, four keep every work that eight keep, and a quarter less is read."""
-NEAR_SHARE = 0.47
+JUDGED_SHARE = 0.47
 """The share of how near the nearest work is from which a work is shown. Asked 95 questions with the works
 that their reviewers chose, among the 20 or 40 of 1,040 with most of the question's words, it shows 10 to 14
 works, and 96 % of those."""
@@ -69,8 +69,8 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     wanted = list(dict.fromkeys([*first, *(ref.evidence_id for ref in ranked)]))
     own = [row for text, row in zip(texts, measured, strict=True) if text != step.run_question]
     beside = _beside_the_nearest(own or measured)
-    near_enough = {name for name, share in zip(names, beside.tolist(), strict=True) if share >= NEAR_SHARE}
-    anyhow = (WORKS_A_BATCH if folder else SHOWN_ANYHOW) if by_meaning else len(names)
+    near_enough = {name for name, share in zip(names, beside.tolist(), strict=True) if share >= JUDGED_SHARE}
+    anyhow = (WORKS_A_BATCH if folder else JUDGED_ANYHOW) if by_meaning else len(names)
     near_enough |= {names[at] for at in np.argsort(-beside, kind="stable")[:anyhow].tolist()}
     unlike = without_duplicates([name for name in wanted if name in near_enough], held)
     chosen = set(unlike[: step.most])

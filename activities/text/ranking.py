@@ -57,7 +57,7 @@ MAX_ENCODED_DOCUMENTS = 60
 MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES = 3, 120
 """Sentences of each of these documents that it reads at least, those with most of the question's words, and
 of all together where that is more. Where documents are compared by several texts it reads one of each, beside
-its title: that is enough to tell which are near (`activities.roles.selection.NEAR_SHARE`)."""
+its title: that is enough to tell which are near (`activities.roles.selection.JUDGED_SHARE`)."""
 MAX_KEPT_SENTENCES = 2_000
 """Sentences of one document whose vectors a library keeps: some hundred pages."""
 _PART_ORDER: tuple[Part, ...] = (

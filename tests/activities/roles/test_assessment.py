@@ -24,7 +24,7 @@ from activities.profiles.loader import load_profile
 from activities.roles import selection
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
 from activities.roles.assessment import DEFINITE, READ, assess
-from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
+from activities.roles.selection import FIRST_OF_A_SEARCH, JUDGED_ANYHOW, order, without_duplicates
 
 PROFILE = load_profile("drug_repurposing")
 
@@ -200,6 +200,8 @@ def test_works_much_further_than_the_nearest_are_not_shown_to_a_judge_of_many(
     assert {d.evidence_id for d in near} <= set(shown)
     assert len(shown) < len(near) + len(akin), "some that are only of the ward are left out"
     assert not {d.evidence_id for d in vague} & set(shown)
+    few = order(step, (near[0], *akin)).ids
+    assert len(few) == JUDGED_ANYHOW < len(akin), "a few are shown however far they are behind the nearest"
     monkeypatch.setattr(selection, "embedder", lambda: None)
     assert len(order(step, found).ids) > len(shown), "words alone do not tell what is far"
 
