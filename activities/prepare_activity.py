@@ -102,7 +102,7 @@ class PrepareActivities:
         models = {"default": default["default"], **step.models} if step.models else default
         for role, chosen in models.items():
             if chosen.backend == "openai" and not chosen.model:
-                raise PrepareError(f"the model of {role} has no name; set it with --model NAME")
+                raise PrepareError(f"the model of {role} has no name; give it one")
         fallbacks = step.fallbacks or settings.fallback_choices()
         profiles = self._profiles(folder)
         return Prepared(

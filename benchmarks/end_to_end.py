@@ -38,7 +38,8 @@ from benchmarks.pages import Web
 from client.api import Determinator
 from client.embedded.home import Places, ServerNote, read_note
 from client.listing import RESEARCH
-from client.runs.request import AskOptions, build_request
+from client.runs.options import AskOptions
+from client.runs.request import build_request
 from client.runs.start import signing_key, start
 from tests.client.harness import COMMAND, processes_of
 from tests.fake_openai import (

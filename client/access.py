@@ -1,12 +1,12 @@
 """What a user of the page, or a program over an interface, may see: of runs those they started, and where
 nobody signs in all of the home; of folders those that the operator allows."""
 
-import re
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from activities.settings import Settings
 from client.api import Determinator
 from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
 from client.listing import Filter, Row, matching
@@ -22,7 +22,6 @@ SIGN_INS_A_MINUTE = 10
 """Attempts to sign in from one address within a minute."""
 LISTED = 100
 """Runs in the list, the newest."""
-_FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 
 
 class Access:
@@ -88,9 +87,13 @@ def user_of(name: str | None) -> str:
 
 
 def line_of(error: Exception) -> str:
-    """One line on an error of `client.api.EXPECTED` for callers without a command line: an option goes by its
-    name in Python (`max_cost`, not `--max-cost`)."""
-    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), str(as_failure(error) or error))
+    """One line on an error of `client.api.EXPECTED`."""
+    return str(as_failure(error) or error)
+
+
+def models_of(settings: Settings) -> list[str]:
+    """Names of the models that the settings in force offer."""
+    return list(dict.fromkeys(filter(None, (settings.model, *settings.roles.values(), *settings.fallback))))
 
 
 class Folders:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from client.reports.finished import Finished
     from client.reports.verify import Verification
     from client.run import BlockingRun, Run
+    from client.runs.options import AskOptions
     from client.runs.planning import Planned
-    from client.runs.request import AskOptions
     from client.runs.revising import Answered
     from workflows.types import ResearchRequest
 

@@ -20,20 +20,13 @@ from client.cli.common import (
     say,
 )
 from client.cli.compare import compare
-from client.cli.options import (
-    ANALYSIS,
-    FILTERS,
-    GroupedCommand,
-    analysis_options,
-    filter_options,
-    setting_groups,
-    setting_options,
-)
+from client.cli.options import FILTERS, GroupedCommand, question_options, setting_groups
 from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput, Exit
 from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output
-from client.runs.request import AskOptions, build_request
+from client.runs.options import AskOptions
+from client.runs.request import build_request
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -47,7 +40,7 @@ GROUPS = {
     **_OF_SETTINGS,
     "What to search": ["sources", "library", *_OF_SETTINGS["What to search"], *FILTERS, "follow_up"],
     "Question": ["audio", "image", "yes"],
-    "Statistics": [*ANALYSIS],
+    "Statistics": ["analyse", "effects", "expect"],
     "How to answer": ["graph", *_OF_SETTINGS["How to answer"]],
     "Output": ["output", "many", "at_once", "dry_run", "detach", "as_json"],
 }
@@ -58,37 +51,16 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command(cls=GroupedCommand, groups=GROUPS)
 @click.argument("question", nargs=-1, metavar="QUESTION")
 @click.option(
-    "--source",
-    "sources",
-    multiple=True,
-    metavar="NAME",
-    help="Search only this source, and the library if one is given; repeatable.",
-)
-@click.option(
-    "--library",
-    type=Filled(),
-    metavar="DIR",
-    help="Search your own documents in this folder, and nothing else unless you name it.",
-)
-@click.option(
     "--follow-up",
     type=Filled(),
     metavar="RUN",
     help="Begin with the evidence of this finished run, and take its folder, sources, filters, models and "
     "limits where you name none.",
 )
-@filter_options()
 @click.option("--audio", type=FILE, metavar="FILE", help="Hear the question, or more of it, in a recording.")
 @click.option("--image", type=FILE, metavar="FILE", help="Read the question, or more of it, from a picture.")
 @click.option("--yes", is_flag=True, help="Ask what --audio and --image say without a look at it.")
-@analysis_options
-@click.option(
-    "--graph",
-    type=Filled(),
-    metavar="NAME|FILE",
-    help="The graph of steps to walk: a built-in one or a TOML file (mode graph).",
-)
-@setting_options
+@question_options
 @click.option(
     "--output",
     type=click.Path(path_type=Path),

@@ -16,6 +16,7 @@ import click
 from activities.configuration.values import did_you_mean
 from client.exit import leave
 from client.failures import BadSettings, Exit, Failure
+from client.naming import naming
 
 VERBS: dict[str, tuple[str, str]] = {
     "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
@@ -136,7 +137,8 @@ def run(arguments: Sequence[str]) -> int:
     if broken is not None:
         return print_error(f"{broken!r} is not valid UTF-8; check the terminal's encoding", Exit.BAD_INPUT)
     try:
-        code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
+        with naming(flag):
+            code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return Exit.BAD_INPUT
@@ -160,6 +162,13 @@ def run(arguments: Sequence[str]) -> int:
             raise
         return print_error(_described(error), Exit.FAILED)
     return code if isinstance(code, int) else Exit.DONE
+
+
+def flag(option: str) -> str:
+    """What an option is called on a command line."""
+    from client.runs.options import FLAGS
+
+    return FLAGS.get(option) or f"--{option.replace('_', '-')}"
 
 
 def _described(error: Exception) -> str:

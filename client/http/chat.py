@@ -77,12 +77,12 @@ async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tu
     answers = [turn.text for turn in body.messages if turn.role == "assistant"]
     named = RUN_LINE.findall(answers[-1]) if answers else []
     if not named:
-        return await desk.ask(token, text, options, once=once), 0
+        return await desk.ask(token, {**options, "question": text, "follow_up": None}, once), 0
     case = Case(await desk.run(named[-1], token), token)
     run = case.run
     seen = await run.progress() if (await run.row()).status == "running" else None
     if seen is None:
-        return await desk.ask(token, text, options, run.id, once), 0
+        return await desk.ask(token, {**options, "question": text, "follow_up": run.id}, once), 0
     await tell(case, text, gate=seen.waiting_for)
     return run, seen.last_seq if seen.waiting_for else 0
 

@@ -5,28 +5,25 @@ import math
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Required
 
 from fastapi import Depends, Header, HTTPException, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from activities.contracts.evidence import ApprovalGate, Length
-from client.access import Access, Folders, RateLimit
+from client.access import Access, Folders, RateLimit, models_of
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.tokens import Scope, Token, TokenFile
 from client.run import Run
-from client.runs.request import AskOptions
-from workflows.types import QUESTION_CHARS, BudgetStatus
+from client.runs.options import QuestionText, SharedOptions
+from workflows.types import BudgetStatus
 
 BEARER = HTTPBearer(auto_error=False)
 HOUR = 3600.0
 MINUTE = 60.0
 AT_ONCE = 64
 """Requests of one token that are open at the same time, streams and waiting ones included."""
-Years = Annotated[int, Field(ge=1000, le=3000)]
-Name = Annotated[str, Field(max_length=200)]
 Once = Annotated[
     str,
     Header(
@@ -35,42 +32,11 @@ Once = Annotated[
         description="The same request with the same key is the same run, also after that has ended",
     ),
 ]
-Names = Annotated[list[Name], Field(max_length=50)]
 
 
-class Options(BaseModel):
-    """What a question may be asked with. The names are those of `determinator ask`; null stands for the
-    setting of this server."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    mode: Name | None = None
-    profile: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)] | None = None
-    sources: Names = []
-    library: (
-        Annotated[str, Field(max_length=1000, description="Below a folder that --allow names")] | None
-    ) = None
-    columns: Names | None = None
-    length: Length | None = None
-    since: Years | None = None
-    until: Years | None = None
-    types: Names = []
-    free_full_text: bool = False
-    model: (
-        Annotated[str, Field(max_length=200, description="One that the server is configured with")] | None
-    ) = None
-    max_iterations: Annotated[int, Field(ge=1)] | None = None
-    max_sections: Annotated[int, Field(ge=1)] | None = None
-    max_tokens: Annotated[int, Field(ge=0)] | None = None
-    max_cost: Annotated[float, Field(ge=0, description="US dollars")] | None = None
-    max_time: Annotated[float, Field(gt=0, description="Seconds of work")] | None = None
-    approve: Annotated[list[ApprovalGate], Field(description="Gates that wait for a person")] | None = None
-    approval_timeout: Annotated[float, Field(gt=0, description="Seconds")] | None = None
-
-
-class Question(Options):
-    question: Annotated[str, Field(min_length=3, max_length=QUESTION_CHARS)]
-    follow_up: Annotated[str, Field(max_length=200, description="A finished run to build on")] | None = None
+class Question(SharedOptions, total=False):
+    question: Required[QuestionText]
+    follow_up: Annotated[str | None, Field(max_length=200, description="A finished run to build on")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,21 +110,14 @@ class Desk:
         """A run of the caller. Raises NoSuchRun."""
         return await self.access.run(name, token.user)
 
-    async def ask(
-        self,
-        token: Token,
-        question: str,
-        options: Options | None = None,
-        follow_up: str | None = None,
-        once: str = "",
-    ) -> Run:
+    async def ask(self, token: Token, asked: Question, once: str = "") -> Run:
         """Start a run within the limits of the token, or find the one of the key `once`. Raises what
         `Determinator.ask` raises."""
-        asked = self._checked(options or Options(), token)
-        if follow_up is not None:
-            follow_up = (await self.run(follow_up, token)).id
+        asked = self._checked(asked, token)
+        if (earlier := asked.get("follow_up")) is not None:
+            asked["follow_up"] = (await self.run(earlier, token)).id
         self.admit_run(token)
-        return await self.client.ask(question, follow_up=follow_up, user=token.user, once=once, **asked)
+        return await self.client.ask(**asked, user=token.user, once=once)
 
     def admit_run(self, token: Token) -> None:
         """Count what buys answers of a model. Raises HTTPException when the token has had as many."""
@@ -176,19 +135,16 @@ class Desk:
                     raise BadInput(f"a run of this token may cost {token.max_cost:g} US dollars")
             return await run.extend(tokens=tokens, cost=cost, seconds=seconds, iterations=iterations)
 
-    def _checked(self, options: Options, token: Token) -> AskOptions:
+    def _checked(self, asked: Question, token: Token) -> Question:
         """Raises BadInput for what this server does not offer to a caller."""
-        settings = self.client.settings
-        offered = {"extractive", settings.model, *settings.roles.values(), *settings.fallback}
-        if options.model is not None and options.model not in offered:
-            raise BadInput(f"the model {options.model!r} is not offered here")
-        asked: AskOptions = {**options.model_dump(include=set(Options.model_fields))}  # type: ignore[typeddict-item]
-        if options.library is not None:
-            asked["library"] = self._folders.check(options.library)
+        model, library, most = asked.get("model"), asked.get("library"), asked.get("max_cost")
+        if model not in (None, "extractive", *models_of(self.client.settings)):
+            raise BadInput(f"the model {model!r} is not offered here")
+        asked = {**asked}
+        if library is not None:
+            asked["library"] = self._folders.check(library)
         if token.max_cost is not None:
-            asked["max_cost"] = min(
-                token.max_cost, token.max_cost if options.max_cost is None else options.max_cost
-            )
+            asked["max_cost"] = token.max_cost if most is None else min(token.max_cost, most)
         return asked
 
     def _admit(self, token: Token, most: int, seconds: float, what: str) -> None:

@@ -14,7 +14,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput
-from client.http.desk import Case, Desk, Once, Options, check_scope
+from client.http.desk import Case, Desk, Once, check_scope
 from client.http.protocol import (
     APPROVAL,
     MODELS,
@@ -27,6 +27,7 @@ from client.http.protocol import (
 from client.http.tokens import Token
 from client.run import Run
 from client.runs.display import Display
+from client.runs.options import SharedOptions
 from workflows.modes import AUTO, MODES
 
 CANCEL_SECONDS = 20.0
@@ -61,17 +62,17 @@ class Request(BaseModel):
     model: str = f"{MODELS}{AUTO}"
     stream: bool | None = False
     tools: list[Any] | None = None
-    determinator: Options | None = None
+    determinator: SharedOptions | None = None
     """`extra_body={"determinator": {...}}`: limits, sources, gates."""
 
 
-def options_of(body: Request) -> Options:
+def options_of(body: Request) -> SharedOptions:
     """What is asked beside the question. Raises BadInput, and HTTPException for a model that is no mode."""
     mode = mode_of(body.model)
     if body.tools:
         raise BadInput("this server runs no tools of its callers; leave out `tools`")
-    options = body.determinator or Options()
-    return options.model_copy(update={"mode": options.mode or mode})
+    options = body.determinator or {}
+    return {**options, "mode": options.get("mode") or mode}
 
 
 class Asked(Request):
@@ -168,7 +169,7 @@ async def begin(desk: Desk, body: Asked, token: Token, once: str) -> tuple[Run, 
     texts = [item.text for item in body.items if item.type == "message" and item.role == "user"]
     if not texts or not texts[-1].strip():
         raise BadInput("`input` has no message of a user")
-    return await desk.ask(token, texts[-1], options, before, once), 0
+    return await desk.ask(token, {**options, "question": texts[-1], "follow_up": before}, once), 0
 
 
 async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:

@@ -85,7 +85,7 @@ def rest(desk: Desk) -> APIRouter:
     @router.post("", status_code=201)
     async def start(body: Question, token: Token = asker, once: Once = "") -> RunState:
         """Start the research of a question, or join it where it is under way."""
-        return await state_of(await desk.ask(token, body.question, body, body.follow_up, once))
+        return await state_of(await desk.ask(token, body, once))
 
     @router.get("")
     async def runs(token: Token = reader, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> list[ListedRun]:

@@ -38,10 +38,7 @@ TOOLS = {
     "search": "search_all_sources",
 }
 """Verb of the command line -> tool."""
-ARGUMENTS = {"source": "sources", "max_time": "max_minutes"}
-"""Option of the command line -> argument of a tool, where their names differ."""
-_OF_SHELL = re.compile(r"`determinator (\w++)[^`]*+`|(?<![\w-])--([a-z][a-z-]*)")
-"""A command, or an option outside of one."""
+_COMMAND = re.compile(r"`determinator (\w++)[^`]*+`")
 DateRange = Literal["1y", "5y", "10y", "all"]
 
 
@@ -64,12 +61,9 @@ def one_line(error: Exception | str) -> str:
     message = error if isinstance(error, str) else str(as_failure(error) or error)
 
     def told(match: re.Match[str]) -> str:
-        if match[1]:
-            return TOOLS.get(match[1]) or f"{match[0]} (for the operator of this server)"
-        name = match[2].replace("-", "_")
-        return ARGUMENTS.get(name, name)
+        return TOOLS.get(match[1]) or f"{match[0]} (for the operator of this server)"
 
-    return redacted(_OF_SHELL.sub(told, " ".join(message.split())))
+    return redacted(_COMMAND.sub(told, " ".join(message.split())))
 
 
 def by_name(identifiers: object) -> object:

@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import InputRequiredResult, ToolAnnotations
 from pydantic import AfterValidator, Field
 
-from activities.contracts.evidence import ApprovalGate, Gate, Length, ReportPlan
+from activities.contracts.evidence import Gate, Length, ReportPlan
 from activities.contracts.revise import MAX_INSTRUCTION_CHARS
 from activities.contracts.step import Reading
 from activities.refresh_activity import RefreshOutcome
@@ -37,11 +37,22 @@ from client.reports.charts import render_chart
 from client.reports.replies import Changed
 from client.reports.verify import is_file_name
 from client.run import Run
+from client.runs.options import (
+    Approve,
+    AskOptions,
+    Columns,
+    Dollars,
+    Iterations,
+    Library,
+    Mode,
+    Profile,
+    QuestionText,
+    Sections,
+    Sources,
+)
 from client.runs.planning import Planned
-from client.runs.request import AskOptions
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
-from workflows.modes import CHOICES
 from workflows.types import BudgetStatus, PlanView
 
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
@@ -74,21 +85,6 @@ Seconds = Annotated[
     float,
     Field(ge=0, le=MAX_WAIT_SECONDS, description="How long to wait for its end; the run goes on after that"),
 ]
-Question = Annotated[str, Field(min_length=3, max_length=4000)]
-Mode = Annotated[
-    str,
-    Field(
-        json_schema_extra={"enum": [*CHOICES]},
-        description="auto chooses; deep plans sections; team and hierarchical have managers",
-    ),
-]
-Sources = Annotated[Sequence[str], Field(description="Only these sources; none: those of the profile")]
-Library = Annotated[str, Field(description="A folder of documents, below one the operator allows")]
-Profile = Annotated[
-    str,
-    Field(pattern=r"^[a-z][a-z0-9_]*$", description="auto, drug_repurposing, biomedical, general ..."),
-]
-Dollars = Annotated[float | None, Field(ge=0, description="US dollars at most")]
 Message = Annotated[str, Field(min_length=2, max_length=MAX_INSTRUCTION_CHARS)]
 Collected = Annotated[int, Field(ge=1, le=100, description="Works at most")]
 
@@ -125,12 +121,12 @@ class Research:
 
     async def plan_research(
         self,
-        question: Question,
+        question: QuestionText,
         mode: Mode = "auto",
         profile: Profile = "auto",
         sources: Sources = (),
         library: Library = "",
-        max_sections: Annotated[int | None, Field(ge=1, le=20)] = None,
+        max_sections: Sections | None = None,
     ) -> Planned:
         """How a question would be researched: how it is read, which mode and sources fit, and the sections of
         a report on it. No run is started and nothing is searched. To use a changed plan, start_research with
@@ -150,7 +146,7 @@ class Research:
 
     async def start_research(
         self,
-        question: Question,
+        question: QuestionText,
         ctx: Context,
         mode: Mode = "auto",
         graph: Annotated[
@@ -160,16 +156,12 @@ class Research:
         profile: Profile = "auto",
         sources: Sources = (),
         library: Library = "",
-        columns: Annotated[
-            Sequence[str], Field(description="What to extract from each work, for a table")
-        ] = (),
+        columns: Columns = (),
         length: Annotated[Length, Field(description="How much of its report is printed")] = "standard",
-        max_cost: Dollars = None,
+        max_cost: Dollars | None = None,
         max_minutes: Annotated[float | None, Field(gt=0, description="Working time at most")] = None,
-        max_iterations: Annotated[int | None, Field(ge=1, le=50)] = None,
-        approve: Annotated[
-            Sequence[ApprovalGate], Field(description="Gates at which the run waits for the tool approve")
-        ] = (),
+        max_iterations: Iterations | None = None,
+        approve: Approve = (),
         wait_seconds: Seconds = 0,
     ) -> RunState | InputRequiredResult:
         """Start the research of a question; its report quotes a source for every claim. The same question
@@ -258,10 +250,10 @@ class Research:
     async def follow_up(
         self,
         run: OneRun,
-        question: Question,
+        question: QuestionText,
         ctx: Context,
         mode: Mode = "auto",
-        max_cost: Dollars = None,
+        max_cost: Dollars | None = None,
         wait_seconds: Seconds = 0,
     ) -> RunState:
         """Ask a question that builds on a finished run: it begins with what that run found, with the same
@@ -367,7 +359,7 @@ class Research:
         mechanism: Annotated[str, Field(max_length=1000, description="The proposed mechanism, if any")] = "",
         sources: Sources = (),
         library: Library = "",
-        max_cost: Dollars = None,
+        max_cost: Dollars | None = None,
         wait_seconds: Seconds = 600,
     ) -> HypothesisAnswer:
         """Ask what the evidence says of a drug for a condition: an iterative run with the profile for drug

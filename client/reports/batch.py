@@ -14,11 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, get_args, get_origin, get_type_hints
 
 from activities.private_files import write_whole
 from client.failures import BadInput, unknown
-from client.runs.request import AskOptions, build_request
+from client.runs.options import OWN, AskOptions
+from client.runs.request import build_request
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
 
 TABLES = {".csv": ",", ".tsv": "\t"}
 """Endings of tables, and what separates their columns."""
-LISTS = ("sources", "columns", "types", "phases", "approve", "fallback")
-"""Options whose cells hold several values, separated by `;`."""
-NUMBERS: Mapping[str, type] = {"since": int, "until": int}
-"""Options that are no settings, by the type of their value; settings know theirs."""
+KINDS = {
+    name: {get_origin(kind) or kind for kind in (hint, *get_args(hint))}
+    for name, hint in get_type_hints(AskOptions).items()
+    if name != "graph"
+}
+"""Column -> types of its values; a list has its values in one cell, separated by `;`."""
 MAX_QUESTIONS = 10_000
 NOTE = "batch.json"
 TABLE = "results.csv"
@@ -91,12 +94,11 @@ def _lines(text: str, common: AskOptions) -> list[Question]:
 def _table(path: Path, text: str, separator: str, common: AskOptions) -> list[Question]:
     rows = csv.DictReader(io.StringIO(text), delimiter=separator)
     names = [name.strip() for name in rows.fieldnames or ()]
-    columns = [name for name in AskOptions.__annotations__ if name != "graph"]
     if "question" not in names:
         raise BadInput(f"{path}:1: a table of questions needs a column `question`")
     for name in names:
-        if name not in (*columns, "question"):
-            raise BadInput(f"{path}:1: column {unknown(name, columns)}")
+        if name not in (*KINDS, "question"):
+            raise BadInput(f"{path}:1: column {unknown(name, [*KINDS])}")
     questions = []
     for row in rows:
         cells = {name.strip(): (cell or "").strip() for name, cell in row.items() if name is not None}
@@ -113,9 +115,9 @@ def _values(path: Path, line: int, cells: Mapping[str, str]) -> dict[str, object
     for name, cell in cells.items():
         if not cell:
             continue
-        if name in LISTS:
+        if Sequence in KINDS[name]:
             values[name] = tuple(part.strip() for part in cell.split(";") if part.strip())
-        elif name in NUMBERS:
+        elif name in OWN and int in KINDS[name]:  # settings know theirs
             if not cell.isdecimal():
                 raise BadInput(f"{path}:{line}: {name}: {cell!r} is not a number")
             values[name] = int(cell)

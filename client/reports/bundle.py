@@ -30,6 +30,7 @@ from activities.report.formats.table import searches_csv
 from activities.report.formats.text import escape_markdown
 from activities.report.schema import Report
 from client.failures import BadInput, Failure
+from client.naming import named
 from client.reports.finished import Finished
 from client.runs.checks import check_writable
 from client.secrets import known_secrets, without
@@ -104,18 +105,19 @@ async def export(client: "Determinator", name: str, output: Path | None, *, forc
 
 def check_free(path: Path, *, force: bool) -> None:
     """Raises BadInput where an export would overwrite something that was not meant, or cannot be written."""
+    another = f"give another {named('output')}"
     if path.suffix.lower() == ".zip":
         if path.is_dir():
             raise BadInput(f"{path} is a folder; give another name to the archive")
         if path.exists() and not force:
-            raise BadInput(f"{path} exists; replace it with --force or give another --output")
+            raise BadInput(f"{path} exists; replace it with {named('force')} or {another}")
     elif path.exists() and not path.is_dir():
         raise BadInput(f"{path} is a file; give a folder, or a name that ends in .zip")
     elif path.exists() and any(path.iterdir()):
         if not (path / "SHA256SUMS").exists():
-            raise BadInput(f"the folder {path} is not empty; give another --output")
+            raise BadInput(f"the folder {path} is not empty; {another}")
         if not force:
-            raise BadInput(f"{path} has an earlier export; renew it with --force or give another --output")
+            raise BadInput(f"{path} has an earlier export; renew it with {named('force')} or {another}")
     check_writable(
         path if path.is_dir() else path.absolute().parent, f"the export cannot be written to {path}"
     )

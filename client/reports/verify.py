@@ -23,6 +23,7 @@ from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.failures import BadInput
+from client.naming import named
 from client.reports.bundle import CHECK, EVIDENCE, REPORT, check_script, compare
 from client.reports.finished import cited_items, find_finished
 
@@ -121,7 +122,7 @@ def read_report(data: bytes, name: str) -> Report:
         where = ".".join(str(part) for part in first["loc"])
         place = f"{where}: " if where else ""
         raise BadParcel(
-            f"{name} is not a report as `report --format json` prints it: {place}{first['msg']}"
+            f"{name} is not a report as `determinator report --format json` prints it: {place}{first['msg']}"
         ) from error
 
 
@@ -238,11 +239,11 @@ async def _stored_lines(settings: Settings, report: Report) -> list[Mapping[str,
     if damaged:
         raise BadInput(
             f"the stored text of {', '.join(damaged)} is damaged: give the texts behind this report with "
-            "--evidence FILE.jsonl"
+            f"{named('evidence')} FILE.jsonl"
         )
     if wanted and not pairs:
         raise BadInput(
-            "the texts behind this report are not on this machine; give them with --evidence FILE.jsonl "
-            "(`determinator evidence RUN --format jsonl` prints them)"
+            f"the texts behind this report are not on this machine; give them with {named('evidence')} "
+            "FILE.jsonl (`determinator evidence RUN --format jsonl` prints them)"
         )
     return [dict(evidence_line(ref, item)) for ref, item in pairs]

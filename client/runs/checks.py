@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from activities.report.format_table import FORMATS
 from client.configuration import source_names
 from client.failures import BadInput, unknown
+from client.naming import named
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -133,7 +134,7 @@ def check_writable(folder: Path, problem: str) -> None:
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BadInput(f"{problem}: {folder} is not a writable folder; give another --output")
+        raise BadInput(f"{problem}: {folder} is not a writable folder; give another {named('output')}")
 
 
 def check_format(output: Path) -> None:

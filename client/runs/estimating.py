@@ -18,6 +18,7 @@ from activities.report.archive import Archive
 from activities.report.names import report_name
 from activities.roles.allowances import MAX_WORK_CHARS, PASSAGES_CHARS
 from activities.settings import Settings
+from client.naming import named
 from workflows.rules.estimate import Server, Settled, Took, Works, estimate
 from workflows.types import ResearchRequest
 
@@ -124,11 +125,11 @@ def limit_doubts(expected: Estimate, request: ResearchRequest) -> Iterable[str]:
         return
     if expected.cost_microusd is None:
         yield (
-            "--max-cost counts no call of a model whose price is not known: state it under [model] prices, "
-            "or limit the run by --max-tokens"
+            f"{named('max_cost')} counts no call of a model whose price is not known: state it under [model] "
+            f"prices, or limit the run by {named('max_tokens')}"
         )
     elif most < expected.cost_microusd:
         yield (
-            f"--max-cost {most / 1e6:.2f} is below the ${expected.cost_microusd / 1e6:.2f} that is expected: "
-            "the run will stop searching early and report what it has by then"
+            f"{named('max_cost')} {most / 1e6:.2f} is below the ${expected.cost_microusd / 1e6:.2f} that is "
+            "expected: the run will stop searching early and report what it has by then"
         )

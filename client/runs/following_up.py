@@ -13,13 +13,14 @@ from activities.codec import CodecError
 from activities.configuration.declaration import declared
 from activities.permits import Permits
 from client.failures import BadInput, NoConnection, NoSuchRun
+from client.naming import named
 from client.runs.history import request_of
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
     from client.api import Determinator
-    from client.runs.request import AskOptions
+    from client.runs.options import AskOptions
     from workflows.types import ResearchRequest
 
 MODEL_OPTIONS = ("model", "fallback", "effort")
@@ -46,7 +47,7 @@ def options_of_report(settings: "Settings", report: "Report", options: Mapping[s
     if "library" in searched and not told:
         raise BadInput(
             f"{report.run_id} searched a folder of documents that is not known any more; name it with "
-            "--library, or say what to search with --source"
+            f"{named('library')}, or say what to search with {named('sources')}"
         )
     return {"sources": searched}
 
@@ -58,7 +59,7 @@ def options_of_request(settings: "Settings", run_id: str, earlier: "ResearchRequ
         signature = earlier.signatures.get("library", "")
         Permits(settings).check("library", earlier.library, run_id, signature)
     narrowed = earlier.filters
-    options = {
+    options: AskOptions = {
         "sources": earlier.sources,
         "library": earlier.library,
         "since": narrowed.year_from,
@@ -66,12 +67,11 @@ def options_of_request(settings: "Settings", run_id: str, earlier: "ResearchRequ
         "types": narrowed.publication_types,
         "free_full_text": narrowed.free_full_text,
         "phases": tuple(phase.removeprefix("PHASE") for phase in narrowed.phases),
-        **set_limits(settings, earlier),
     }
-    return cast("AskOptions", options)
+    return options | set_limits(settings, earlier)
 
 
-def set_limits(settings: "Settings", earlier: "ResearchRequest") -> dict[str, float]:
+def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions":
     """The limits that differ from those of the run's mode, by the names of their settings: another mode has
     defaults of its own."""
     from client.runs.request import defaults_of
@@ -83,7 +83,7 @@ def set_limits(settings: "Settings", earlier: "ResearchRequest") -> dict[str, fl
         value = getattr(earlier.limits, key.limit) if key.limit else None
         if value is not None and value != getattr(usual, key.limit):
             limits[name] = value / 1e6 if key.unit == "US dollars" else value
-    return limits
+    return cast("AskOptions", limits)
 
 
 def over(options: Mapping[str, Any], earlier: "AskOptions") -> "AskOptions":

@@ -1,18 +1,19 @@
-"""What a question is asked with, and the request that it becomes."""
+"""The request that a question becomes with its options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from activities.configuration.declaration import declared, flag_of
 from activities.contracts.evidence import Filters, ModelChoice
 from activities.settings import Settings, choice
 from client.configuration import is_loopback, source_names
 from client.failures import BadInput, faults_of, unknown
+from client.naming import named
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
+from client.runs.options import FIELDS, KEYS, AskOptions
 from workflows.modes import AUTO, MODES, TABLE, Available, refusal
 from workflows.types import Limits, ResearchRequest
 
@@ -22,63 +23,10 @@ if TYPE_CHECKING:
     from workflows.graph.definition import GraphDefinition
 
 
-class AskOptions(TypedDict, total=False):
-    """What a question may be asked with, beside the settings in force. The names are those of `Settings`,
-    where each is explained, and of the flags of `ask`; None stands for the setting. Durations are seconds, or
-    text such as `30m`."""
-
-    mode: str | None
-    graph: str | None
-    """A built-in graph or a file; it makes the mode `graph`."""
-    profile: str | None
-    sources: Sequence[str]
-    library: str | None
-    """A folder of one's own documents: with it nothing else is searched unless it is named."""
-    also_web: bool | None
-    columns: Sequence[str] | None
-    length: Literal["brief", "standard", "full"] | None
-    since: int | None
-    until: int | None
-    """Years of publication, both included."""
-    types: Sequence[str]
-    """Types of publication, as `activities.sources.filters` names them."""
-    free_full_text: bool
-    phases: Sequence[str]
-    """Phases of trials: `1` to `4`."""
-    analyse: bool
-    """Pool the effects that works report."""
-    effects: str | None
-    """A CSV file of one's own effects; it implies `analyse`."""
-    expect: Literal["lower", "higher", "different"] | None
-    model: str | None
-    fallback: Sequence[str] | None
-    effort: Literal["small", "normal", "large"] | None
-    wait_for_model: bool | None
-    max_iterations: int | None
-    judge_threshold: float | None
-    max_sections: int | None
-    parallel_sections: int | None
-    max_gaps: int | None
-    searches_per_gap: int | None
-    results_per_search: int | None
-    full_texts: int | None
-    search_timeout: float | str | None
-    max_tokens: int | None
-    max_cost: float | None
-    max_time: float | str | None
-    max_section_tokens: int | None
-    max_section_cost: float | None
-    max_section_time: float | str | None
-    clarify: Literal["ask", "assume", "off"] | None
-    approve: Sequence[str] | None
-    approval_timeout: float | str | None
-    approval_default: Literal["approve", "reject"] | None
-
-
 def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
     """The settings with those options over them that are settings too. Raises BadInput."""
     changed = settings.model_copy()
-    for name, key in declared(Settings.model_fields).items():
+    for name, key in KEYS.items():
         value = options.get(name)
         if not key.flag or value is None:
             continue
@@ -86,21 +34,21 @@ def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
             Settings.__pydantic_validator__.validate_assignment(changed, name, value)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise BadInput(f"{flag_of(name, key)}: {first['msg'].removeprefix('Value error, ')}") from error
+            raise BadInput(f"{named(name)}: {first['msg'].removeprefix('Value error, ')}") from error
     return changed
 
 
 def limits(asked: Settings) -> dict[str, float]:
     """The limits that are set, by their names in `workflows.types.Limits`."""
     values: dict[str, float] = {}
-    for name, key in declared(type(asked).model_fields).items():
+    for name, key in KEYS.items():
         value = getattr(asked, name)
         if key.limit and value is not None:
             values[key.limit] = round(value * 1e6) if key.unit == "US dollars" else value
     return values
 
 
-def filters(options: Mapping[str, Any]) -> Filters:
+def filters(options: AskOptions) -> Filters:
     """What a search is narrowed to. Raises BadInput for a type that no source knows, or no years."""
     from activities.sources.filters import TYPES, canonical
 
@@ -110,7 +58,7 @@ def filters(options: Mapping[str, Any]) -> Filters:
         if name not in TYPES:
             raise BadInput(f"type {unknown(name, list(TYPES))}")
     if since and until and since > until:
-        raise BadInput(f"--since {since} is after --until {until}; no work is of both")
+        raise BadInput(f"{named('since')} {since} is after {named('until')} {until}; no work is of both")
     return Filters(
         year_from=since,
         year_to=until,
@@ -129,73 +77,71 @@ def sources_to_search(asked: Settings, options: AskOptions) -> tuple[str, ...]:
     """
     library = options.get("library")
     configured = asked.default_sources if library is None or asked.also_web else ()
-    named = check_sources(tuple(options.get("sources") or configured))
-    if library is not None and named:
-        return ("library", *(name for name in named if name != "library"))
+    names = check_sources(tuple(options.get("sources") or configured))
+    if library is not None and names:
+        return ("library", *(name for name in names if name != "library"))
     private = library is not None or asked.library is not None
-    return ("library",) if private and not named and not asked.also_web else named
+    return ("library",) if private and not names and not asked.also_web else names
 
 
 def build_request(settings: Settings, question: str, options: AskOptions) -> ResearchRequest:
     """The request for a question. Raises BadInput with one line on what is wrong."""
     check_question(question)
-    for name in options.keys() - AskOptions.__annotations__.keys():
-        raise BadInput(f"the option {unknown(name, list(AskOptions.__annotations__))}")
+    for name in options.keys() - FIELDS.keys():
+        raise BadInput(f"the option {unknown(name, [*FIELDS])}")
     in_force = with_options(settings, options)
-    name, path = check_profile(in_force, in_force.profile)
-    fields: dict[str, Any] = {
-        "question": question,
-        **mode_and_graph(in_force, options),
-        "profile": name,
-        "profile_path": path,
-        "sources": sources_to_search(in_force, options),
-        "library": check_library(options.get("library")),
-        "columns": tuple(in_force.columns),
-        "length": in_force.length,
-        **analysis(options),
-        "models": models(settings, options),
-        "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
-        "filters": filters(options),
-        "search_seconds": in_force.search_timeout,
-        "judge_threshold": in_force.judge_threshold,
-        "clarify": in_force.clarify or "assume",
-        "approve": tuple(in_force.approve),
-        "approval_timeout_seconds": in_force.approval_timeout,
-        "approval_default": in_force.approval_default,
-        "wait_for_model": in_force.wait_for_model,
-    }
+    profile, profile_path = check_profile(in_force, in_force.profile)
+    mode, graph = mode_and_graph(in_force, options)
     chosen = limits(in_force)
+    analyse = bool(options.get("effects") or options.get("analyse"))
     try:
-        return ResearchRequest.model_validate(
-            {
-                **fields,
-                "limits": Limits.model_validate({**defaults_of(fields["mode"]), **chosen}),
-                "open_limits": open_limits(fields["mode"], chosen),
-            }
+        return ResearchRequest(
+            question=question,
+            mode=mode,
+            graph=graph,
+            profile=profile,
+            profile_path=profile_path,
+            sources=sources_to_search(in_force, options),
+            library=check_library(options.get("library")),
+            columns=tuple(in_force.columns),
+            length=in_force.length,
+            analyse=analyse,
+            effects=own_effects(options) if analyse else (),
+            expected=options.get("expect") or "different",
+            models=models(settings, options),
+            fallbacks=tuple(choice(model) for model in options.get("fallback") or ()),
+            limits=Limits.model_validate({**defaults_of(mode), **chosen}),
+            open_limits=open_limits(mode, chosen),
+            filters=filters(options),
+            search_seconds=in_force.search_timeout,
+            judge_threshold=in_force.judge_threshold,
+            clarify=in_force.clarify or "assume",
+            approve=tuple(in_force.approve),
+            approval_timeout_seconds=in_force.approval_timeout,
+            approval_default=in_force.approval_default,
+            wait_for_model=in_force.wait_for_model,
         )
     except ValidationError as error:
         raise BadInput(faults_of(error, "the question")) from error
 
 
-def analysis(options: AskOptions) -> dict[str, Any]:
-    """What a request says of statistics. Raises BadInput for a file that cannot be read."""
-    path = options.get("effects")
-    if not (path or options.get("analyse")):
-        return {}
+def own_effects(options: AskOptions) -> "tuple[Effect, ...]":
+    """The effects of the user's file that are pooled with those of the works. Raises BadInput for a file that
+    cannot be read, and where statistics are not installed."""
     if find_spec("statsmodels") is None:
         from activities.extras import install
 
         raise BadInput(f"statistics are not installed; {install('analysis')}")
-    effects: tuple[Effect, ...] = ()
-    if path:
-        from activities.analysis.effects_file import read_effects
-        from activities.contracts.errors import Refused
+    path = options.get("effects")
+    if not path:
+        return ()
+    from activities.analysis.effects_file import read_effects
+    from activities.contracts.errors import Refused
 
-        try:
-            effects = read_effects(Path(path).expanduser())
-        except Refused as error:
-            raise BadInput(str(error)) from error
-    return {"analyse": True, "effects": effects, "expected": options.get("expect") or "different"}
+    try:
+        return read_effects(Path(path).expanduser())
+    except Refused as error:
+        raise BadInput(str(error)) from error
 
 
 def defaults_of(mode: str) -> dict[str, int]:
@@ -209,18 +155,18 @@ def open_limits(mode: str, chosen: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in chosen) if mode == AUTO else ()
 
 
-def mode_and_graph(asked: Settings, options: AskOptions) -> dict[str, Any]:
+def mode_and_graph(asked: Settings, options: AskOptions) -> "tuple[str, GraphDefinition | None]":
     """The mode and, where it is `graph`, the graph that travels with the run; `auto` walks one that is given.
     Raises BadInput for a graph that is not valid."""
     graph = options.get("graph")
     mode = asked.mode if options.get("mode") or graph is None else "graph"
     if graph is not None and mode not in ("graph", AUTO):
-        raise BadInput(f"--graph is for the mode graph; leave out --mode {mode}, or add --mode graph")
+        raise BadInput(f"{named('graph')} is for {named('mode')} graph, not for {mode}")
     if mode != "graph" and graph is None:
-        return {"mode": mode}
+        return mode, None
     from workflows.graph.library import DEFAULT
 
-    return {"mode": mode, "graph": read_graph(graph or DEFAULT)}
+    return mode, read_graph(graph or DEFAULT)
 
 
 def read_graph(name: str) -> "GraphDefinition":
@@ -245,7 +191,9 @@ def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
         return chosen
     chosen = chosen or settings.model_choices()
     if all(one.backend == "extractive" for one in chosen.values()):
-        raise BadInput("--effort is for a language model: name one with --model, or set DETERMINATOR_MODEL")
+        raise BadInput(
+            f"{named('effort')} is for a language model: give {named('model')}, or set DETERMINATOR_MODEL"
+        )
     return {role: one.replace(effort=effort) for role, one in chosen.items()}
 
 
@@ -278,12 +226,12 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise BadInput(
             f"the model {names[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
-            "use --model extractive to do without a model"
+            f"use {named('model')} extractive to do without a model"
         )
     if settings.offline and not is_loopback(settings.openai_base_url or OPENAI):
         raise BadInput(
-            f"offline mode is on and the model {names[0]} is not on this machine; use --model extractive, "
-            "or set OPENAI_BASE_URL to a server on this machine"
+            f"offline mode is on and the model {names[0]} is not on this machine: use {named('model')} "
+            "extractive, or set OPENAI_BASE_URL to a server on this machine"
         )
 
 

@@ -27,6 +27,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from client.failures import NoSuchRun, no_such_run
 from client.listing import description
+from client.naming import named
 from client.runs.history import Execution, Step, activities_of, executions
 
 LEFT_BEHIND = (
@@ -97,7 +98,7 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
         raise no_such_run(workflow_id)
     sections = {name.rsplit("/", 1)[-1]: name for name in children_of(await executions(client, workflow_id))}
     if not sections:
-        raise CannotRewind(f"{workflow_id} has begun no section; leave out --section")
+        raise CannotRewind(f"{workflow_id} has begun no section; leave out {named('section')}")
     if section not in sections:
         raise CannotRewind(
             f"{workflow_id} has begun no section {section[:40]!r}; it has begun {', '.join(sections)}"
@@ -107,7 +108,7 @@ async def rewind_section(client: Client, workflow_id: str, section: str, iterati
     if described.status != running or child is None or child.status != running:
         raise CannotRewind(
             f"section {section} of {workflow_id} has ended and its findings are part of the run; only a "
-            "section that runs goes back alone. The whole run goes back with --to-iteration 1 alone"
+            f"section that runs goes back alone. The whole run goes back with {named('to_iteration')} 1 alone"
         )
     return await rewind(client, sections[section], iteration, OF_SECTION)
 
@@ -120,8 +121,8 @@ async def find_boundary(
     if children_of(chain):
         if iteration != 1:
             raise CannotRewind(
-                f"{workflow_id} has its iterations in its sections: name a section that runs with --section, "
-                "or go back to before they began with --to-iteration 1"
+                f"{workflow_id} has its iterations in its sections: name a section that runs with "
+                f"{named('section')}, or go back to before they began with {named('to_iteration')} 1"
             )
         return next(Boundary(e.run_id, task) for e in reversed(chain) for _, task in _started_by(e))
     boundaries: dict[int, Boundary] = {}

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast, get_args
+from typing import get_args
 
 import gradio as gr
-from pydantic import BaseModel, ConfigDict
+from pydantic import TypeAdapter
 
 from activities.contracts.evidence import Length
 from activities.profiles.loader import profile_names
 from activities.settings import Settings
 from activities.sources.names import source_names
+from client.access import models_of
 from client.failures import BadInput
-from client.runs.request import AskOptions
+from client.runs.options import SharedOptions
 from client.web.guard import QUESTION_FILE
 from workflows.modes import MODES
 
@@ -50,26 +51,7 @@ READ_FILE = """async (question) => {
 """Sends the file to this page's own route and puts the answer into the box."""
 
 
-class Fields(BaseModel):
-    """What a browser sends: anything, so that it is validated. The names are those of `AskOptions`; what is
-    empty, or 0, stands for the setting."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question: str = ""
-    mode: str = "auto"
-    profile: str = "auto"
-    model: str = IN_FORCE
-    sources: list[str] | None = None
-    library: str | None = None
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    minutes: float | None = None
-    max_iterations: int | None = None
-    max_sections: int | None = None
-    columns: str | None = None
-    length: str | None = None
-    approve: list[str] | None = None
+OPTIONS = TypeAdapter(SharedOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,26 +100,20 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
     return AskForm(fields, button, gr.Markdown(elem_id="ask-message"))
 
 
-def models_of(settings: Settings) -> list[str]:
-    """Names of the models that the settings in force offer."""
-    return list(dict.fromkeys(filter(None, (settings.model, *settings.roles.values(), *settings.fallback))))
-
-
-def options_of(fields: Fields, *, shared: bool, offered: list[str]) -> AskOptions:
-    """What the form asks. Raises BadInput for what the page does not offer."""
-    library = (fields.library or "").strip()
-    if fields.model not in (IN_FORCE, WITHOUT_MODEL, *offered):
-        raise BadInput(f"the model {fields.model[:100]!r} is not offered here")
-    if shared and library:
+def options_of(fields: Mapping[str, object], *, shared: bool, offered: list[str]) -> SharedOptions:
+    """What the form asks beside the question; what is empty, or 0, stands for the setting. A browser may send
+    anything. Raises BadInput for what the page does not offer, ValidationError."""
+    given = {name: value.strip() if isinstance(value, str) else value for name, value in fields.items()}
+    given = {name: value for name, value in given.items() if value and name != "question"}
+    model = given.pop("model", IN_FORCE)
+    if model not in (IN_FORCE, WITHOUT_MODEL, *offered):
+        raise BadInput(f"the model {str(model)[:100]!r} is not offered here")
+    if shared and "library" in given:
         raise BadInput("a page of several users reads no folder of its machine")
-    asked = fields.model_dump(exclude={"question", "model", "library", "minutes", "columns"})
-    options = cast("AskOptions", {name: value for name, value in asked.items() if value})
-    if library:
-        options["library"] = library
-    if fields.minutes:
-        options["max_time"] = fields.minutes * 60
-    if columns := [name.strip() for name in (fields.columns or "").split(",") if name.strip()]:
-        options["columns"] = columns
-    if fields.model != IN_FORCE:
-        options["model"] = "extractive" if fields.model == WITHOUT_MODEL else fields.model
-    return options
+    if model != IN_FORCE:
+        given["model"] = "extractive" if model == WITHOUT_MODEL else model
+    if minutes := given.pop("minutes", None):
+        given["max_time"] = f"{minutes}m"
+    if columns := given.pop("columns", None):
+        given["columns"] = [name.strip() for name in str(columns).split(",") if name.strip()]
+    return OPTIONS.validate_python(given)

@@ -9,11 +9,11 @@ import gradio as gr
 from gradio.components import Component
 from pydantic import ValidationError
 
-from client.access import RUNS_AN_HOUR, Access, RateLimit, line_of, user_of
+from client.access import RUNS_AN_HOUR, Access, RateLimit, line_of, models_of, user_of
 from client.api import EXPECTED, Determinator
 from client.failures import BadInput, faults_of
-from client.runs.request import AskOptions
-from client.web.ask_form import AskForm, Fields, ask_form, models_of, options_of
+from client.runs.options import SharedOptions
+from client.web.ask_form import AskForm, ask_form, options_of
 from client.web.rendering import rendered
 from client.web.run_view import LOADING, Look, run_view
 from workflows.details import escaped
@@ -94,13 +94,14 @@ class Asking:
         """Start a run and open it: a line for the form, the tab, and `_start`."""
         client = self._access.client
         try:
-            fields = Fields.model_validate({name: values[part] for name, part in self._form.fields.items()})
+            fields = {name: values[part] for name, part in self._form.fields.items()}
             options = options_of(fields, shared=self._access.shared, offered=models_of(client.settings))
         except (ValidationError, BadInput) as error:
             wrong = line_of(error) if isinstance(error, BadInput) else faults_of(error, "the form")
             yield [f"**{wrong}**", *[gr.skip()] * 5]
             return
-        async for line, begun in self._start(fields.question, None, options, user_of(request.username)):
+        question = str(fields["question"] or "")
+        async for line, begun in self._start(question, None, options, user_of(request.username)):
             yield [line, gr.Tabs(selected="run") if begun else gr.skip(), *(begun or [gr.skip()] * 4)]
 
     async def further(self, run_id: str, question: str, request: gr.Request) -> AsyncIterator[list[object]]:
@@ -109,7 +110,7 @@ class Asking:
             yield [line, "" if begun else gr.skip(), *(begun or [gr.skip()] * 4)]
 
     async def _start(
-        self, question: str, after: str | None, options: AskOptions, user: str
+        self, question: str, after: str | None, options: SharedOptions, user: str
     ) -> AsyncIterator[tuple[str, list[object] | None]]:
         """What is said meanwhile, or what went wrong; then nothing, with what opens the run: its id, all that
         was said, a line in place of its progress, the timer."""
@@ -121,8 +122,8 @@ class Asking:
                 raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
             held = self._access.client
             client = Determinator(held.settings, address=held.address, say=told.put_nowait)
-            options["clarify"] = client.settings.clarify or "ask"
-            asked = client.ask(question, follow_up=follow_up, user=user, **options)
+            clarify = client.settings.clarify or "ask"
+            asked = client.ask(question, follow_up=follow_up, user=user, clarify=clarify, **options)
             starting = asyncio.create_task(asked)
             starting.add_done_callback(lambda _: told.put_nowait(None))
             while (line := await told.get()) is not None:

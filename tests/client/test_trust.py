@@ -12,7 +12,8 @@ from activities.settings import Settings, config_path, user_config_path
 from client.configuration import ignored_keys, load_settings
 from client.embedded.fingerprint import worker_environment
 from client.failures import BadInput, BadSettings
-from client.runs.request import AskOptions, sources_to_search, with_options
+from client.runs.options import AskOptions
+from client.runs.request import sources_to_search, with_options
 from tests.client.harness import determinator
 
 DOORS = {

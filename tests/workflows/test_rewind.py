@@ -121,7 +121,7 @@ async def test_a_run_with_sections_goes_back_to_before_they_began(live: Stage) -
     for section in ("s1", "s2", "s3"):
         await live.child(run, section).until(lambda p: p.phase == "judging")
     first = await live.child(run, "s1").handle.describe()
-    with pytest.raises(CannotRewind, match="--to-iteration 1"):
+    with pytest.raises(CannotRewind, match="`to_iteration` 1"):
         await back(live, run, 2)
     live.script.hangs = None
     run = await back(live, run, 1)

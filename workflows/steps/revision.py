@@ -87,7 +87,7 @@ class Revision:
         assert plan.revise is not None
         if not self._asks("reviser"):
             raise ApplicationError(
-                "a change of the report needs a language model that writes; name one with --model",
+                "a change of the report needs a language model that writes; name one",
                 type="NoModel",
                 non_retryable=True,
             )

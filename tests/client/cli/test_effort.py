@@ -6,7 +6,8 @@ import pytest
 
 from activities.settings import Settings
 from client.failures import BadInput
-from client.runs.request import AskOptions, build_request, models
+from client.runs.options import AskOptions
+from client.runs.request import build_request, models
 
 
 def test_the_effort_goes_with_the_model_that_was_named(tmp_path: Path) -> None:
@@ -27,5 +28,5 @@ def test_the_effort_goes_with_the_models_of_the_settings(tmp_path: Path) -> None
 
 
 def test_an_effort_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="--model"):
+    with pytest.raises(BadInput, match="`model`"):
         models(Settings(home=tmp_path), AskOptions(effort="small"))

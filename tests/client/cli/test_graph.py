@@ -8,7 +8,8 @@ import pytest
 from activities.settings import Settings
 from client.cli.main import run
 from client.failures import BadInput, Exit
-from client.runs.request import AskOptions, build_request
+from client.runs.options import AskOptions
+from client.runs.request import build_request
 from client.runs.start import run_id_of
 from tests.workflows.graph.test_validation import LINE
 from workflows.graph.definition import GraphDefinition

@@ -1,6 +1,7 @@
 """Settings are declared once: flags, the file of `config init` and the documents follow from that."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_type_hints
 
@@ -13,8 +14,11 @@ from activities.configuration.trust import trust
 from activities.settings import Settings
 from client.cli.ask import ask
 from client.cli.config import markdown, template
+from client.cli.main import flag
 from client.failures import BadInput
-from client.runs.request import AskOptions, build_request, limits, with_options
+from client.naming import in_python, naming
+from client.runs.options import AskOptions
+from client.runs.request import build_request, limits, with_options
 from tests.client.harness import determinator
 
 FIELDS = Settings.model_fields
@@ -48,8 +52,11 @@ def test_a_flag_goes_over_the_setting_and_reaches_the_limits() -> None:
     assert limits(asked) == {"max_tokens": 10, "max_cost_microusd": 500_000, "max_section_seconds": 900.0}
 
 
-def test_a_value_that_a_setting_refuses_is_refused_of_python_too(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="--max-iterations"):
+@pytest.mark.parametrize(("name_of", "named"), [(in_python, "`max_iterations`"), (flag, "--max-iterations")])
+def test_a_refused_value_is_named_as_its_surface_names_it(
+    tmp_path: Path, name_of: Callable[[str], str], named: str
+) -> None:
+    with naming(name_of), pytest.raises(BadInput, match=f"^{named}: "):
         build_request(Settings(home=tmp_path), "Does it work?", AskOptions(max_iterations=99))
 
 

@@ -9,12 +9,11 @@ from fastapi import HTTPException
 from fastapi.security import HTTPAuthorizationCredentials
 
 from activities.settings import Settings
-from client.access import Folders, line_of
+from client.access import Folders
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.desk import AT_ONCE, Desk
 from client.http.tokens import TokenFile, add_token
-from client.runs.request import build_request
 from tests.client.harness import determinator
 from tests.client.http.served import serving
 
@@ -50,12 +49,6 @@ async def test_a_token_has_so_many_requests_open_at_once() -> None:
     assert refused.value.status_code == 429
     await requests[0].aclose()
     await anext(desk.needs("read")(given))
-
-
-def test_a_refusal_names_options_as_a_program_knows_them() -> None:
-    with pytest.raises(BadInput) as refused:
-        build_request(Settings(), "Does aspirin help?", {"mode": "quick"})
-    assert line_of(refused.value).startswith("mode: 'quick' is not known")
 
 
 @pytest.mark.parametrize(
@@ -105,6 +98,8 @@ def test_no_user_reads_or_changes_a_run_of_another_and_limits_hold(library: Path
             assert limits["max_cost_microusd"] == 2_000_000, "the token's, not what was asked"
             more = ada.post(f"/runs/{run}/budget", json={"cost": 1})
             assert (more.status_code, "2 US dollars" in more.text) == (400, True)
+            never = ada.post("/runs", json={**body, "since": 2020, "until": 2019})
+            assert (never.status_code, "`since` 2020 is after" in never.text) == (400, True), never.text
 
             for other in (run, run[:12], "last"):
                 for place in ("", "/events", "/report", "/evidence", "/plan", "/budget"):

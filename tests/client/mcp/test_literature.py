@@ -224,5 +224,4 @@ async def test_an_unknown_argument_is_refused_by_name(pubmed: ReplayServer) -> N
 def test_an_error_advises_the_tool_that_a_caller_has() -> None:
     assert one_line(no_such_run("x")) == "no run is called x; list_runs shows the runs"
     assert one_line("watch it with `determinator watch ask-1`") == "watch it with research_status"
-    assert one_line("name it with --library") == "name it with library"
     assert one_line("run `determinator up`") == "run `determinator up` (for the operator of this server)"

@@ -94,6 +94,6 @@ def test_without_its_request_a_follow_up_searches_what_the_report_names(settings
         return cast("Report", SimpleNamespace(run_id=RUN, methodology=method))
 
     assert options_of_report(settings, report("pubmed", "pubmed"), {}) == {"sources": ("pubmed",)}
-    with pytest.raises(BadInput, match="--library"):
+    with pytest.raises(BadInput, match="`library`"):
         options_of_report(settings, report("library"), {})
     assert options_of_report(settings, report("library"), {"library": "/papers"})

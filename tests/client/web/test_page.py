@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from fastapi import FastAPI
+from pydantic import ValidationError
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 
@@ -151,14 +152,14 @@ async def read_documents(access: Access, run_id: str) -> None:
 
 
 def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
-    from client.web.ask_form import Fields, options_of
+    from client.web.ask_form import options_of
 
-    many = options_of(Fields(columns=",".join(map(str, range(5_000)))), shared=True, offered=[])
+    with pytest.raises(ValidationError, match="at most 50"):
+        options_of({"columns": ",".join(map(str, range(5_000)))}, shared=True, offered=[])
     with pytest.raises(BadInput, match=r"columns: .* at most 14"):
-        build_request(Settings(), QUESTION, many)
-    long = options_of(Fields(columns="c" * 61), shared=True, offered=[])
+        build_request(Settings(), QUESTION, {"columns": [*map(str, range(15))]})
     with pytest.raises(BadInput, match="60 characters"):
-        build_request(Settings(), QUESTION, long)
+        build_request(Settings(), QUESTION, {"columns": ["c" * 61]})
 
 
 def test_each_line_of_a_note_answers_its_own_question() -> None:
@@ -170,17 +171,24 @@ def test_each_line_of_a_note_answers_its_own_question() -> None:
 
 
 def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
-    from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, Fields, options_of
+    from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, options_of
 
-    fields = Fields(question=QUESTION, model=WITHOUT_MODEL, columns=" dose, outcome ,", minutes=2.0)
+    fields = {
+        "question": QUESTION,
+        "model": WITHOUT_MODEL,
+        "columns": " dose, outcome ,",
+        "minutes": 2.0,
+        "max_tokens": 0,
+        "max_cost": None,
+        "approve": [],
+        "library": " ",
+    }
     options = options_of(fields, shared=True, offered=[])
-    assert (options["model"], options["columns"], options["max_time"]) == (
-        "extractive",
-        ["dose", "outcome"],
-        120,
-    )
-    assert "model" not in options_of(Fields(model=IN_FORCE), shared=False, offered=[])
-    with pytest.raises(BadInput):
-        options_of(Fields(model="another"), shared=False, offered=["known"])
-    with pytest.raises(BadInput):
-        options_of(Fields(library="/etc"), shared=True, offered=[])
+    assert options == {"model": "extractive", "columns": ["dose", "outcome"], "max_time": "2.0m"}
+    assert options_of({"model": IN_FORCE}, shared=False, offered=[]) == {}
+    for wrong in ({"model": "another"}, {"library": "/etc"}):
+        with pytest.raises(BadInput):
+            options_of(wrong, shared=True, offered=["known"])
+    for field, value in (("max_sections", 21), ("since", "x"), ("mode", ["deep"]), ("user", "eve")):
+        with pytest.raises(ValidationError, match=field):
+            options_of({field: value}, shared=False, offered=[])

@@ -1,0 +1,159 @@
+"""What a question may be asked with, beside the settings in force: each option once.
+
+Python takes `AskOptions`. Programs of others and the page take `SharedOptions`, whose bounds are checked
+before anything else. Of an option that is a setting, bounds, help and flag are those of the setting; of any
+other, they stand here. `client.cli.options` makes the flags.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import ConfigDict, Field, with_config
+from pydantic.fields import FieldInfo
+from typing_extensions import TypedDict  # pydantic reads that of `typing` from Python 3.12 on
+
+from activities.configuration.declaration import Key, declared, flag_of
+from activities.contracts.evidence import ApprovalGate, Clarify, Effort, Length
+from activities.settings import Settings
+from workflows.modes import CHOICES
+from workflows.types import QUESTION_CHARS
+
+KEYS = declared(Settings.model_fields)
+
+
+def setting(name: str) -> Any:  # noqa: ANN401 - as pydantic's `Field`
+    """The help and the bounds of the setting that an option goes over."""
+    field = Field(description=KEYS[name].help)
+    field.metadata += [part for part in Settings.model_fields[name].metadata if not isinstance(part, Key)]
+    return field
+
+
+def option(help: str, flag: str | Literal[True] = True) -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
+    """The help of an option that is no setting, and its flag where that does not follow from its name."""
+    field = Field(description=help)
+    field.metadata.append(Key(help, flag=flag))
+    return field
+
+
+QuestionText = Annotated[str, Field(min_length=3, max_length=QUESTION_CHARS)]
+Name = Annotated[str, Field(max_length=200)]
+Names = Annotated[Sequence[Name], Field(max_length=50)]
+Mode = Annotated[
+    str,
+    Field(
+        max_length=200,
+        json_schema_extra={"enum": [*CHOICES]},
+        description="auto chooses; deep plans sections; team and hierarchical have managers",
+    ),
+]
+Profile = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-z][a-z0-9_]*$",
+        max_length=100,
+        description="auto, drug_repurposing, biomedical, general ...",
+    ),
+]
+Sources = Annotated[
+    Names,
+    option(
+        "Search only these, and the library if one is given; none: those of the profile.",
+        flag="--source",
+    ),
+]
+Library = Annotated[
+    str, Field(max_length=1000, description="A folder of documents, below one the operator allows")
+]
+Columns = Annotated[Names, Field(description="What to extract from each work, for a table")]
+Dollars = Annotated[float, setting("max_cost")]
+Iterations = Annotated[int, setting("max_iterations")]
+Sections = Annotated[int, setting("max_sections")]
+Approve = Annotated[Sequence[ApprovalGate], Field(description="Gates at which the run waits for a person")]
+Duration = float | str
+"""Seconds, or text such as `30m`."""
+YEARS = Field(ge=1500, le=2100)
+
+
+@with_config(ConfigDict(extra="forbid"))
+class SharedOptions(TypedDict, total=False):
+    """What a question may be asked with. The names are those of `determinator ask`; null stands for the
+    setting of this server."""
+
+    mode: Mode | None
+    profile: Profile | None
+    sources: Sources
+    library: Annotated[
+        Library | None,
+        option("Search your own documents in this folder, and nothing else unless you name it."),
+    ]
+    columns: Columns | None
+    length: Annotated[Length | None, setting("length")]
+    since: Annotated[int | None, option("Only works of this year or later."), YEARS]
+    until: Annotated[int | None, option("Only works of this year or earlier."), YEARS]
+    types: Annotated[
+        Names,
+        option(
+            "Only these types, where the source knows them: review,rct,meta-analysis,guideline ...",
+            flag="--type",
+        ),
+    ]
+    free_full_text: Annotated[bool, option("Only works that are free to read, where it is known.")]
+    model: Annotated[Name | None, Field(description="One that the server is configured with")]
+    max_iterations: Iterations | None
+    max_sections: Sections | None
+    max_tokens: Annotated[int | None, setting("max_tokens")]
+    max_cost: Dollars | None
+    max_time: Annotated[Duration | None, setting("max_time")]
+    approve: Approve | None
+    approval_timeout: Annotated[Duration | None, setting("approval_timeout")]
+
+
+class AskOptions(SharedOptions, total=False):
+    """What a question may be asked with. The names are those of `Settings`, where most are explained, and of
+    the flags of `ask`; None stands for the setting. A profile may be a file, too."""
+
+    graph: Annotated[
+        str | None, option("The graph of steps to walk: a built-in one or a TOML file (mode graph).")
+    ]
+    also_web: bool | None
+    phases: Annotated[
+        Sequence[str],
+        option(
+            "Only trials of these phases, registered and published, where the source knows them: 1,2,3,4.",
+            flag="--phase",
+        ),
+    ]
+    analyse: Annotated[bool, option("Pool the effects that the works report; a forest plot.")]
+    effects: Annotated[
+        str | None,
+        option("Effects of your own to pool as well: study, outcome, measure, estimate, low, high ..."),
+    ]
+    """A CSV file; it implies `analyse`."""
+    expect: Annotated[
+        Literal["lower", "higher", "different"] | None,
+        option("Where the effect is expected: below, above or merely off no effect (default)."),
+    ]
+    fallback: Sequence[str] | None
+    effort: Effort | None
+    wait_for_model: bool | None
+    judge_threshold: float | None
+    parallel_sections: int | None
+    max_gaps: int | None
+    searches_per_gap: int | None
+    results_per_search: int | None
+    full_texts: int | None
+    search_timeout: Duration | None
+    max_section_tokens: int | None
+    max_section_cost: float | None
+    max_section_time: Duration | None
+    clarify: Clarify | None
+    approval_default: Literal["approve", "reject"] | None
+
+
+FIELDS = {
+    name: FieldInfo.from_annotated_attribute(hint, None)
+    for name, hint in get_type_hints(AskOptions, include_extras=True).items()
+}
+OWN = declared(FIELDS)
+"""The options that are no settings."""
+FLAGS = {name: flag_of(name, key) for name, key in (KEYS | OWN).items() if key.flag}
