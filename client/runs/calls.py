@@ -67,12 +67,14 @@ async def _calls_of(client: Client, section: str, workflow_id: str) -> list[Mode
         if beat := await _heartbeat(client, pending):
             running = datetime.now(UTC) - pending.last_started_time.ToDatetime(UTC)
             call = ModelCall(
-                **beat.model_dump(include={"waiting", "files_read", "files"}),
                 role=beat.role or "library",
                 section=section,
                 attempt=pending.attempt,
                 seconds=max(running.total_seconds(), 0.0),
                 tokens=beat.usage.output_tokens,
+                waiting=beat.waiting,
+                files_read=beat.files_read,
+                files=beat.files,
             )
             calls.append(call)
     return calls

@@ -115,5 +115,6 @@ async def request_of_follow_up(
     request = build_request(settings, question, over(options, taken))
     if any(options.get(name) for name in MODEL_OPTIONS):
         return request
-    update = {"models": earlier.models or request.models, "fallbacks": earlier.fallbacks or request.fallbacks}
-    return request.model_copy(update=update)
+    return request.replace(
+        models=earlier.models or request.models, fallbacks=earlier.fallbacks or request.fallbacks
+    )

@@ -38,25 +38,36 @@ class RunState(BaseModel):
     def of(cls, status: RunStatus, link: str | None) -> "RunState":
         """The state of a run, from what it reports or, when no worker answers, from what the server knows."""
         row, seen = status.row, status.progress
-        state: dict[str, object] = {
-            "phase": row.phase,
-            "message": "no worker answers; this is what the server knows",
-        }
-        if seen is not None:
-            used = seen.budget.used
-            cost = None if used.cost_microusd is None else used.cost_microusd / 1e6
-            spent = Spent(tokens=used.tokens, cost_usd=cost, seconds=seen.budget.elapsed_seconds)
-            state = {**seen.model_dump(include={*cls.model_fields}), "spent": spent}
-            state["progress"] = [row.line for row in progress_rows(seen)]
-        return cls.model_validate(
-            {
-                **state,
-                "run": row.run_id,
-                "question": row.question or state.get("question", ""),
-                "status": row.status,
-                "stop_reason": state.get("stop_reason") or row.stop_reason or None,
-                "link": link,
-            }
+        if seen is None:
+            return cls(
+                run=row.run_id,
+                question=row.question,
+                status=row.status,
+                phase=row.phase,
+                message="no worker answers; this is what the server knows",
+                stop_reason=row.stop_reason or None,
+                link=link,
+            )
+        used = seen.budget.used
+        return cls(
+            run=row.run_id,
+            question=row.question or seen.question,
+            status=row.status,
+            phase=seen.phase,
+            message=seen.message,
+            iteration=seen.iteration,
+            max_iterations=seen.max_iterations,
+            evidence=seen.evidence,
+            waiting_for=seen.waiting_for,
+            paused=seen.paused,
+            progress=[row.line for row in progress_rows(seen)],
+            stop_reason=seen.stop_reason or row.stop_reason or None,
+            spent=Spent(
+                tokens=used.tokens,
+                cost_usd=None if used.cost_microusd is None else used.cost_microusd / 1e6,
+                seconds=seen.budget.elapsed_seconds,
+            ),
+            link=link,
         )
 
 
@@ -69,7 +80,9 @@ class ListedRun(BaseModel):
 
     @classmethod
     def of(cls, row: Row) -> "ListedRun":
-        return cls(run=row.run_id, **{name: getattr(row, name) for name in cls.model_fields if name != "run"})
+        return cls(
+            run=row.run_id, question=row.question, status=row.status, mode=row.mode, started=row.started
+        )
 
 
 async def state_of(run: Run) -> RunState:
