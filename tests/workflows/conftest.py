@@ -5,7 +5,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -20,6 +20,7 @@ from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
 from activities.report.schema import Report
 from tests.workflows.fakes import Fakes
+from tests.workflows.histories import id_of, record
 from tests.workflows.script import Script, takes
 from workflows.event_types import AgentEvent
 from workflows.modes import WORKFLOW_OF_MODE, workflow_classes
@@ -136,7 +137,8 @@ class Stage:
     skipping: WorkflowEnvironment | None = None
     """Where time is skipped; None on the real server."""
     queue: str = QUEUE
-    started: int = 0
+    runs: list[WorkflowHandle[Any, Outcome]] = field(default_factory=list)
+    """Those that were started, in order."""
 
     @property
     def env(self) -> WorkflowEnvironment:
@@ -148,14 +150,14 @@ class Stage:
         return self.fakes.script
 
     async def start(self, request: ResearchRequest, name: str = "", mode: str = "") -> Run:
-        self.started += 1
         handle: WorkflowHandle[Any, Outcome] = await self.client.start_workflow(
             WORKFLOW_OF_MODE[mode or request.mode],
             request,
-            id=name or f"ask-{self.started}",
+            id=id_of(len(self.runs) + 1, name),
             task_queue=self.queue,
             result_type=Outcome,
         )
+        self.runs.append(handle)
         return Run(handle, self.client.get_workflow_handle(handle.id, result_type=Outcome))
 
     async def play(self, request: ResearchRequest, name: str = "") -> tuple[Outcome, Report, Run]:
@@ -197,7 +199,9 @@ async def live(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Stage]:
     fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
     queue = f"live-{uuid4().hex[:8]}"
     async with a_worker(temporal_client, fakes, queue):
-        yield Stage(temporal_client, fakes, queue=queue)
+        stage = Stage(temporal_client, fakes, queue=queue)
+        yield stage
+        await record(stage.client, stage.runs)
 
 
 def a_worker(client: Client, fakes: Fakes, queue: str = QUEUE, **more: Any) -> Worker:
@@ -224,7 +228,9 @@ async def a_stage(store: Path) -> AsyncIterator[Stage]:
         ) as env,
         a_worker(env.client, fakes),
     ):
-        yield Stage(env.client, fakes, env)
+        stage = Stage(env.client, fakes, env)
+        yield stage
+        await record(stage.client, stage.runs)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from activities.contracts.write import Extracted, ExtractInput
 from tests.workflows.conftest import Run, Stage, a_request
 from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import MODEL, takes
+from tests.workflows.test_deep_writing import sentences
 from workflows.steps.model import ModelSteps
 
 QUOTE = "In trial {n} the odds ratio of {outcome} with the drug was {estimate} (95% CI {low} to {high})."
@@ -123,6 +124,8 @@ async def test_columns_of_effects_that_a_reader_asks_for_are_in_the_table(stage:
 async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage: Stage) -> None:
     trials(stage, different)
     stage.script.program = POOLING
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
+    stage.script.reports = lambda _: [("begun",)]
     run = await stage.start(a_request(analyse=True, expected="lower"))
     await run.outcome()
     (asked,) = stage.fakes.of("analyst")

@@ -10,7 +10,7 @@ from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.roles.allowances import ALLOWANCES
 from tests.workflows.conftest import Run, Stage, a_request, limitations
-from tests.workflows.script import COST, takes
+from tests.workflows.script import COST, document, takes
 from tests.workflows.test_deep_writing import sentences
 
 pytestmark = pytest.mark.invariant
@@ -89,6 +89,7 @@ async def test_what_a_section_leaves_goes_to_the_others(stage: Stage) -> None:
         return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
 
     stage.script.usage = usage
+    stage.script.search = lambda task: [document("alpha", task.query.text.split(" in ")[0])]
     stage.script.before["judge"] = lambda step: takes(30) if step.section == "s3" else None
     stage.script.answers["gap_evaluator"] = lambda step: (
         {"outstanding_gaps": [f"gap {step.iteration} of {step.question}"] if step.section == "s3" else []}

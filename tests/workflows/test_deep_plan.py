@@ -15,18 +15,24 @@ from workflows.types import EditPlan, PlanView
 
 
 async def test_a_plan_approved_after_three_days_is_the_plan_that_runs(stage: Stage) -> None:
+    """As a person has edited it meanwhile."""
     run = await at_the_plan(stage)
     view = await run.ask("plan", PlanView)
+    assert view.plan is not None
     assert not view.approved
+    mine = view.plan.replace(report_outline=tuple(reversed(view.plan.report_outline[:2])))
+    edit = EditPlan(plan=mine, by="bob")
+    edited = await run.handle.execute_update("edit_plan", edit, result_type=PlanView)
     await stage.env.sleep(timedelta(days=3))
     await run.handle.signal("approve", {"gate": "plan", "by": "ann", "note": "fine"})
     outcome = await run.outcome()
     assert outcome.stop_reason == "sufficient_evidence"
     report = await run.report()
-    decision = report.methodology.approvals[0]
+    assert [section.id for section in report.sections] == ["s2", "s1"]
+    _, decision = report.methodology.approvals
     assert (decision.gate, decision.action, decision.by, decision.note) == ("plan", "approved", "ann", "fine")
     assert decision.at
-    assert decision.plan_hash == view.plan_hash == report.methodology.plan_hash
+    assert decision.plan_hash == edited.plan_hash == report.methodology.plan_hash != view.plan_hash
     assert (await run.budget()).elapsed_seconds < 600
     assert (await run.ask("plan", PlanView)).approved
 

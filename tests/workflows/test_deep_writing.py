@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from activities.contracts.evidence import Identifiers, ReportPlan, ReportPlanSection, Statement, Support
-from activities.contracts.judge import HypothesisInput
 from activities.contracts.plan import PlanInput
 from activities.contracts.profile import Criterion
 from activities.contracts.write import (
@@ -141,21 +140,6 @@ async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage
     counts = report.methodology.counts
     assert (counts.screened, counts.included) == (1, 1)
     assert counts.duplicates == counts.identified - 1 > 1
-
-
-async def test_the_candidates_come_from_every_section(stage: Stage) -> None:
-    stage.script.profile = PROFILE.model_copy(update={"name": "drug_repurposing", "candidates": True})
-    run = await stage.start(a_request("deep", approve=("candidates",)))
-    await run.until(lambda p: p.waiting_for == "candidates")
-    await run.handle.execute_update("choose_candidates", ChooseCandidates(names=("sirolimus",), by="ann"))
-    await run.outcome()
-    report = await run.report()
-    assert [c.name for c in report.candidates] == ["sirolimus"]
-    step = stage.fakes.of("hypothesis_generator")[0].step
-    assert isinstance(step, HypothesisInput)
-    by_id = {ref.evidence_id: ref for ref in stage.fakes.published[-1].evidence}
-    shown = [by_id[ref.evidence_id].sections for ref in step.evidence if ref.evidence_id in by_id]
-    assert {name for sections in shown[:3] for name in sections} == {"s1", "s2", "s3"}
 
 
 async def test_a_draft_names_works_as_the_ledger_does(stage: Stage) -> None:

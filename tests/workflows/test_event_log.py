@@ -8,16 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from temporalio import activity
-from temporalio.client import Client
 
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.draft_progress import SIGNAL, DraftProgress
-from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
 from client.failures import NoAnswer
 from client.runs.query import read_events
-from tests.workflows.conftest import PATIENCE, Run, Stage, a_request, a_worker
-from tests.workflows.fakes import Fakes
+from tests.workflows.conftest import PATIENCE, Run, Stage, a_request
 from tests.workflows.script import down
 from workflows.event_types import (
     AgentEvent,
@@ -135,45 +132,37 @@ async def test_a_report_of_a_draft_that_is_not_being_written_is_left_out(
     assert paragraphs_of(await log_after(stage, run, tmp_path), "s1") == before
 
 
-async def test_a_follower_disconnected_forty_times_gets_each_event_once(
-    temporal_client: Client, tmp_path: Path
-) -> None:
-    fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
-    async with a_worker(temporal_client, fakes, queue="event-log"):
-        await follow_at_random(Stage(temporal_client, fakes, queue="event-log"), tmp_path)
-
-
 BREAKS = 40
 """Times that the follower loses its connection."""
 
 
-async def follow_at_random(stage: Stage, tmp_path: Path) -> None:
+async def test_a_follower_disconnected_forty_times_gets_each_event_once(live: Stage, tmp_path: Path) -> None:
     """A deep run that continues as new, as do its sections, and a follower whose connection breaks after a
     few events each time, and who is away for a while then."""
-    stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 3, 3
+    live.script.mode, live.script.sections, live.script.sufficient_at = "deep", 3, 3
     limits = {"max_iterations": 3, "max_tokens": None}
     request = a_request("deep", limits=limits, history_events=50, approve=("report",))
-    run = await stage.start(request, "event-log")
+    run = await live.start(request, f"{live.queue}-log")
     chance, seen, broken = random.Random(5), list[AgentEvent](), 0
     while broken < BREAKS:
         await asyncio.sleep(chance.random() * 0.1)
         if chance.random() < 0.5:  # the connection broke before an answer came
             broken += 1
             continue
-        answer = await log_after(stage, run, tmp_path, seen[-1].seq if seen else 0)
+        answer = await log_after(live, run, tmp_path, seen[-1].seq if seen else 0)
         received = answer[: chance.randint(0, 3)]  # what arrived before it broke
         seen, broken = seen + received, broken + (len(received) < len(answer))
     await run.until(lambda p: p.waiting_for == "report")
     await run.handle.signal("approve", {"gate": "report", "by": "ann"})
     while seen[-1].type != "complete":
-        seen += await log_after(stage, run, tmp_path, seen[-1].seq)
+        seen += await log_after(live, run, tmp_path, seen[-1].seq)
     await run.outcome()
     log: EventLogView = await run.handle.query("event_log", result_type=EventLogView)
     assert log.stored, "the run did not continue as new with a long log"
     assert [event.seq for event in seen] == list(range(1, log.last_seq + 1))
-    assert await log_after(stage, run, tmp_path) == seen
-    continued = await stage.client.get_workflow_handle(f"{run.handle.id}/s1").describe()
-    first = stage.client.get_workflow_handle(
+    assert await log_after(live, run, tmp_path) == seen
+    continued = await live.client.get_workflow_handle(f"{run.handle.id}/s1").describe()
+    first = live.client.get_workflow_handle(
         f"{run.handle.id}/s1", run_id=continued.raw_description.workflow_execution_info.first_run_id
     )
     assert (await first.describe()).run_id != continued.run_id, "no section continued as new"

@@ -7,16 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio import activity
+from temporalio.client import WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
+from temporalio.worker import Worker
 
 from activities.contracts.evidence import Evidence
 from activities.evidence_store import EvidenceStore
 from activities.payloads import DATA_CONVERTER
-from tests.workflows.conftest import TEST_SERVER, Run, Stage, a_request, a_worker
+from tests.workflows.conftest import TEST_SERVER, Run, Stage, a_request, a_worker, until
 from tests.workflows.fakes import Fakes
+from tests.workflows.histories import id_of
 from tests.workflows.script import PROFILE, document, takes
+from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
 from workflows.state import CARRIED_PLAINLY, RunState
-from workflows.types import EditPlan, PlanView
+from workflows.types import PlanView
 
 pytestmark = pytest.mark.invariant
 
@@ -70,7 +75,7 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
     request = a_request(mode, history_events=50, approve=("plan",), approval_timeout_seconds=10 * DAY)
     run = await stage.start(request)
     await run.until(lambda p: p.waiting_for == "plan")
-    begun = await stage.env.get_current_time()
+    begun, plan = await stage.env.get_current_time(), await run.ask("plan", PlanView)
     for day in range(1, 8):
         await stage.env.sleep(timedelta(days=1))
         for _ in range(10):
@@ -80,6 +85,7 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
     outcome = await run.outcome()
     assert await runs_of(stage, run) >= 2
     assert outcome.stop_reason == "sufficient_evidence"
+    assert (await run.ask("plan", PlanView)).plan == plan.plan
     report = await run.report()
     decided = datetime.fromisoformat(report.methodology.approvals[0].at)
     assert abs((decided - begun).total_seconds() - 10 * DAY) < 120, "the time-out did not begin again"
@@ -87,28 +93,6 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage, m
     assert (await run.budget()).elapsed_seconds < 600
     asked = [e for e in await run.events() if e.type == "awaiting_approval"]
     assert len(asked) <= 1
-
-
-async def test_an_edited_plan_survives_continuing_as_new(live: Stage) -> None:
-    run = await live.start(a_request("deep", history_events=50, approve=("plan",)), live.queue)
-    await run.until(lambda p: p.waiting_for == "plan")
-    view = await run.ask("plan", PlanView)
-    assert view.plan is not None
-    outline = tuple(reversed(view.plan.report_outline[:2]))
-    edited = await run.handle.execute_update(
-        "edit_plan",
-        EditPlan(plan=view.plan.model_copy(update={"report_outline": outline}), by="ann"),
-        result_type=PlanView,
-    )
-    for _ in range(40):
-        await run.handle.signal("steer", {"text": "wait"})
-    await run.until(lambda p: p.waiting_for == "plan")
-    await run.decide("approve", "plan")
-    await run.outcome()
-    assert await runs_of(live, run) >= 2
-    report = await run.report()
-    assert [s.id for s in report.sections] == ["s2", "s1"]
-    assert report.methodology.plan_hash == edited.plan_hash
 
 
 async def test_writing_goes_on_where_it_was(stage: Stage) -> None:
@@ -143,6 +127,26 @@ async def test_a_cancel_after_continuing_as_new_ends_cancelled(stage: Stage) -> 
     await stage.env.sleep(timedelta(seconds=400))
     assert await runs_of(stage, run) >= 2
     assert (await stage.cancelled(run)).stop_reason == "cancelled"
+
+
+async def test_a_rate_gate_that_is_given_back_continues_as_new(stage: Stage) -> None:
+    """Its holder fails once, then gives it back."""
+    held = 0
+
+    @activity.defn(name=HOLD_GATE)
+    async def hold(_: GateTerms) -> None:
+        nonlocal held
+        takes(1)
+        held += 1
+
+    async with Worker(stage.client, task_queue="gate", workflows=[RateGate], activities=[hold]):
+        gate: WorkflowHandle[Any, Any] = await stage.client.start_workflow(
+            RateGate.run, GateTerms(queue="determinator-ncbi"), id=id_of(1, "gate"), task_queue="gate"
+        )
+        stage.runs.append(gate)
+        await until(lambda: stage.env.sleep(1), lambda _: held > 1)
+        await stage.client.get_workflow_handle(gate.id).terminate()
+    assert await runs_of(stage, Run(gate)) > 1
 
 
 async def test_hundreds_of_references_are_carried_over(stage: Stage) -> None:

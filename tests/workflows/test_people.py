@@ -129,16 +129,6 @@ async def test_a_week_of_pause_is_not_working_time(stage: Stage) -> None:
     assert {"paused", "resumed"} <= set(await kinds(run))
 
 
-async def test_finishing_ends_a_pause(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-    run = await stage.judging(a_request(), 60)
-    await run.handle.signal("pause")
-    await stage.env.sleep(timedelta(hours=1))
-    await run.handle.signal("finish_now")
-    assert (await run.outcome()).stop_reason == "finished_by_reviewer"
-    assert not (await run.progress()).paused
-
-
 # steer, add_source
 
 
@@ -163,16 +153,29 @@ async def test_words_are_bounded_so_that_they_cannot_stop_a_run(stage: Stage) ->
     assert steering[-1].startswith("59 ")
 
 
-async def test_an_added_source_is_searched(stage: Stage) -> None:
-    stage.script.sufficient_at = 2
-    run = await stage.judging(a_request(sources=("alpha",)))
-    await run.handle.signal("add_source", AddSource(source="beta"))
-    await run.handle.signal("add_source", AddSource(source="nowhere"))
-    await run.handle.signal("add_source", AddSource(source="gamma"))
-    await run.outcome()
-    assert sorted(s.source for s in stage.fakes.searches) == ["alpha", "alpha", "beta"]
-    report = await run.report()
-    of_sources = {s.code: s.values for s in report.statements if "source" in s.values}
+async def test_each_message_to_a_run_that_works_is_acted_on(stage: Stage) -> None:
+    stage.script.sufficient_at = None
+    run = await stage.judging(a_request(sources=("alpha",), limits={"max_iterations": 1}), 60)
+    for source in ("beta", "nowhere", "gamma"):
+        await run.handle.signal("add_source", AddSource(source=source))
+    assert "nothing to add" in await refusal(run, "extend_budget", ExtendBudget())
+    status = await run.handle.execute_update(
+        "extend_budget", ExtendBudget(tokens=1_000, iterations=2, seconds=60), result_type=BudgetStatus
+    )
+    assert (status.limits.max_tokens, status.limits.max_seconds) == (251_000, 3_660)
+    await run.handle.signal("steer", Steer(text="older people"))
+    await run.handle.signal("pause")
+    await stage.env.sleep(timedelta(hours=1))
+    assert (await run.progress()).max_iterations == 3
+    await run.handle.signal("resume")
+    await run.until(lambda p: (p.iteration, p.phase) == (2, "judging"))
+    await run.handle.signal("pause")
+    await stage.env.sleep(timedelta(hours=1))
+    await run.handle.signal("finish_now")
+    assert (await run.outcome()).stop_reason == "finished_by_reviewer"
+    assert not (await run.progress()).paused, "finishing ends a pause"
+    assert {task.source for task in stage.fakes.searches} == {"alpha", "beta"}
+    of_sources = {s.code: s.values for s in (await run.report()).statements if "source" in s.values}
     assert of_sources["source_not_searchable"]["source"] == "nowhere"
     assert of_sources["source_not_available"] == {"source": "gamma", "reason": "set GAMMA_KEY"}
 
@@ -354,20 +357,6 @@ async def test_an_edited_question_is_the_one_that_is_researched(stage: Stage) ->
         ("edited", "ann", view.plan_hash),
         ("approved", "bob", view.plan_hash),
     ]
-
-
-async def test_a_budget_can_be_extended_while_the_run_works(stage: Stage) -> None:
-    stage.script.sufficient_at = None
-    run = await stage.judging(a_request(limits={"max_iterations": 1}))
-    assert "nothing to add" in await refusal(run, "extend_budget", ExtendBudget())
-    status = await run.handle.execute_update(
-        "extend_budget", ExtendBudget(tokens=1_000, iterations=2, seconds=60), result_type=BudgetStatus
-    )
-    assert status.limits.max_tokens == 251_000
-    assert status.limits.max_seconds == 3_660
-    await run.outcome()
-    assert len(stage.fakes.of("judge")) == 3
-    assert (await run.progress()).max_iterations == 3
 
 
 async def test_a_run_that_is_writing_cannot_be_extended(stage: Stage) -> None:

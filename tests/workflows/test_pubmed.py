@@ -1,6 +1,7 @@
 """PubMed is asked once about all that a report cites, where its rate is held, before it is published."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from temporalio import activity
@@ -11,6 +12,7 @@ from activities.contracts.evidence import Evidence, Identifiers, SourceInfo, Sou
 from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.search import SearchTask
 from activities.publish_activity import CHECK_PUBMED
+from tests.registered import registered_names
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import document
 
@@ -92,6 +94,26 @@ async def test_a_report_is_published_while_pubmed_is_down(
     assert len(authority.asked) == attempts
     (published,) = stage.fakes.published
     assert published.pubmed == PubMedSaid(asked=authority.asked[0].pmids, failure=str(error))
+
+
+async def test_every_source_is_searched_on_its_queue(
+    stage: Stage, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each that a worker registers, in the second iteration, which the selector's script gives all of
+    them."""
+    queues, _ = await registered_names(home, monkeypatch)
+    every = (name.partition("search_") for found in queues.values() for name in found)
+    names = sorted(source for before, searches, source in every if searches and not before)
+    stage.script.sources = [
+        SourceOption(info=SourceInfo(name=n, title=n, covers="papers", queue=NCBI), enabled=True)
+        for n in names
+    ]
+    stage.script.sufficient_at, stage.script.pubmed_queue, stage.script.search = 2, NCBI, numbered
+    limits = {"max_gaps": 10, "searches_per_gap": 10}
+    activities = [Authority().check, *map(stage.fakes._search, names)]
+    async with Worker(stage.client, task_queue=NCBI, activities=activities):
+        await stage.play(a_request(sources=tuple(names), limits=limits))
+    assert {task.source for task in stage.fakes.searches} == set(names)
 
 
 @pytest.mark.chaos  # two minutes: time is not skipped while an activity is under way

@@ -51,6 +51,8 @@ from tests.client.shelf import crossref, nobody_knows
 from tests.replay import ReplayServer
 from tests.workflows.conftest import a_worker, until
 from tests.workflows.fakes import Fakes
+from tests.workflows.histories import record
+from tests.workflows.script import MODEL
 
 WEEK = timedelta(days=7)
 SCHEDULER = "temporal-sys-scheduler:"
@@ -110,7 +112,9 @@ class RefreshCase:
 
     async def refresh(self, request: RefreshRequest) -> RefreshOutcome:
         handle = await start_refresh(self.client, request, self.queue)
-        return await handle.result()
+        outcome = await handle.result()
+        await record(self.client, [handle])
+        return outcome
 
     def retract(self) -> None:
         assert self.authorities is not None
@@ -169,6 +173,14 @@ async def test_a_refresh_repeats_the_searches_and_names_what_is_new(case: Refres
     assert "A later trial of metformin, number new" in later.limitations[0]
     again = await case.refresh(await case.request())
     assert (again.new, again.made, again.version) == ((), False, 2)
+
+
+async def test_a_report_is_changed_as_it_was_asked(case: RefreshCase) -> None:
+    assert case.fakes is not None
+    case.fakes.script.answers["reviser"] = lambda _: Revised(title="A shorter report")
+    asked = Instruction(kind="change", text="shorter", by="ada", models={"default": MODEL})
+    assert (await case.refresh(await case.request(instruction=asked))).version == 2
+    assert (await newest(case.archive, case.first))[0].title == "A shorter report"
 
 
 async def test_a_retraction_names_the_claims_it_touches(case: RefreshCase) -> None:

@@ -1,8 +1,5 @@
 """Histories of finished runs must replay with today's code: a change that reorders what old runs did would
-leave them stuck after an upgrade.
-
-To record one for a new step: a scene in `tests.workflows.record`, a run of `python -m tests.workflows.record
-SCENE`, and a line in `CONTAINS`.
+leave them stuck after an upgrade. `tests.workflows.histories` has a row for each.
 """
 
 import json
@@ -18,57 +15,18 @@ from temporalio.workflow import NondeterminismError
 from activities.payloads import DATA_CONVERTER
 from tests.registered import registered_names
 from tests.workflows.conftest import WORKFLOWS
+from tests.workflows.histories import FOLDER, HISTORIES, RUN_ID
 from tests.workflows.sandbox import SANDBOX
 
 pytestmark = pytest.mark.invariant
 
-HISTORIES = Path(__file__).parents[1] / "histories"
-RUN_ID = "ask-1"
-"""What the recorded runs were called; the ids of their children begin with it."""
-CONTAINS: dict[str, set[str]] = {
-    "auto": {"AutoResearch", "prepare", "parse_query"},
-    "deep-candidates": {"approve", "choose_candidates", "generate_hypotheses", "look_up_candidate", "steer"},
-    "deep-continued": {"continued_as_new"},
-    "deep-continuing": {"continues_as_new"},
-    "deep-edited-plan": {"edit_plan", "approve", "write_section", "edit_report", "section_report"},
-    "deep-effects-beside": {"appraise_effects", "edit_report", "patched"},
-    "deep-follow-up": {"import_evidence"},
-    "deep-leases": {"request_lease", "sent:grant", "sent:offer_evidence"},
-    "deep-leases-section": {"sent:request_lease", "grant", "offer_evidence", "reflect"},
-    "deep-parent-cancelled": {"cancel_requested", "canceled"},
-    "deep-rejected": {"reject"},
-    "deep-section-failed": {"child_failed", "write_section"},
-    "iterative-clarified": {"clarify_question", "answer"},
-    "iterative-ordered": {"weigh_work"},
-    "revision": {"plan_revision", "revise_report", "keep_revision"},
-    "graph": {"GraphResearch", "check_graph", "generate_hypotheses", "steer", "continues_as_new"},
-    "graph-own": {"GraphResearch", "ask_own_role", "run_code_step", "read_in_full"},
-    "hierarchical": {"HierarchicalResearch", "plan_report", "steer", "section_report", "write_section"},
-    "hierarchical-sub-team": {"SubTeamResearch", "manage_team", "steer", "sent:section_report"},
-    "iterative": {"IterativeResearch", "observe", "evaluate_gaps", "select_tools"},
-    "iterative-analysed": {"analyse_effects", "extract_table", "run_program", "verify_sentences"},
-    "iterative-cancelled": {"cancel_requested", "canceled"},
-    "iterative-continuing": {"continues_as_new", "store_events"},
-    "iterative-effects-first": {"appraise_effects", "judge_evidence", "patched"},
-    "iterative-every-source": {"search_chembl", "search_library", "check_pubmed"},
-    "iterative-many-works": {"appraise_effects", "judge_evidence"},
-    "iterative-model-down": {"timer", "activity_failed"},
-    "iterative-rewound": {"reset", "judge_evidence", "pause", "approve"},
-    "iterative-steered": {"steer", "pause", "resume", "extend_budget", "add_source", "finish_now"},
-    "iterative-without-a-model": {"judge_evidence", "write_section"},
-    "iterative-worker-lost": {"activity_timed_out"},
-    "rate-gate": {"RateGate", "hold_gate", "continues_as_new"},
-    "refresh": {"RefreshReport", "plan_refresh", "keep_refresh"},
-    "simple": {"SimpleResearch", "judge_evidence", "select_tools", "pause", "steer"},
-    "team": {"TeamResearch", "manage_team", "generate_hypotheses", "judge_evidence"},
-}
-"""Each history with what it must hold, in the words of `words_of`."""
 OUTCOMES = {
     "EVENT_TYPE_ACTIVITY_TASK_FAILED": "activity_failed",
     "EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT": "activity_timed_out",
     "EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED": "child_failed",
     "EVENT_TYPE_MARKER_RECORDED": "patched",
     "EVENT_TYPE_TIMER_FIRED": "timer",
+    "EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES": "attributes",
     "EVENT_TYPE_WORKFLOW_TASK_FAILED": "reset",
     "EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED": "canceled",
     "EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED": "cancel_requested",
@@ -107,30 +65,33 @@ def a_replayer() -> Replayer:
 
 
 def recorded(name: str) -> dict[str, Any]:
-    events: dict[str, Any] = json.loads((HISTORIES / f"{name}.json").read_text())
+    events: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
     return events
 
 
-@pytest.mark.parametrize("name", CONTAINS)
+@pytest.mark.parametrize("name", HISTORIES)
 async def test_a_recorded_run_replays(name: str) -> None:
     await a_replayer().replay_workflow(WorkflowHistory.from_json(RUN_ID, recorded(name)))
 
 
-@pytest.mark.parametrize(("name", "wanted"), CONTAINS.items())
-def test_a_history_holds_what_it_was_recorded_for(name: str, wanted: set[str]) -> None:
-    assert words_of(name) >= wanted
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_history_holds_what_it_was_recorded_for(name: str) -> None:
+    row = HISTORIES[name]
+    assert words_of(name) >= set(row.holds.split())
+    file, _, test = row.test.partition("::")
+    assert not file or f"def {test.partition('[')[0]}(" in (Path(__file__).parent / file).read_text()
 
 
 def test_every_recorded_history_is_replayed() -> None:
-    assert {path.stem for path in HISTORIES.glob("*.json")} == set(CONTAINS)
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(HISTORIES)
 
 
 async def test_every_step_and_message_occurs_in_a_history(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a worker registers and what a run accepts; a new one is recorded with `tests.workflows.record`."""
+    """What a worker registers and what a run accepts; a new one is recorded."""
     queues, workflows = await registered_names(home, monkeypatch)
-    held = set[str]().union(*map(words_of, CONTAINS))
+    held = set[str]().union(*map(words_of, HISTORIES))
     assert held >= set[str]().union(workflows, *queues.values())
     accepted = [workflow._Definition.must_from_class(cls) for cls in WORKFLOWS]  # the SDK has no public way
     assert held >= {name for found in accepted for name in (*found.signals, *found.updates) if name}

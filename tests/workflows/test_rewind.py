@@ -14,6 +14,7 @@ import client.run
 from activities.contracts.step import Role
 from activities.settings import Settings
 from client.connection import Connection
+from client.embedded.namespace import register_attributes
 from client.listing import Filter, list_runs
 from client.runs.display import Display
 from client.runs.follow import Follower
@@ -52,7 +53,8 @@ async def test_a_finished_run_goes_on_from_an_iteration(
 ) -> None:
     """Also when the run had continued as new, so that the iteration is in an earlier execution."""
     live.script.sufficient_at = 3
-    request = a_request(history_events=history_events)
+    assert await register_attributes(live.client)
+    request = a_request(history_events=history_events, indexed=True)
     _, before, run = await live.play(request, f"{live.queue}-{history_events}")
     assert iterations(live, "judge") == [1, 2, 3]
     last_before = (await run.progress()).last_seq

@@ -1,9 +1,12 @@
 """A worker that dies is no failure of the source or the model it was asking."""
 
+import asyncio
+
 import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
 from temporalio.exceptions import TimeoutError as TimedOut
 
+from tests.workflows.conftest import Stage, a_request, until
 from workflows.steps.failures import MAX_EXECUTIONS, retry_on_worker_loss
 
 pytestmark = pytest.mark.invariant
@@ -67,3 +70,13 @@ async def test_what_failed_by_itself_or_has_no_time_left_is_not_executed_again(e
     with pytest.raises(ActivityError):
         await retry_on_worker_loss(step)
     assert step.executed == 1
+
+
+@pytest.mark.chaos  # five times the heartbeat time-out: time is not skipped while an activity is under way
+async def test_a_run_survives_a_worker_that_is_lost_at_the_last_attempt(stage: Stage) -> None:
+    stage.script.hangs = "judge"
+    run = await stage.start(a_request())
+    attempts = stage.fakes.attempts
+    await until(lambda: asyncio.sleep(0.2, attempts.count("judge")), lambda made: made > 5, 180.0)
+    stage.script.hangs = None
+    assert (await run.outcome()).stop_reason == "sufficient_evidence"

@@ -49,6 +49,7 @@ async def test_a_role_and_a_step_of_ones_own_change_what_is_searched_and_what_th
     stage: Stage, installed: list[int]
 ) -> None:
     stage.script.answers["own_role"] = lambda _: OwnStepOutput(said="doubted", facts=("A doubt.",))
+    stage.script.unpaywall = True
     graph = a_line(count=CodeNode(step="count"), doubt=RoleNode(role="critic", prompt="Doubt."))
     _, _, run = await stage.play(a_request("graph", graph=graph))
     assert installed == [1]
