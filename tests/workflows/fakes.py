@@ -13,9 +13,8 @@ from temporalio.exceptions import ApplicationError
 
 from activities.analysis_activity import AnalysisActivities
 from activities.candidate_activity import CandidateActivities
-from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.candidates import CandidateLookUp, LookedUp
-from activities.contracts.effects import AnalystInput, Program
+from activities.contracts.effects import Program
 from activities.contracts.evidence import Evidence, EvidenceRef, ReportPlan, ReportPlanSection, Support, Usage
 from activities.contracts.judge import (
     Hypotheses,
@@ -25,47 +24,34 @@ from activities.contracts.judge import (
     MechanismHypothesis,
     Ordered,
     OrderInput,
-    ReflectInput,
-    Reflection,
     Table,
     TableRow,
-    Weighed,
-    WeighInput,
     WorkJudgement,
 )
 from activities.contracts.plan import (
     AgentSelectionPlan,
     AgentTask,
-    Clarified,
-    ClarifyInput,
-    GapsInput,
     KnowledgeGapOutput,
-    ManagerInput,
     Observation,
-    ObserveInput,
     ParsedQuery,
     ParseQueryInput,
     PlanInput,
     SelectInput,
-    TeamLedger,
 )
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.publish import PublishInput
-from activities.contracts.revise import Revised, ReviseInput
 from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     Edited,
-    EditInput,
     Extracted,
     ExtractInput,
     Passage,
     SectionDraft,
     SentenceVerdict,
     Verdicts,
-    VerifyInput,
     WriteInput,
 )
 from activities.draft_progress import SIGNAL, DraftProgress
@@ -74,15 +60,19 @@ from activities.evidence_store import EvidenceStore
 from activities.extractive.planning import manage
 from activities.follow_up_activity import FollowUpActivities
 from activities.full_text_activity import FullTexts, ReadInFull
-from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
+from activities.own_step_activity import OwnStepActivities
 from activities.publish_activity import PublishActivities
 from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.registry import SPECS
 from activities.search_activity import activity_name
+from tests import registered
 from tests.workflows.script import SOURCES, Call, Script, document, held
 from worker.build import check_graph
+from workflows.steps import role_steps
 
 T = TypeVar("T")
+KINDS = {kind.role: kind for kind in vars(role_steps).values() if isinstance(kind, role_steps.RoleStep)}
+"""The steps of roles, as the product declares them."""
 
 
 class Fakes:
@@ -184,59 +174,36 @@ class Fakes:
         self.ordered.append(step)
         return Ordered(ids=tuple(ref.evidence_id for ref in step.evidence)[: step.most])
 
-    def _thinks(
-        self, name: str, role: Role, takes: type[StepContext], gives: type, answer: Callable[[Any], Any]
-    ) -> Callable[..., Any]:
-        """A thinking step under its real name, which gives this answer where the script has none."""
+    def _thinks(self, kind: role_steps.RoleStep[Any, Any]) -> Callable[..., Any]:
+        """A step of a role under its real name, which gives its answer here where the script has none."""
+        answers: dict[Role, Callable[[Any], Any]] = {
+            "query_parser": self._parsed,
+            "planner": self._planned,
+            "observer": lambda step: Observation(text=f"seen {len(step.titles)}"),
+            "gap_evaluator": lambda s: KnowledgeGapOutput(
+                outstanding_gaps=(f"gap {s.iteration} of {s.question}"[:80],)
+            ),
+            "tool_selector": self._selected,
+            "judge": self._verdict,
+            "hypothesis_generator": self._named,
+            "writer": self._draft,
+            "verifier": lambda step: Verdicts(
+                verdicts=tuple(SentenceVerdict(id=s.id) for s in step.sentences)
+            ),
+            "editor": lambda step: Edited(title=step.title),
+            "extractor": self._extracted,
+            "manager": manage,
+            "analyst": lambda _: Program(code=self.script.program),
+        }
+        answer = answers.get(kind.role) or kind.default
+        assert answer is not None
 
         async def think(step: Any) -> Any:
-            return await self._think(role, step, lambda: answer(step))
+            return await self._think(kind.role, step, lambda: answer(step))
 
-        think.__annotations__ = {"step": takes, "return": StepAnswer[gives]}  # type: ignore[valid-type]
-        return activity.defn(name=name)(think)
-
-    @property
-    def _thinking(self) -> list[Callable[..., Any]]:
-        thinks, script = self._thinks, self.script
-        return [
-            thinks("clarify_question", "clarifier", ClarifyInput, Clarified, lambda _: Clarified()),
-            thinks("parse_query", "query_parser", ParseQueryInput, ParsedQuery, self._parsed),
-            thinks("plan_report", "planner", PlanInput, ReportPlan, self._planned),
-            thinks(
-                "observe",
-                "observer",
-                ObserveInput,
-                Observation,
-                lambda step: Observation(text=f"seen {len(step.titles)}"),
-            ),
-            thinks(
-                "evaluate_gaps",
-                "gap_evaluator",
-                GapsInput,
-                KnowledgeGapOutput,
-                lambda s: KnowledgeGapOutput(outstanding_gaps=(f"gap {s.iteration} of {s.question}"[:80],)),
-            ),
-            thinks("select_tools", "tool_selector", SelectInput, AgentSelectionPlan, self._selected),
-            thinks("judge_evidence", "judge", JudgeInput, JudgeBatch, self._verdict),
-            thinks("weigh_work", "orderer", WeighInput, Weighed, lambda _: Weighed()),
-            thinks("revise_report", "reviser", ReviseInput, Revised, lambda _: Revised()),
-            thinks("reflect", "reflector", ReflectInput, Reflection, lambda _: Reflection(served=False)),
-            thinks("generate_hypotheses", "hypothesis_generator", HypothesisInput, Hypotheses, self._named),
-            thinks("write_section", "writer", WriteInput, SectionDraft, self._draft),
-            thinks(
-                "verify_sentences",
-                "verifier",
-                VerifyInput,
-                Verdicts,
-                lambda step: Verdicts(verdicts=tuple(SentenceVerdict(id=s.id) for s in step.sentences)),
-            ),
-            thinks("edit_report", "editor", EditInput, Edited, lambda step: Edited(title=step.title)),
-            thinks("extract_table", "extractor", ExtractInput, Extracted, self._extracted),
-            thinks("appraise_effects", "appraiser", AppraiseInput, Appraisal, lambda _: Appraisal()),
-            thinks("manage_team", "manager", ManagerInput, TeamLedger, manage),
-            thinks("write_program", "analyst", AnalystInput, Program, lambda _: Program(code=script.program)),
-            thinks("ask_own_role", "own_role", OwnStepInput, OwnStepOutput, lambda _: OwnStepOutput()),
-        ]
+        real: Callable[..., Any] = kind.activity
+        think.__annotations__ = {name: real.__annotations__[name] for name in ("step", "return")}
+        return activity.defn(name=registered.activity_name(real))(think)
 
     def _parsed(self, step: ParseQueryInput) -> ParsedQuery:
         return ParsedQuery.model_validate(
@@ -408,6 +375,7 @@ class Fakes:
             FollowUpActivities(self.store).import_evidence,
             OwnStepActivities(self.store).run_code_step,
             *(check_graph, self.prepare, self.order_evidence, self.look_up_candidate, self.read_in_full),
-            *(self.publish_report, *self._thinking),
+            self.publish_report,
+            *map(self._thinks, KINDS.values()),
             *(self._search(source) for source in (*SOURCES, "library")),
         ]

@@ -93,9 +93,12 @@ async def analysis_of(run: Run) -> Analysis:
     return analysis
 
 
-async def test_the_effects_of_the_works_are_pooled_before_the_report(stage: Stage) -> None:
+@pytest.mark.parametrize("columns", [(), ("dose",), ("estimate",)])
+async def test_the_effects_of_the_works_are_pooled_and_the_readers_table_has_their_own_columns(
+    stage: Stage, columns: tuple[str, ...]
+) -> None:
     trials(stage, same)
-    run = await stage.start(a_request(analyse=True, expected="lower"))
+    run = await stage.start(a_request(analyse=True, expected="lower", columns=columns))
     await run.outcome()
     analysis = await analysis_of(run)
     (pool,) = analysis.pools
@@ -105,20 +108,9 @@ async def test_the_effects_of_the_works_are_pooled_before_the_report(stage: Stag
     assert not stage.fakes.of("analyst")
     (complete,) = [event for event in await run.events() if event.type == "analysis_complete"]
     assert (complete.data["verdict"], complete.data["studies"]) == ("SUPPORTED", 3)
-
-
-async def test_columns_that_only_the_analysis_asked_for_are_not_in_the_readers_table(stage: Stage) -> None:
-    trials(stage, same)
-    await stage.play(a_request(analyse=True, columns=("dose",)))
     table = stage.fakes.published[-1].table
-    assert table.columns == ("dose",)
-    assert {name for row in table.rows for name in row.cells} == {"dose"}
-
-
-async def test_columns_of_effects_that_a_reader_asks_for_are_in_the_table(stage: Stage) -> None:
-    trials(stage, same)
-    await stage.play(a_request(analyse=True, columns=("estimate",)))
-    assert stage.fakes.published[-1].table.columns == ("estimate",)
+    assert table.columns == columns
+    assert {name for row in table.rows for name in row.cells} == set(columns)
 
 
 async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage: Stage) -> None:
@@ -204,7 +196,8 @@ async def test_a_graph_analyses_where_its_node_says_so_and_only_new_works_again(
     assert stage.fakes.published[-1].table.columns == ()
 
 
-async def test_a_team_whose_effects_are_analysed_has_an_analyst(stage: Stage) -> None:
+@pytest.mark.parametrize("analyse", [True, False])
+async def test_a_team_whose_effects_are_analysed_has_an_analyst(stage: Stage, analyse: bool) -> None:
     trials(stage, same)
     order = iter(("searcher", "judge", "analyst"))
     shown: list[tuple[str, ...]] = []
@@ -215,25 +208,13 @@ async def test_a_team_whose_effects_are_analysed_has_an_analyst(stage: Stage) ->
 
     stage.script.sufficient_at = 3
     stage.script.answers["manager"] = manage
-    run = await stage.start(a_request("team", analyse=True, expected="lower", limits={"max_iterations": 4}))
+    limits = {"max_iterations": 4}
+    run = await stage.start(a_request("team", analyse=analyse, expected="lower", limits=limits))
     await run.outcome()
-    assert "analyst" in shown[0]
-    turns = [event.data["member"] for event in await run.events() if event.type == "turn"]
-    assert "analyst" in turns
-    assert (await analysis_of(run)).verdict == "SUPPORTED"
-
-
-async def test_a_team_without_an_analysis_has_no_analyst(stage: Stage) -> None:
-    shown: list[tuple[str, ...]] = []
-
-    def manage(step: object) -> TeamLedger:
-        shown.append(tuple(step.members))  # type: ignore[attr-defined]
-        return TeamLedger(next_speaker="analyst")
-
-    stage.script.answers["manager"] = manage
-    run = await stage.start(a_request("team", limits={"max_iterations": 3}))
-    await run.outcome()
-    assert "analyst" not in shown[0]
+    assert ("analyst" in shown[0]) is analyse
+    if analyse:
+        assert "analyst" in [event.data["member"] for event in await run.events() if event.type == "turn"]
+        assert (await analysis_of(run)).verdict == "SUPPORTED"
 
 
 @pytest.mark.parametrize(

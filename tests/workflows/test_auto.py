@@ -7,18 +7,6 @@ from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import takes
 
 
-async def test_what_is_said_while_auto_chooses_is_carried_on(stage: Stage) -> None:
-    stage.script.mode = "deep"
-    stage.script.before["query_parser"] = lambda _: takes(30)
-    run = await stage.start(a_request("auto", limits={"max_iterations": 1}))
-    await run.until(lambda p: p.phase == "reading")
-    await run.handle.signal("steer", {"text": "older people"})
-    await run.handle.execute_update("extend_budget", {"iterations": 1})
-    await run.outcome()
-    assert stage.fakes.of("planner")[0].step.steering == ("older people",)
-    assert (await run.progress()).max_iterations == 2
-
-
 async def test_auto_that_is_cancelled_leaves_a_report(stage: Stage) -> None:
     stage.script.before["query_parser"] = lambda _: takes(30)
     run = await stage.start(a_request("auto"))
@@ -38,12 +26,15 @@ async def test_auto_chooses_the_profile_as_well(stage: Stage) -> None:
 async def test_limits_that_were_not_set_are_the_chosen_modes_own(
     stage: Stage, left_open: tuple[str, ...], rounds: int
 ) -> None:
-    """Ten rounds for a team, or the five of the request, and the one that was added meanwhile."""
+    """Ten rounds for a team, or the five of the request, and the one that was added meanwhile: what is said
+    while it chooses is carried on."""
     stage.script.mode = "team"
     stage.script.before["query_parser"] = lambda _: takes(30)
     run = await stage.start(a_request("auto", open_limits=left_open))
     await run.until(lambda p: p.phase == "reading")
+    await run.handle.signal("steer", {"text": "older people"})
     await run.handle.execute_update("extend_budget", {"iterations": 1})
     await run.outcome()
+    assert {call.step.steering for call in stage.fakes.of("manager")} == {("older people",)}
     assert (await run.progress()).max_iterations == rounds
     assert (await run.budget()).limits.max_iterations == rounds

@@ -13,21 +13,19 @@ from workflows.graph.definition import Comparison, Field_, GraphView
 LEFT: tuple[Field_, ...] = ("tokens_left", "cost_left_usd", "seconds_left")
 
 
-@pytest.mark.parametrize(
-    ("field", "op", "met", "unmet"),
-    [
-        ("tokens_used", ">=", 1, 10**9),
-        ("tokens_left", "<", 10**9, 1),
-        ("cost_used_usd", ">", 0.0, 1_000.0),
-        ("cost_left_usd", "<", 1_000.0, 0.0),
-        ("seconds_used", ">=", 20.0, 10**6),
-        ("seconds_left", "<", 3_590.0, 1.0),
-    ],
+USED_AND_LEFT: tuple[tuple[Field_, Any, float, float], ...] = (
+    ("tokens_used", ">=", 1, 10**9),
+    ("tokens_left", "<", 10**9, 1),
+    ("cost_used_usd", ">", 0.0, 1_000.0),
+    ("cost_left_usd", "<", 1_000.0, 0.0),
+    ("seconds_used", ">=", 20.0, 10**6),
+    ("seconds_left", "<", 3_590.0, 1.0),
 )
-async def test_a_decision_follows_what_is_used_and_left(
-    stage: Stage, field: Field_, op: Any, met: float, unmet: float
-) -> None:
-    """The same run stops after a round where the condition holds, and uses its iterations where not."""
+"""A comparison that is met after a round, and one that is not."""
+
+
+async def test_a_decision_follows_what_is_used_and_left(stage: Stage) -> None:
+    """The run stops after a round, where its first comparison holds, and has iterations left."""
     stage.script.sufficient_at = None
     stage.script.before["judge"] = lambda _: takes(30)
     limits = {
@@ -36,13 +34,15 @@ async def test_a_decision_follows_what_is_used_and_left(
         "max_cost_microusd": 5_000_000,
         "max_seconds": 3_600,
     }
-    rounds = []
-    for value in (met, unmet):
-        until = Comparison(field=field, op=op, value=value)
-        graph = a_graph("begin wanted select search judge again", until=until)
-        _, _, run = await stage.play(a_request("graph", graph=graph, limits=limits))
-        rounds.append((await run.ask("graph", GraphView)).visits["judge"])
-    assert rounds == [1, 2]
+    until = Comparison(field="tokens_used", op=">=", value=1)
+    graph = a_graph("begin wanted select search judge again", until=until)
+    _, _, run = await stage.play(a_request("graph", graph=graph, limits=limits))
+    seen = await run.ask("graph", GraphView)
+    assert seen.visits["judge"] == 1
+    facts = Facts.model_validate(seen.state)
+    for field, op, met, unmet in USED_AND_LEFT:
+        assert holds(Comparison(field=field, op=op, value=met), facts), field
+        assert not holds(Comparison(field=field, op=op, value=unmet), facts), field
 
 
 @pytest.mark.parametrize("field", LEFT)
