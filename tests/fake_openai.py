@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
+import pytest
+
 from tests.replay import Answer, Asked, ReplayServer, Reply
 
 PATH = "/v1/chat/completions"
@@ -35,6 +37,17 @@ class FakeOpenAI(ReplayServer):
     def script(self, *answers: Answer) -> "FakeOpenAI":
         self.on(PATH, *answers)
         return self
+
+    def settings(self, **more: str) -> dict[str, str]:
+        """The variables with which it is the only model of a command, which searches nowhere else."""
+        own = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "none", "DETERMINATOR_MODEL": "stub"}
+        return {**own, "DETERMINATOR_OFFLINE": "true", **more}
+
+    def serve(self, patch: pytest.MonkeyPatch, **more: str) -> None:
+        """Set them, and these, for the commands of a test; nothing was asked yet."""
+        self.asked.clear()
+        for name, value in self.settings(**more).items():
+            patch.setenv(name, value)
 
     def _reply(self, asked: Asked) -> Reply:
         if asked.path in ABOUT_ITSELF and asked.path not in self._answers:

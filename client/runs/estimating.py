@@ -48,7 +48,7 @@ async def estimated(
         choices,
         prices,
         await taken(settings, models),
-        works=works_in(request.library) if request.sources == ("library",) else None,
+        works=works_in(request.library) if request.sources == ("library",) else Works(),
         server=await server_of(settings, paid[0]),
         settled=settled,
     )
@@ -84,7 +84,6 @@ async def taken(settings: Settings, models: tuple[str, ...]) -> list[Took]:
                     by_role=own if tuple(said["models"]) == models else {},
                     sections=len(data["sections"]) or 1,
                     iterations=len(loops) / len(set(loops)) if loops else 1.0,
-                    works=(method.get("counts") or {}).get("screened", 0),
                 )
             )
     except (StoreError, ValueError, LookupError, TypeError):

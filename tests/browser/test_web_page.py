@@ -164,12 +164,7 @@ def model(asked: Asked) -> Reply:
 @pytest.fixture
 def modelled(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
     with FakeOpenAI() as server:
-        server.on(PATH, model)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-        monkeypatch.setenv("DETERMINATOR_MODEL", "stub")
-        monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(tmp_path)))
+        server.on(PATH, model).serve(monkeypatch, DETERMINATOR_LIBRARY=str(papers(tmp_path)))
         yield server
 
 

@@ -272,6 +272,21 @@ def pubmed(
     server.on("/efetch.fcgi", clock.timed(faulty(efetch)))
 
 
+def recorded_sources(server: ReplayServer) -> dict[str, str]:
+    """The variables of a run whose only source is such a server."""
+    return {
+        "DETERMINATOR_OFFLINE": "false",
+        "DETERMINATOR_PUBMED_URL": server.url,
+        "DETERMINATOR_CROSSREF_URL": f"{server.url}/crossref",
+        "DETERMINATOR_EUROPEPMC_URL": f"{server.url}/europepmc",
+        # the recorded works are of several subjects: the encoder would keep most of them from the judge
+        "DETERMINATOR_EMBEDDINGS": "off",
+        # a local server that does not say how many calls it serves at once is asked one at a time, and a call
+        # that is held back would hold back those of every other run
+        "DETERMINATOR_MODEL_CONCURRENCY": "8",
+    }
+
+
 def own_id() -> tuple[str, str]:
     """A limit that is never reached, which gives a run another id than that of a former attempt at its
     test."""

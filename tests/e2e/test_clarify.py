@@ -42,11 +42,7 @@ def server() -> Iterator[FakeOpenAI]:
 @pytest.fixture
 def served(server: FakeOpenAI, file_home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
     """The model, asked nothing yet. Its server stays, so that the worker need not start again."""
-    server.asked.clear()
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-    monkeypatch.setenv("DETERMINATOR_MODEL", "stub")
+    server.serve(monkeypatch)
     return server
 
 

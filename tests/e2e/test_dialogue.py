@@ -14,11 +14,11 @@ from client.access import Access
 from client.api import Determinator
 from tests.client.harness import Ran, determinator, inside
 from tests.fake_openai import PATH, FakeOpenAI, claims_of, role_of, says, sensible
+from tests.papers import QUESTION, papers
 from tests.replay import Asked, Reply
 
 pytestmark = pytest.mark.xdist_group("gradio")  # one process imports it
 
-QUESTION = "Does metformin lower the risk of colorectal cancer?"
 PAPERS = {
     "cohort.txt": "Metformin and colorectal cancer in a cohort\n\n"
     "We followed 47,351 patients with type 2 diabetes for nine years. "
@@ -127,18 +127,10 @@ def says_nothing_else(before: dict[str, Any], after: dict[str, Any], touched: se
 def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
     file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    papers = tmp_path / "papers"
-    papers.mkdir()
-    for name, text in PAPERS.items():
-        (papers / name).write_text(text)
     with FakeOpenAI() as server:
         model = Model()
-        server.on(PATH, model)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-        monkeypatch.setenv("DETERMINATOR_EFFORT", "normal")
-        flags = ("--library", str(papers), "--mode", "iterative", "--model", "stub")
+        server.on(PATH, model).serve(monkeypatch, DETERMINATOR_EFFORT="normal")
+        flags = ("--library", str(papers(tmp_path, PAPERS)), "--mode", "iterative")
         ran = determinator("ask", QUESTION, *flags)
         assert ran.code == 0, ran
         assert "clarifier" in model.calls

@@ -37,16 +37,9 @@ def scripted(
 ) -> Iterator[FakeOpenAI]:
     """A model server as the only one, and a folder as the only source."""
     with FakeOpenAI() as model:
-        model.on(PATH, answer)
-        for name, value in {
-            "DETERMINATOR_MODEL": "scripted",
-            "OPENAI_API_KEY": "none",
-            "OPENAI_BASE_URL": model.base_url,
-            "DETERMINATOR_LIBRARY": str(library),
-            "DETERMINATOR_OFFLINE": "true",
-            "PYTHONPATH": os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH", "")))),
-        }.items():
-            monkeypatch.setenv(name, value)
+        path = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH", ""))))
+        settings = {"DETERMINATOR_LIBRARY": str(library), "PYTHONPATH": path}
+        model.on(PATH, answer).serve(monkeypatch, DETERMINATOR_MODEL="scripted", **settings)
         yield model
 
 

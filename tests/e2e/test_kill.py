@@ -28,7 +28,7 @@ from client.embedded.home import Places
 from client.embedded.locks import holder
 from client.embedded.server import stop_embedded
 from tests.client.harness import begin, determinator, inside, living, processes_of, wait_until
-from tests.e2e.stage import Clock, Exchange, Thorough, faults, own_id, pubmed
+from tests.e2e.stage import Clock, Exchange, Thorough, faults, own_id, pubmed, recorded_sources
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import Asked, ReplayServer, Reply
 
@@ -111,20 +111,7 @@ class Play:
         model.on(PATH, self.clock.timed(faulty(script)))
         sources = stack.enter_context(ReplayServer())
         pubmed(sources, self.clock, faulty)
-        self.env = {
-            "DETERMINATOR_HOME": str(home),
-            "OPENAI_BASE_URL": model.base_url,
-            "OPENAI_API_KEY": "sk-of-the-test",
-            "DETERMINATOR_MODEL": "fake",
-            # the recorded works are of several subjects: the encoder would keep most of them from the judge
-            "DETERMINATOR_EMBEDDINGS": "off",
-            # a local server that does not say how many calls it serves at once is asked one at a time, and a
-            # call that is held back would hold back those of every other run
-            "DETERMINATOR_MODEL_CONCURRENCY": "8",
-            "DETERMINATOR_PUBMED_URL": sources.url,
-            "DETERMINATOR_CROSSREF_URL": f"{sources.url}/crossref",
-            "DETERMINATOR_EUROPEPMC_URL": f"{sources.url}/europepmc",
-        }
+        self.env = model.settings(DETERMINATOR_HOME=str(home), **recorded_sources(sources))
         stack.callback(stop_embedded, home)
 
     def say(self, *arguments: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from client.failures import Exit
 from tests.client.harness import Ran, determinator, inside, wait_for_gate
-from tests.e2e.stage import Clock, Thorough, evidence_of, faults, pubmed, report_of
+from tests.e2e.stage import Clock, Thorough, evidence_of, faults, pubmed, recorded_sources, report_of
 from tests.fake_openai import PATH, FakeOpenAI, role_of
 from tests.replay import ReplayServer
 from workflows.team import TEMPERATURES
@@ -59,21 +59,8 @@ def servers() -> Iterator[Servers]:
 @pytest.fixture
 def model(servers: Servers, file_home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
     """The model, asked nothing yet. The servers stay, so that the worker need not start again."""
-    model, sources = servers.model, servers.sources
-    model.asked.clear()
-    for name, value in {
-        "OPENAI_BASE_URL": model.base_url,
-        "OPENAI_API_KEY": "sk-of-the-test",
-        "DETERMINATOR_MODEL": "fake",
-        "DETERMINATOR_MODEL_CONCURRENCY": "8",
-        "DETERMINATOR_PUBMED_URL": sources.url,
-        "DETERMINATOR_CROSSREF_URL": f"{sources.url}/crossref",
-        "DETERMINATOR_EUROPEPMC_URL": f"{sources.url}/europepmc",
-        # the recorded works are of several subjects: the encoder would keep most of them from the judge
-        "DETERMINATOR_EMBEDDINGS": "off",
-    }.items():
-        monkeypatch.setenv(name, value)
-    return model
+    servers.model.serve(monkeypatch, **recorded_sources(servers.sources))
+    return servers.model
 
 
 def ask(*flags: str, question: str = QUESTION) -> Ran:

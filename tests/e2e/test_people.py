@@ -18,6 +18,7 @@ from tests.client.harness import Ran, inside, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, shelve
 from tests.client.terminal import Terminal
 from tests.e2e.stage import faults, own_id
+from tests.papers import DOCUMENTS
 from tests.papers import papers as written
 from tests.replay import Asked, ReplayServer, Reply
 
@@ -28,13 +29,8 @@ PATIENCE = 150.0
 """Seconds a loaded machine may need for what is done in one or two on a quiet one."""
 SLOW_WORKER = "what follows is what the server knows\n"
 """The end of a remark that is no fault of the command on a machine that has no time for its worker."""
-DOCUMENTS = {
-    "cohort.txt": "Metformin use and colorectal cancer risk in a cohort\n\n"
-    "We followed 47,351 patients with type 2 diabetes for nine years to study colorectal cancer. "
-    "Metformin use was associated with a lower risk of colorectal cancer in adults with type 2 diabetes.",
-    "mechanism.txt": "Metformin inhibits growth of colorectal cancer cells\n\n"
-    "Metformin activated AMPK and inhibited mTOR signalling in colorectal cancer cells. "
-    "Growth of colorectal cancer cells was reduced by metformin in a dose-dependent manner.",
+PAPERS = {
+    **{name: DOCUMENTS[name] for name in ("cohort.txt", "mechanism.txt")},
     "aspirin.txt": "Aspirin and colorectal cancer: a randomised trial\n\n"
     "Aspirin reduced the incidence of colorectal cancer after ten years compared with placebo. "
     "Aspirin inhibited COX-2 and prostaglandin E2 synthesis in colorectal cancer cells.",
@@ -87,7 +83,7 @@ def slow(file_home: Path, slow_source: SlowSource, monkeypatch: pytest.MonkeyPat
 
 
 def library(file_home: Path) -> Path:
-    return written(file_home.parent, DOCUMENTS)
+    return written(file_home.parent, PAPERS)
 
 
 def ask(*flags: str, mode: str = "deep", question: str = QUESTION) -> str:

@@ -23,15 +23,12 @@ ANSWERED = 0.5
 def test_a_page_that_was_read_before_a_kill_is_not_read_again(home: Path) -> None:
     with FakeOpenAI() as model, Web() as web:
         model.on(PATH, Model(0.2, 3, 1))
-        env = {
-            "DETERMINATOR_HOME": str(home),
-            "DETERMINATOR_OFFLINE": "false",
-            "DETERMINATOR_MODEL": "stub",
-            "DETERMINATOR_PRIVATE_PAGES": '["127.0.0.0/8"]',
-            "OPENAI_API_KEY": "none",
-            "OPENAI_BASE_URL": model.base_url,
-            "SEARXNG_URL": web.engine,
-        }
+        env = model.settings(
+            DETERMINATOR_HOME=str(home),
+            DETERMINATOR_OFFLINE="false",
+            DETERMINATOR_PRIVATE_PAGES='["127.0.0.0/8"]',
+            SEARXNG_URL=web.engine,
+        )
         question = "Does metformin lower the risk of colorectal cancer after 1 years of treatment?"
         asking = begin("ask", question, "--mode", "deep", "--source", "searxng", env=env)
         wait_until(lambda: web.pages_read >= FIRST, 60, every=0.01)

@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 
 from activities.contracts.evidence import Price, Usage
-from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.roles.allowances import ALLOWANCES
 from tests.workflows.conftest import Run, Stage, a_request, limitations
@@ -37,6 +36,11 @@ def spending_at_random(stage: Stage, seed: int, share: float = 1.0) -> None:
         )
 
     stage.script.usage = usage
+
+
+def whole_prompt(role: Role, _: StepContext) -> Usage:
+    """Every call reads as much as it may."""
+    return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
 
 
 async def accounted(stage: Stage, run: Run) -> Usage:
@@ -84,11 +88,7 @@ async def test_what_a_section_leaves_goes_to_the_others(stage: Stage) -> None:
     """Two sections are done at once; the third may use what they left, far beyond its own share."""
     stage.script.sections = 3
     stage.script.sufficient_at = None
-
-    def usage(role: Role, step: StepContext) -> Usage:
-        return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
-
-    stage.script.usage = usage
+    stage.script.usage = whole_prompt
     stage.script.search = lambda task: [document("alpha", task.query.text.split(" in ")[0])]
     stage.script.before["judge"] = lambda step: takes(30) if step.section == "s3" else None
     stage.script.answers["gap_evaluator"] = lambda step: (
@@ -116,19 +116,9 @@ async def test_a_budget_too_small_for_planning_still_plans_and_reports(stage: St
 async def test_one_section_that_runs_out_does_not_end_the_others(stage: Stage) -> None:
     """The first is never satisfied; the others are, at once."""
     stage.script.sections = 3
-
-    def usage(role: Role, step: StepContext) -> Usage:
-        return COST.model_copy(update={"input_tokens": ALLOWANCES[role].input_tokens})
-
-    stage.script.usage = usage
+    stage.script.usage = whole_prompt
     stage.script.before["judge"] = lambda step: takes(30) if step.section == "s1" else None
-    judge = {"s1": None}
-
-    def verdict(step: StepContext) -> object:
-        assert isinstance(step, JudgeInput)
-        return stage.fakes.judged(step, enough=step.section not in judge)
-
-    stage.script.answers["judge"] = verdict
+    stage.script.answers["judge"] = lambda step: stage.fakes.judged(step, enough=step.section != "s1")
     limits = {"max_tokens": 150_000, "max_iterations": 50}
     outcome, report, run = await stage.play(a_request("deep", limits=limits))
     assert {s.id: s.status for s in report.sections} == {"s1": "partial", "s2": "complete", "s3": "complete"}
@@ -169,12 +159,7 @@ async def test_a_small_budget_of_four_sections_is_used(stage: Stage, mode: str, 
 async def test_more_tokens_reach_a_section_that_waits_for_them(stage: Stage) -> None:
     """One section waits for budget while the other works; what is added is handed to it."""
     stage.script.sections = 2
-
-    def usage(role: Role, _: StepContext) -> Usage:
-        allowance = ALLOWANCES[role]
-        return Usage(calls=1, input_tokens=allowance.input_tokens, output_tokens=allowance.output_tokens)
-
-    stage.script.usage = usage
+    stage.script.usage = whole_prompt
     stage.script.sufficient_at = 3
     stage.script.before["judge"] = lambda step: takes(600) if step.section == "s2" else None
     run = await stage.start(a_request("deep", limits={"max_tokens": 75_000}))

@@ -16,6 +16,14 @@ from workflows.types import Outcome
 
 MODES = ("iterative", "simple", "team", "hierarchical", "graph")
 every_mode = pytest.mark.parametrize("mode", MODES)
+
+
+@pytest.fixture(autouse=True)
+def two_parts(stage: Stage) -> None:
+    """Of a question that sub-teams research: more would show no more."""
+    stage.script.sections = 2
+
+
 LAST_TURN = {"team": "reporter", "graph": "write"}
 """The member or node that writes the report, where turns are events."""
 

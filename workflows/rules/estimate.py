@@ -10,9 +10,9 @@ estimate has its bounds.
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import median, median_low
-from typing import get_args
 
 from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
 from activities.contracts.publish import Amount, Estimate
@@ -102,8 +102,6 @@ class Took:
     sections: int = 1
     iterations: float = 1.0
     """Iterations of each of its loops."""
-    works: int = 0
-    """Works that were judged; 0 where that is not known."""
 
     @property
     def rounds(self) -> float:
@@ -152,15 +150,14 @@ def estimate(
     prices: Mapping[str, Price | None],
     earlier: Sequence[Took],
     *,
-    works: Works | None = None,
-    server: Server | None = None,
+    works: Works = Works(),
+    server: Server = Server(),
     settled: Settled | None = None,
 ) -> Estimate:
     """What a run of this request is expected to take. `choices`: the model of each role, with `default`;
     `prices` by model."""
-    asked = _Asked(request, choices, prices, earlier, works or Works(), server or Server(), settled)
-    plan = _Plan(asked, LIKELY)
-    least, likely, most = _Plan(asked, LEAST).amount(), plan.amount(), _Plan(asked, MOST).amount()
+    plan = _Plan(request, choices, prices, earlier, works, server, settled)
+    least, likely, most = (replace(plan, way=way).amount() for way in (LEAST, LIKELY, MOST))
     kind = kind_of(request, choices)
     alike = [one.amount for one in earlier if one.kind == kind and (not settled or one.mode == settled.mode)]
     few = len(alike) < FEW
@@ -170,7 +167,7 @@ def estimate(
         basis="earlier" if alike else "plan",
         runs=len(alike),
         **expected.model_dump(),
-        in_sequence=plan.steps,
+        in_sequence=sum(plan.chain.values()),
         least=_each(min, [*alike, expected, least] if few else alike),
         most=_each(max, [*alike, expected, most] if few else alike),
     )
@@ -189,8 +186,8 @@ def _each(how: Callable[[Sequence[float]], float], amounts: Sequence[Amount]) ->
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What is known before."""
+class _Plan:
+    """The calls that a run makes if it goes one way, and what each takes."""
 
     request: ResearchRequest
     choices: Mapping[str, ModelChoice]
@@ -199,78 +196,20 @@ class _Asked:
     works: Works
     server: Server
     settled: Settled | None
-
-    @property
-    def mode(self) -> str:
-        if self.settled:
-            return self.settled.mode
-        return "iterative" if self.request.mode == "auto" else self.request.mode
-
-    def choice(self, role: Role) -> ModelChoice:
-        return self.choices.get(role) or self.choices["default"]
-
-    def used(self) -> dict[Role, Usage]:
-        """What calls of each role took."""
-        took = [*(one.by_role for one in self.earlier), self.settled.by_role if self.settled else {}]
-        every = {role: sum((one.get(role, Usage()) for one in took), Usage()) for role in get_args(Role)}
-        return {role: usage for role, usage in every.items() if usage.calls}
-
-    def rounds(self, way: int) -> float:
-        """Rounds of searches of each loop: as in earlier runs, within the limits."""
-        is_team = self.mode in TEAMS
-        made = [one.rounds for one in self.earlier if one.by_role and (one.mode in TEAMS) == is_team]
-        rounds = (ROUNDS[LEAST], median([*made, ROUNDS[LIKELY]]), max([*made, ROUNDS[MOST]]))[way]
-        return min(rounds, max(self.request.limits.max_iterations / (TURNS_A_ROUND if is_team else 1), 1.0))
-
-    def sections(self, way: int) -> int:
-        """How many sections a planner makes: as many as it may, as far as earlier ones did."""
-        if not (self.request.graph.has_sections if self.request.graph else self.mode in IN_SECTIONS):
-            return 1
-        if self.settled:
-            return self.settled.sections
-        most = self.request.limits.max_sections
-        before = [min(one.sections, most) for one in self.earlier if one.by_role and one.mode in IN_SECTIONS]
-        return (min(2, most), round(median(before or [most])), most)[way]
-
-
-class _Plan:
-    """The calls that a run makes in one way, and what each takes."""
-
-    def __init__(self, asked: _Asked, way: int) -> None:
-        self.asked, self.way, self.request, self.used = asked, way, asked.request, asked.used()
-        self.rounds, sections, judge = asked.rounds(way), asked.sections(way), asked.choice("judge")
-        sources = len(self.request.sources) or SOURCES
-        found = math.ceil(ROUNDS[way] * self.request.limits.results_per_search * sources)
-        self.judged = min(found, most_judged(judge), asked.works.most or found)
-        """Works of a first round."""
-        self.has_all = asked.works.most is not None and found >= asked.works.most
-        """Whether the first round finds all that there is: a further one has nothing to judge."""
-        whole = allowance_to_judge([int(asked.works.chars)] * self.judged, judge)
-        in_one = self.judged <= MAX_JUDGED and whole.tokens <= asked.server.reads
-        self.batches = 1 if in_one else math.ceil(self.judged / works_a_batch(judge))
-        self.calls = self._calls(sections)
-        beside = min(sections, self.request.limits.max_parallel_sections)
-        self.chain = {role: n / (1 if role in OF_A_RUN else beside) for role, n in self.calls.items()}
-        """How many calls of each role follow one another."""
-        if "judge" in self.chain:  # the works of a round are judged at the same time
-            self.chain["judge"] = self.rounds * sections / beside
-        self.chain.pop("extractor", None)  # goes on beside other calls
-        if self.request.clarify != "ask":  # else a person answers before the parser is asked
-            self.chain.pop("clarifier", None)
-        self.steps = sum(self.chain.values())
+    way: int = LIKELY
 
     def amount(self) -> Amount:
         """What the run takes."""
         limits, takes = self.request.limits, {role: self._call(role) for role in self.calls}
-        prices = {role: self.asked.prices.get(self.asked.choice(role).model) for role in self.calls}
+        prices = {role: self.prices.get(self._choice(role).model) for role in self.calls}
         tokens = sum(takes[role][0].tokens * n for role, n in self.calls.items())
         cost = sum(worst_cost(takes[role][0], prices[role]) * n for role, n in self.calls.items())
         seconds = sum(takes[role][1] * n for role, n in self.chain.items())
-        if at_once := self.asked.server.at_once:
+        if at_once := self.server.at_once:
             seconds = max(seconds, sum(takes[role][1] * n for role, n in self.calls.items()) / at_once)
-        seconds += OWN_SECONDS * self.steps
+        seconds += OWN_SECONDS * sum(self.chain.values())
         if self.request.sources != ("library",):
-            seconds += SEARCH_SECONDS * self.rounds
+            seconds += SEARCH_SECONDS * self._rounds
         return Amount(
             calls=math.ceil(sum(self.calls.values())),
             tokens=round(min(tokens, limits.max_tokens or tokens)),
@@ -278,65 +217,109 @@ class _Plan:
             seconds=min(seconds, limits.max_seconds or seconds),
         )
 
-    def _calls(self, sections: int) -> dict[Role, float]:
+    @cached_property
+    def calls(self) -> dict[Role, float]:
         """The paid calls of the run by role."""
-        request, mode, more, is_most = self.request, self.asked.mode, self.rounds - 1, self.way == MOST
+        sections, more, is_most = self._sections, self._rounds - 1, self.way == MOST
         calls: dict[Role, float] = {
-            "clarifier": request.clarify != "off",
+            "clarifier": self.request.clarify != "off",
             "query_parser": 1,
-            "judge": sections * (self.batches + more * (not self.has_all)),
+            "judge": sections * (self._batches + more),
             "orderer": sections * MAX_WEIGHED,
             "writer": sections + is_most,  # second wordings
             "verifier": sections + is_most,
             "appraiser": 1,
         }
-        if mode in TEAMS:
-            rounds = sections * self.rounds
+        if self._mode in TEAMS:
+            rounds = sections * self._rounds
             calls |= {"manager": TURNS_A_ROUND * rounds, "tool_selector": rounds}
-        elif (is_most or self.has_all) and mode != "simple":
-            # asked in a further round where the judge names no search that is left: in one, or in none
+        elif is_most and self._mode != "simple":
+            # asked in a further round where the judge names no search that is left
             unguided: tuple[Role, ...] = ("reflector", "observer", "gap_evaluator", "tool_selector")
-            calls |= dict.fromkeys(unguided, sections * min(more, 1.0 if is_most else 0.5))
+            calls |= dict.fromkeys(unguided, sections * min(more, 1.0))
         if sections > 1:
             calls |= {"planner": 1, "editor": 1}
-        if request.columns or request.analyse:
-            calls["extractor"] = math.ceil(min(self.judged, MAX_TABLE_ITEMS) / WORKS_A_TABLE_CALL)
-        return {role: n for role, n in calls.items() if n and asks_model(role, self.asked.choice(role))}
+        if self.request.columns or self.request.analyse:
+            calls["extractor"] = math.ceil(min(self._judged, MAX_TABLE_ITEMS) / WORKS_A_TABLE_CALL)
+        return {role: n for role, n in calls.items() if n and asks_model(role, self._choice(role))}
+
+    @cached_property
+    def chain(self) -> dict[Role, float]:
+        """How many calls of each role follow one another."""
+        beside = min(self._sections, self.request.limits.max_parallel_sections)
+        chain = {role: n / (1 if role in OF_A_RUN else beside) for role, n in self.calls.items()}
+        if "judge" in chain:  # the works of a round are judged at the same time
+            chain["judge"] = self._rounds * self._sections / beside
+        chain.pop("extractor", None)  # goes on beside other calls
+        if self.request.clarify != "ask":  # else a person answers before the parser is asked
+            chain.pop("clarifier", None)
+        return chain
 
     def _call(self, role: Role) -> tuple[Allowance, float]:
-        """Tokens and seconds of a call of the role, as they were so far; else as expected, by how far calls
-        of other roles took what was expected of them."""
-        (tokens, seconds), used = self._expected(role), self.used.get(role)
-        if used is not None:
-            read = used.input_tokens / used.calls
-            more = max(read - PROMPT_TOKENS, 0.0) * (self._share_of_works(role) - 1.0)
-            took = Allowance(input_tokens=round(read + more), output_tokens=used.output_tokens // used.calls)
-            return took, used.seconds / used.calls or seconds
-        length, pace = LENGTH ** (self.way - 1), PACE ** (self.way - 1)
-        if others := [(one, *self._expected(name)) for name, one in self.used.items()]:
-            length = sum(one.tokens for one, *_ in others) / sum(e.tokens * one.calls for one, e, _ in others)
-            pace = sum(one.seconds for one, *_ in others) / sum(e * one.calls for one, _, e in others) or 1.0
-        return scaled(tokens, int(tokens.tokens * length)), seconds * pace
-
-    def _share_of_works(self, role: Role) -> float:
-        """How many times as many works a prompt of the role has as in the earlier runs."""
-        most = min(WORKS_A_CALL.get(role, 0), most_judged(self.asked.choice("judge")))
-        before = [
-            (min(one.works, most), one.by_role[role].calls)
-            for one in self.asked.earlier
-            if one.works and role in one.by_role
-        ]
-        shown = sum(works * calls for works, calls in before)
-        return min(self.judged, most) * sum(calls for _, calls in before) / shown if shown else 1.0
-
-    def _expected(self, role: Role) -> tuple[Allowance, float]:
-        """What a call is made of: a prompt, the works in it, and an answer."""
-        allowance, most = allowance_of(role, self.asked.choice(role)), WORKS_A_CALL.get(role, 0)
-        works: float = min(self.judged, most)
+        """Tokens and seconds of a call of the role, as they were so far; else as a prompt, the works in it
+        and an answer are expected to take, at the pace of all calls so far."""
+        took = [*(one.by_role for one in self.earlier), self.settled.by_role if self.settled else {}]
+        known = sum((one.get(role, Usage()) for one in took), Usage())
+        every = sum((usage for one in took for usage in one.values()), Usage())
+        if known.calls and known.seconds:
+            tokens = Allowance(
+                input_tokens=known.input_tokens // known.calls,
+                output_tokens=known.output_tokens // known.calls,
+            )
+            return tokens, known.seconds / known.calls
+        allowance, works = (
+            allowance_of(role, self._choice(role)),
+            min(self._judged, WORKS_A_CALL.get(role, 0)),
+        )
         if role == "judge":
-            works, most = self.judged / self.batches, works_a_batch(self.asked.choice(role))
-        a_work = min(self.asked.works.chars, MAX_WORK_CHARS) / CHARS_A_TOKEN + LABEL_TOKENS
-        full = works / most if role in ("judge", "appraiser", "extractor") else 1.0
-        answer = math.ceil(allowance.output_tokens * ANSWER_SHARE * full)
+            works = self._judged // self._batches
+        a_work = min(self.works.chars, MAX_WORK_CHARS) / CHARS_A_TOKEN + LABEL_TOKENS
+        answer = math.ceil(allowance.output_tokens * ANSWER_SHARE)
         tokens = Allowance(input_tokens=PROMPT_TOKENS + round(works * a_work), output_tokens=answer)
-        return tokens, FIRST_WORD_SECONDS + answer / TOKENS_A_SECOND
+        pace = FIRST_WORD_SECONDS + answer / TOKENS_A_SECOND
+        if every.seconds:
+            return tokens, every.seconds / every.calls
+        return scaled(tokens, int(tokens.tokens * LENGTH ** (self.way - 1))), pace * PACE ** (self.way - 1)
+
+    @property
+    def _mode(self) -> str:
+        if self.settled:
+            return self.settled.mode
+        return "iterative" if self.request.mode == "auto" else self.request.mode
+
+    def _choice(self, role: Role) -> ModelChoice:
+        return self.choices.get(role) or self.choices["default"]
+
+    @cached_property
+    def _rounds(self) -> float:
+        """Rounds of searches of each loop: as in earlier runs, within the limits."""
+        is_team = self._mode in TEAMS
+        made = [one.rounds for one in self.earlier if one.by_role and (one.mode in TEAMS) == is_team]
+        rounds = (ROUNDS[LEAST], median([*made, ROUNDS[LIKELY]]), max([*made, ROUNDS[MOST]]))[self.way]
+        return min(rounds, max(self.request.limits.max_iterations / (TURNS_A_ROUND if is_team else 1), 1.0))
+
+    @cached_property
+    def _sections(self) -> int:
+        """How many sections a planner makes: as many as it may, as far as earlier ones did."""
+        if not (self.request.graph.has_sections if self.request.graph else self._mode in IN_SECTIONS):
+            return 1
+        if self.settled:
+            return self.settled.sections
+        most = self.request.limits.max_sections
+        before = [min(one.sections, most) for one in self.earlier if one.by_role and one.mode in IN_SECTIONS]
+        return (min(2, most), round(median(before or [most])), most)[self.way]
+
+    @property
+    def _judged(self) -> int:
+        """Works that a judge reads of the first round of searches."""
+        sources = len(self.request.sources) or SOURCES
+        found = math.ceil(ROUNDS[self.way] * self.request.limits.results_per_search * sources)
+        return min(found, most_judged(self._choice("judge")), self.works.most or found)
+
+    @cached_property
+    def _batches(self) -> int:
+        """Calls in which it reads them."""
+        judge, judged = self._choice("judge"), self._judged
+        whole = allowance_to_judge([int(self.works.chars)] * judged, judge)
+        in_one = judged <= MAX_JUDGED and whole.tokens <= self.server.reads
+        return 1 if in_one else math.ceil(judged / works_a_batch(judge))

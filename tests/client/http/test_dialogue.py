@@ -26,12 +26,7 @@ def test_a_report_is_asked_and_disputed_by_who_asks_and_decided_by_who_decides(
     stored["asks"]["runs_an_hour"] = 4
     path.write_text(json.dumps(stored))
     with FakeOpenAI() as model:
-        model.on(PATH, sensible)
-        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
-        monkeypatch.setenv("DETERMINATOR_MODEL", "stub")
-        monkeypatch.setenv("DETERMINATOR_LIBRARY", str(papers(tmp_path)))
+        model.on(PATH, sensible).serve(monkeypatch, DETERMINATOR_LIBRARY=str(papers(tmp_path)))
         with serving("--tokens", str(path)) as served:
             asks, decides, reads, other = (
                 httpx.Client(base_url=served.url, headers={"Authorization": f"Bearer {key}"}, timeout=180)
