@@ -22,6 +22,7 @@ from temporalio.client import Client
 
 from activities.codec import new_key
 from client.embedded.binary import free_port
+from client.embedded.server import PACE
 from tests.client.harness import determinator, wait_until
 
 pytestmark = pytest.mark.timeout(280)
@@ -86,30 +87,38 @@ class Cluster:
         }
         return {**image, **own}
 
-    def start(self, name: str, service: str = "") -> None:
-        """Start a service of ours and wait until its health check holds."""
-        what = self.services[service or name]
+    def start(self, **services: str) -> None:
+        """Start services of ours under these names, all at once, and wait until each health check holds."""
+        probes = {name: self._launch(name, service) for name, service in services.items()}
+        for name, probe in probes.items():
+            wait_until(
+                lambda probe=probe: subprocess.run(probe, capture_output=True).returncode == 0,  # type: ignore[misc]
+                what=name,
+                every=1,
+            )
+
+    def _launch(self, name: str, service: str) -> list[str]:
+        """Begin a service; the command of its health check."""
+        what = self.services[service]
         entry = what.get("entrypoint", ["determinator"])
         program = [self.here(name, word) for word in (*entry, *what["command"])]
         program[0] = str(BIN / program[0])
-        env = self.environment(name, service or name)
-        self.begin(name, program, env)
+        self.begin(name, program, self.environment(name, service))
         kind, *check = what["healthcheck"]["test"]
         assert (kind, check[0]) == ("CMD", "python")
-        probe = [str(BIN / "python"), *(self.here(name, word) for word in check[1:])]
-        wait_until(lambda: subprocess.run(probe, capture_output=True).returncode == 0, what=name, every=1)
+        return [str(BIN / "python"), *(self.here(name, word) for word in check[1:])]
 
     def begin(self, name: str, program: list[str], env: Mapping[str, str]) -> None:
         """Start a process that ends with the cluster."""
         log = self._running.enter_context((self._folder / f"{name}.log").open("wb"))
         process = subprocess.Popen(program, env=dict(env), stdout=log, stderr=log, cwd=self._folder)
-        self._running.callback(stop, process)
+        self._running.callback(process.wait, 30)
         self.processes[name] = process
 
     def start_others(self) -> None:
         """Temporal, its namespace by the script of the compose file, the store and its bucket."""
         host, _, port = self.server.partition(":")
-        server = ["server", "start-dev", "--headless", "--ip", host, "--port", port, "--db-filename"]
+        server = ["server", "start-dev", "--headless", "--ip", host, "--port", port, *PACE, "--db-filename"]
         self.begin("temporal", [str(self._temporal), *server, str(self._folder / "temporal.db")], os.environ)
         path = f"{self._temporal.parent}:{os.environ['PATH']}"
         env = self.environment("worker", "namespace") | {"PATH": path}
@@ -130,18 +139,10 @@ class Cluster:
         assert httpx.put(f"http://{self.address['store']}:8333/evidence").status_code == 200
 
     def close(self) -> None:
-        """End everything."""
+        """End everything as an orchestrator does, all at once."""
+        for process in self.processes.values():
+            process.terminate()
         self._running.close()
-
-
-def stop(process: "subprocess.Popen[bytes]") -> None:
-    """End a process as an orchestrator does."""
-    process.terminate()
-    try:
-        process.wait(30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 @pytest.fixture
@@ -179,10 +180,7 @@ def test_the_services_of_the_compose_file_research_a_question_and_outlive_a_work
     twice = "a-long-password\n" * 2
     added = subprocess.run(adding, env=users, input=twice, capture_output=True, text=True)
     assert added.returncode == 0, added.stderr
-    cluster.start("worker")
-    cluster.start("worker-2", "worker")
-    cluster.start("codec")
-    cluster.start("web")
+    cluster.start(**{"worker": "worker", "worker-2": "worker", "codec": "codec", "web": "web"})
     person = cluster.environment("worker", "worker") | {"DETERMINATOR_HOME": str(cluster.home("host"))}
     del person["DETERMINATOR_METRICS"], person["DETERMINATOR_HEALTH"]
     question = "What is known about survival in lung cancer?"
