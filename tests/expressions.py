@@ -4,16 +4,11 @@ proportion to their length.
 Those that modules hold are read from the modules, constants in calls from the source. One that a function
 builds when it is called is seen by calling the function: `BUILT` has a call for each such function, and a
 function without one is an error.
-
-Run as a program it prints, one JSON list a line, each expression whose work does not: its place, the
-expression, the string's kind and the times that show it.
 """
 
 import ast
 import importlib
-import json
 import re
-import sys
 import time
 import traceback
 from collections import deque
@@ -342,17 +337,3 @@ def slow(held: dict[str, Expression], *, few: bool) -> Iterator[list[object]]:
             for probe, times in (found for found in tried if found[1]):
                 yield [place, one.pattern.pattern, method, probe, times]
                 break
-
-
-def main() -> None:
-    """Print what is found."""
-    held = expressions()
-    for found in slow(held, few=False):
-        sys.stdout.write(json.dumps(found) + "\n")
-        sys.stdout.flush()
-    sys.stdout.write(json.dumps(["checked", len(held)]) + "\n")
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
-    main()

@@ -24,22 +24,6 @@ QUESTIONS = (
     "Is breast cancer prognosis inherited?",
     "Are octogenarians at high risk for carotid endarterectomy?",
     "Does higher body mass index contribute to worse asthma control in an urban population?",
-    "Necrotizing fasciitis: an indication for hyperbaric oxygenation therapy?",
-    "Inhibin: a new circulating marker of hydatidiform mole?",
-    "Storage of vaccines in the community: weak link in the cold chain?",
-    "Do follow-up recommendations for abnormal Papanicolaou smears influence patient adherence?",
-    "Does short-term treatment with proton pump inhibitors cause rebound aggravation of symptoms?",
-    "Can continuous physical training counteract aging effect on myoelectric fatigue?",
-    "Do people who were passive smokers during childhood have increased risk of work disability?",
-    "Human papillomavirus and pterygium. Is the virus a risk factor?",
-    "Are wandering and physically nonaggressive agitation equivalent?",
-    "Are current treatment guidelines for vitamin D deficiency with ergocalciferol adequate?",
-    "Can teaching medical students to investigate medication errors change their attitudes?",
-    "Do technical factors of hepatic arterial embolization affect hepatocellular carcinoma?",
-    "Does the type of tibial component affect alignment in unicompartmental knee replacement?",
-    "Does government assistance improve utilization of eye care services?",
-    "Is cardiovascular evaluation necessary during beta-blocker therapy for infantile hemangiomas?",
-    "Does cup-cage reconstruction provide initial stability in osteoporotic acetabular fractures?",
 )
 WORD = re.compile(r"[a-z]{4,}")
 
@@ -68,11 +52,10 @@ async def ask_all(
     return found
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(len(QUESTIONS), marks=pytest.mark.chaos)])
-async def test_runs_at_once_share_no_evidence(file_home: Path, count: int) -> None:
+async def test_runs_at_once_share_no_evidence(file_home: Path) -> None:
     settings = Settings()
     connection = await start_embedded(settings)
-    found = await ask_all(connection, settings, QUESTIONS[:count])
+    found = await ask_all(connection, settings, QUESTIONS)
     asked: dict[str, str] = {}
     for question, (report, evidence) in found.items():
         assert report["question"] == question
@@ -86,7 +69,7 @@ async def test_runs_at_once_share_no_evidence(file_home: Path, count: int) -> No
         for item in evidence:
             assert item["queries"]
             assert set(item["queries"]) <= own, (question, item)
-    assert sum(bool(report["references"]) for report, _ in found.values()) > count // 2
+    assert sum(bool(report["references"]) for report, _ in found.values()) > len(QUESTIONS) // 2
 
     # what was asked before and beside it changes nothing: the same question alone is answered the same
     alone = await ask_all(connection, settings, QUESTIONS[:1])

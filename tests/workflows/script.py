@@ -1,5 +1,6 @@
 """What happens in a run under test: who answers what, what fails, and how long it takes."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -99,6 +100,16 @@ def takes(seconds: float) -> None:
         raise ApplicationError("not yet", next_retry_delay=timedelta(seconds=seconds))
 
 
+def meeting(count: int) -> Callable[[Any], Awaitable[None]]:
+    """What holds so many steps until all of them are under way: none of them ends before another begins."""
+    barrier = asyncio.Barrier(count)
+
+    async def meet(_: Any) -> None:
+        await asyncio.wait_for(barrier.wait(), 20)
+
+    return meet
+
+
 @dataclass
 class Call:
     """A thinking step that was executed."""
@@ -143,9 +154,8 @@ class Script:
     always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before any step, paid or not; may raise."""
     answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
-    model_seconds: float = 0.0
-    """Duration of a paid step, in real time."""
     search_seconds: float = 0.0
+    """Duration of a search, in real time."""
     reports: Callable[[WriteInput], Sequence[tuple[str, ...]]] | None = None
     """The paragraphs that a paid writer reports, one report after another, before it answers."""
     hangs: Role | None = None

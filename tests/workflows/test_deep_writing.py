@@ -23,7 +23,7 @@ from activities.contracts.write import (
 )
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
-from tests.workflows.script import PROFILE, document, takes
+from tests.workflows.script import PROFILE, document, meeting, takes
 from workflows.types import ChooseCandidates
 
 DRUGS = ("Metformin", "Aspirin")
@@ -55,7 +55,9 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
     assert [e.type for e in await run.events()].count("complete") == 1
 
 
-async def test_a_section_is_written_while_others_are_still_researched(stage: Stage) -> None:
+async def test_a_section_is_written_while_others_are_still_researched_and_these_are_shown_it(
+    stage: Stage,
+) -> None:
     stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
     run = await stage.start(a_request("deep"))
     await stage.child(run, "s3").until(lambda p: p.phase == "judging")
@@ -64,15 +66,19 @@ async def test_a_section_is_written_while_others_are_still_researched(stage: Sta
     assert [step.section_id for step in drafts_of(stage)] == ["s1", "s2"]
     assert (await stage.child(run, "s3").progress()).phase == "judging"
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
-    assert [step.section_id for step in drafts_of(stage)] == ["s1", "s2", "s3"]
+    steps = {step.section_id: step for step in drafts_of(stage)}
+    sections = {planned.section.id: planned.draft for planned in stage.fakes.published[-1].sections}
+    before = [claim.id for name in ("s1", "s2") for claim in sections[name].claims]
+    assert sorted(claim.id for claim in steps["s3"].written) == sorted(before)
+    assert before
+    assert not any(claim.id.startswith(f"{name}.") for name, step in steps.items() for claim in step.written)
 
 
 async def test_sections_are_drafted_at_the_same_time_and_edited_once(stage: Stage) -> None:
-    stage.script.model_seconds = 1.5
+    stage.script.holds["writer"] = meeting(3)
     _, report, _ = await stage.play(a_request("deep"))
     calls = stage.fakes.of("writer")
-    assert len(calls) == 3
-    assert max(call.began for call in calls) < min(call.ended for call in calls)
+    assert [call.paid for call in calls] == [True] * 3
     for step in drafts_of(stage):
         assert step.other_sections == tuple(
             question_of(name) for name in ("s1", "s2", "s3") if name != step.section_id
@@ -83,17 +89,6 @@ async def test_sections_are_drafted_at_the_same_time_and_edited_once(stage: Stag
     assert isinstance(edited.step, EditInput)
     assert list(edited.step.claims) == ["s1", "s2", "s3"]
     assert all(section.claims for section in report.sections)
-
-
-async def test_a_writer_is_shown_what_other_sections_have_written_and_none_of_its_own(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda step: takes(600) if step.section == "s3" else None
-    await stage.play(a_request("deep"))
-    steps = {step.section_id: step for step in drafts_of(stage)}
-    sections = {planned.section.id: planned.draft for planned in stage.fakes.published[-1].sections}
-    before = [claim.id for name in ("s1", "s2") for claim in sections[name].claims]
-    assert sorted(claim.id for claim in steps["s3"].written) == sorted(before)
-    assert before
-    assert not any(claim.id.startswith(f"{name}.") for name, step in steps.items() for claim in step.written)
 
 
 async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reported_once(stage: Stage) -> None:
@@ -120,59 +115,33 @@ async def test_an_item_that_several_sections_found_belongs_to_one_and_is_reporte
 
 
 async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage: Stage) -> None:
-    """Under different names: one section knows it by DOI, the other by PMID and DOI."""
+    """Under different names: one section knows it by DOI, the others by PMID and DOI, and each quotes it
+    under the name it knows."""
 
     def search(task: Any) -> Any:
-        own = document(task.source, task.query.text)
-        common = own.model_copy(update={"title": "The common work of all sections", "year": 2001})
-        if "number 1" in task.query.text:
-            name = Identifiers(doi="10.1/common")
-            return [common.model_copy(update={"evidence_id": "doi:10.1/common", "identifiers": name})]
-        name = Identifiers(doi="10.1/common", pmid="77")
-        return [common.model_copy(update={"evidence_id": "pmid:77", "identifiers": name})]
+        by_doi = "number 1" in task.query.text
+        name = Identifiers(doi="10.1/common", pmid=None if by_doi else "77")
+        known = {"evidence_id": "doi:10.1/common" if by_doi else "pmid:77", "identifiers": name}
+        return [document("alpha", "the common work").model_copy(update=known)]
+
+    def write(step: WriteInput) -> SectionDraft:
+        quote = document("alpha", "the common work").text
+        drug = {"s1": "metformin", "s2": "sirolimus", "s3": "aspirin"}[step.section_id]
+        support = (Support(evidence_id=step.evidence[0].evidence_id, quote=quote),)
+        claim = DraftClaim(text=f"In this cohort {drug} lowered mortality.", support=support)
+        return SectionDraft(paragraphs=(DraftParagraph(claims=(claim,)),))
 
     stage.script.search = search
+    stage.script.answers["writer"] = write
     _, report, run = await stage.play(a_request("deep", sources=("alpha",)))
     index = (await run.ask("evidence_index", dict))["items"]
     assert len(index) == 1
     assert sorted(index[0]["sections"]) == ["s1", "s2", "s3"]
     assert len(report.references) == 1
+    assert report.verification.verified == 3
     counts = report.methodology.counts
     assert (counts.screened, counts.included) == (1, 1)
     assert counts.duplicates == counts.identified - 1 > 1
-
-
-async def test_a_draft_names_works_as_the_ledger_does(stage: Stage) -> None:
-    """Two sections quote one work, each under the name it knew: one reference, and both claims stand."""
-
-    def search(task: Any) -> Any:
-        found = document("alpha", "the common work")
-        name = Identifiers(doi="10.1/common", pmid=None if "number 1" in task.query.text else "77")
-        known = "doi:10.1/common" if "number 1" in task.query.text else "pmid:77"
-        return [found.model_copy(update={"evidence_id": known, "identifiers": name})]
-
-    def write(step: WriteInput) -> SectionDraft:
-        quote = document("alpha", "the common work").text
-        drugs = {"s1": "metformin", "s2": "sirolimus"}
-        return SectionDraft(
-            paragraphs=(
-                DraftParagraph(
-                    claims=(
-                        DraftClaim(
-                            text=f"In this cohort {drugs[step.section_id]} lowered mortality.",
-                            support=(Support(evidence_id=step.evidence[0].evidence_id, quote=quote),),
-                        ),
-                    )
-                ),
-            )
-        )
-
-    stage.script.sections = 2
-    stage.script.search = search
-    stage.script.answers["writer"] = write
-    _, report, _ = await stage.play(a_request("deep", sources=("alpha",)))
-    assert len(report.references) == 1
-    assert report.verification.verified == 2
 
 
 UNSUPPORTED = Statement(code="not_supported", values={"verdict": "partly", "reason": "not there"})
@@ -253,16 +222,15 @@ async def test_second_wordings_and_the_editors_own_are_read_in_one_last_call(sta
 
     stage.script.answers["writer"] = write
     stage.script.answers["editor"] = edit
-    stage.script.model_seconds, stage.script.sections = 0.5, 2
+    meet = meeting(2)
+    stage.script.holds["editor"] = meet
+    stage.script.holds["writer"] = lambda step: meet(step) if step.failed else asyncio.sleep(0)
+    stage.script.sections = 2
     _, report, _ = await stage.play(a_request("deep"))
     *_, read = (call.step for call in stage.fakes.of("verifier"))
     assert isinstance(read, VerifyInput)
     assert [one.id for one in read.sentences] == ["s1.1", "s2.1", "x1"]
-    (edited,) = stage.fakes.of("editor")
-    writers = stage.fakes.of("writer")
-    (again,) = (call for call in writers if isinstance(call.step, WriteInput) and call.step.failed)
-    assert again.began < edited.ended
-    assert edited.began < again.ended
+    assert len([step for step in drafts_of(stage) if step.failed]) == 1
     assert [(one.text, one.stands_by) for one in report.claims()] == [
         ("Metformin lowered mortality.", "reader")
     ]
@@ -299,11 +267,9 @@ async def test_a_run_whose_writer_wrote_nothing_quotes_the_works_that_were_judge
 
 
 async def test_the_table_is_filled_beside_the_writing(stage: Stage) -> None:
-    stage.script.model_seconds = 0.5
+    stage.script.holds["extractor"] = stage.script.holds["writer"] = meeting(2)
     await stage.play(a_request(columns=("dose", "outcome")))
-    (filled,), (written,) = stage.fakes.of("extractor"), stage.fakes.of("writer")
-    assert filled.began < written.ended
-    assert written.began < filled.ended
+    assert [call.paid for role in ("extractor", "writer") for call in stage.fakes.of(role)] == [True] * 2
     assert stage.fakes.published[-1].table.columns == ("dose", "outcome")
 
 

@@ -1,6 +1,5 @@
 """The messages people may send to a run, and their effects."""
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +13,7 @@ from activities.contracts.plan import Clarified, GapsInput
 from activities.contracts.step import Reading
 from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request, limitations
-from tests.workflows.script import PROFILE, outage, takes
+from tests.workflows.script import PROFILE, meeting, outage, takes
 from workflows.types import (
     AddSource,
     Answers,
@@ -99,12 +98,7 @@ async def test_nothing_waits_where_nobody_is_asked(
 
 
 async def test_a_question_is_read_while_what_it_leaves_open_is_assumed(stage: Stage) -> None:
-    both = asyncio.Barrier(2)
-
-    async def meets(_: Any) -> None:
-        await asyncio.wait_for(both.wait(), 20)
-
-    stage.script.holds["clarifier"] = stage.script.holds["query_parser"] = meets
+    stage.script.holds["clarifier"] = stage.script.holds["query_parser"] = meeting(2)
     await stage.play(a_request(clarify="assume"))
     assert [call.paid for role in ("clarifier", "query_parser") for call in stage.fakes.of(role)] == [
         True
