@@ -131,6 +131,8 @@ class Fakes:
         usage = held(script.usage(role, step), step.allowance) if paid else Usage()
         assert usage.tokens <= ALLOWANCES[role].tokens
         workflow_id = activity.info().workflow_id or ""
+        if paid:
+            await asyncio.sleep(max(began + script.model_seconds - time.monotonic(), 0.0))
         self.calls.append(Call(role, step, workflow_id, usage, paid, began, time.monotonic()))
         model = step.model.model if paid else "code" if asked else "extractive"
         return StepAnswer(output=output, usage=usage, model=model, prompt_version=f"{role}@1" if paid else "")

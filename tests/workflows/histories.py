@@ -173,7 +173,7 @@ HISTORIES: Mapping[str, History] = {
         "SimpleResearch judge_evidence select_tools pause",
     ),
     "team": History(
-        "test_team.py::test_each_member_has_its_own_temperature",
+        "test_team.py::test_each_member_has_its_own_temperature_and_may_have_a_model_of_its_own",
         "TeamResearch manage_team generate_hypotheses judge_evidence",
     ),
 }

@@ -154,8 +154,9 @@ class Script:
     always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before any step, paid or not; may raise."""
     answers: dict[Role, Callable[[Any], Any]] = field(default_factory=dict)
+    model_seconds: float = 0.0
+    """Duration of a paid step, in real time."""
     search_seconds: float = 0.0
-    """Duration of a search, in real time."""
     reports: Callable[[WriteInput], Sequence[tuple[str, ...]]] | None = None
     """The paragraphs that a paid writer reports, one report after another, before it answers."""
     hangs: Role | None = None

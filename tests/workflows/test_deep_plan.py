@@ -9,7 +9,6 @@ from activities.contracts.plan import PlanInput
 from activities.roles import planner
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import a_plan, a_section, at_the_plan
-from tests.workflows.script import takes
 from workflows.context import number_sections
 from workflows.types import EditPlan, PlanView
 
@@ -58,16 +57,6 @@ async def test_an_edit_that_is_wrong_is_refused_and_changes_nothing(stage: Stage
             await run.handle.execute_update("edit_plan", EditPlan(plan=plan))
         assert why in str(refused.value.cause)
         assert await run.ask("plan", PlanView) == before
-
-
-async def test_an_edit_is_refused_when_no_gate_waits(stage: Stage) -> None:
-    stage.script.before["judge"] = lambda _: takes(30)
-    run = await stage.start(a_request("deep"))
-    await run.until(lambda p: p.phase == "researching")
-    with pytest.raises(WorkflowUpdateFailedError) as refused:
-        await run.handle.execute_update("edit_plan", EditPlan(plan=a_plan(a_section(1))))
-    assert "while it waits" in str(refused.value.cause)
-    await run.outcome()
 
 
 def test_ids_that_are_given_stay() -> None:

@@ -1,19 +1,13 @@
 """A deep run: signals and extensions reach the running sections."""
 
-import asyncio
 from datetime import timedelta
-from uuid import uuid4
-
-import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
 from activities.contracts.errors import Unavailable
 from activities.contracts.judge import HypothesisInput
-from tests.workflows.conftest import PATIENCE, Stage, a_request
+from tests.workflows.conftest import Stage, a_request
 from tests.workflows.deep import all_judging
 from tests.workflows.script import takes
 from tests.workflows.test_look_up import Register, candidates_from
-from workflows.types import SectionProgress
 
 
 async def test_every_message_may_reach_a_run_while_its_sections_work(stage: Stage) -> None:
@@ -81,33 +75,3 @@ async def test_time_that_is_added_reaches_sections_that_run(stage: Stage) -> Non
     await all_judging(stage, run)
     await run.handle.execute_update("extend_budget", {"seconds": 3_000.0})
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
-
-
-def _rests(section: SectionProgress) -> bool:
-    """Whether a section has ended or is paused: of a run whose sections wait the phase may stay another."""
-    return section.status == "complete" or section.phase == "paused"
-
-
-@pytest.mark.parametrize("begun", [False, True])
-async def test_a_paused_run_that_is_cancelled_ends_with_all_its_sections(live: Stage, begun: bool) -> None:
-    """Also where the cancel meets the start of its sections, or one that has ended and would be drafted."""
-    run = await live.start(a_request("deep", approve=("plan",)), f"{live.queue}-{uuid4().hex[:6]}")
-    await run.until(lambda p: p.waiting_for == "plan")
-    await run.handle.signal("approve", {"gate": "plan"})
-    if begun:
-        await live.child(run, "s1").until(lambda p: p.phase != "starting")
-    await run.handle.signal("pause")
-    if begun:
-        await run.until(lambda p: p.phase == "paused" or any(_rests(s) for s in p.sections))
-    await run.handle.cancel()
-    async with asyncio.timeout(PATIENCE):
-        with pytest.raises(WorkflowFailureError):
-            await run.handle.result()
-    progress = await run.progress()
-    assert progress.phase == "done"
-    assert progress.stop_reason == "cancelled"
-    for section in progress.sections:
-        assert section.status in ("complete", "partial", "cancelled")
-        assert section.phase == "done"
-        child = await live.child(run, section.id).handle.describe()
-        assert child.status == WorkflowExecutionStatus.COMPLETED

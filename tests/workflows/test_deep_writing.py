@@ -24,7 +24,6 @@ from activities.contracts.write import (
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, meeting, takes
-from workflows.types import ChooseCandidates
 
 DRUGS = ("Metformin", "Aspirin")
 
@@ -271,28 +270,3 @@ async def test_the_table_is_filled_beside_the_writing(stage: Stage) -> None:
     await stage.play(a_request(columns=("dose", "outcome")))
     assert [call.paid for role in ("extractor", "writer") for call in stage.fakes.of(role)] == [True] * 2
     assert stage.fakes.published[-1].table.columns == ("dose", "outcome")
-
-
-async def test_a_candidate_that_a_person_leaves_out_is_not_written_about(stage: Stage) -> None:
-    def write(step: WriteInput) -> SectionDraft:
-        one = stage.fakes.documents[step.evidence[0].blob]
-        support = (Support(evidence_id=one.evidence_id, quote=one.text),)
-        claims = tuple(DraftClaim(text=f"{drug} lowered mortality.", support=support) for drug in DRUGS)
-        return SectionDraft(answer=claims, paragraphs=(DraftParagraph(claims=claims),))
-
-    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
-    stage.script.answers["writer"] = write
-    stage.script.answers["editor"] = lambda step: Edited(
-        executive_summary=tuple(
-            EditedSentence(text=claim.text, claims=(claim.id,)) for claim in step.claims["s1"]
-        )
-    )
-    run = await stage.start(a_request(approve=("candidates",)))
-    await run.until(lambda p: p.waiting_for == "candidates")
-    await run.handle.execute_update("choose_candidates", ChooseCandidates(names=("aspirin",), by="ann"))
-    await run.outcome()
-    published = stage.fakes.published[-1]
-    text = published.model_dump_json(include={"sections": {"__all__": {"draft": {"answer"}}}, "edited": True})
-    assert "Aspirin" in text
-    assert "Metformin" not in text
-    assert [c.name for c in (await run.report()).candidates] == ["aspirin"]

@@ -1,25 +1,11 @@
 """Sub-teams: judged attempts, feedback in the next task, the best result kept, failures that stay alone."""
 
-from activities.contracts.judge import JudgeAssessment, JudgeBatch, JudgeInput
+from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.plan import ManagerInput, SelectInput, TeamLedger
 from activities.extractive.planning import manage
 from tests.workflows.conftest import Stage, a_request
-from workflows.rules.stopping import Attempt, better
 
 UNBOUNDED = {"max_tokens": None}
-
-
-def an_attempt(iteration: int, confidence: float, *scores: int) -> Attempt:
-    named = {f"c{n}": score for n, score in enumerate(scores)}
-    return Attempt(iteration=iteration, judged=JudgeAssessment(scores=named, confidence=confidence))
-
-
-def test_the_best_attempt_is_the_one_with_the_highest_score_not_the_latest() -> None:
-    attempts = [an_attempt(1, 0.4, 9), an_attempt(2, 0.7, 5), an_attempt(3, 0.7, 6), an_attempt(4, 0.7, 6)]
-    best: Attempt | None = None
-    for attempt in attempts:
-        best = better(best, attempt)
-    assert best is attempts[2]
 
 
 async def test_each_task_is_given_to_a_team_with_a_manager_and_a_judge_of_its_own(stage: Stage) -> None:

@@ -114,25 +114,35 @@ async def test_a_run_without_time_left_looks_nothing_up_and_says_so(stage: Stage
     assert field(report, "targets").status == "not_looked_up"
 
 
-@pytest.mark.parametrize("named", [("library",), ("library", "alpha")])
-def test_a_run_whose_sources_are_named_looks_up_in_no_other(named: tuple[str, ...]) -> None:
-    offered = [LIBRARY, option("alpha"), option("chembl")]
-    searched = [o for o in offered if o.info.name in named]
-    assert permitted_sources(offered, searched, named, ("chembl",)) == ()
+ALPHA, PUBMED, OPENFDA, CHEMBL = map(option, ("alpha", "pubmed", "openfda", "chembl"))
+
+
+@pytest.mark.parametrize(
+    ("offered", "searched", "named", "by_profile", "permitted"),
+    [
+        ((LIBRARY, ALPHA, CHEMBL), (LIBRARY,), ("library",), ("chembl",), ()),
+        ((LIBRARY, ALPHA, CHEMBL), (LIBRARY, ALPHA), ("library", "alpha"), ("chembl",), ()),
+        ((LIBRARY, OPENFDA, CHEMBL), (LIBRARY,), (), ("openfda", "chembl"), ()),
+        (
+            (LIBRARY, PUBMED, OPENFDA, option("chembl", enabled=False)),
+            (LIBRARY, PUBMED),
+            (),
+            ("chembl", "openfda", "nothing"),
+            ("openfda",),
+        ),
+    ],
+)
+def test_what_is_named_or_on_this_machine_alone_looks_nothing_up_and_the_profile_what_is_enabled(
+    offered: tuple[SourceOption, ...],
+    searched: tuple[SourceOption, ...],
+    named: tuple[str, ...],
+    by_profile: tuple[str, ...],
+    permitted: tuple[str, ...],
+) -> None:
+    assert permitted_sources(offered, searched, named, by_profile) == permitted
 
 
 async def test_a_run_that_names_a_register_uses_it_and_only_it(stage: Stage) -> None:
     candidates_from(stage, chembl=Register(), openfda=Register())
     await stage.play(a_request(sources=("alpha", "chembl")))
     assert {step.sources for step in stage.fakes.looked_up} == {("chembl",)}
-
-
-def test_a_run_that_searches_only_this_machine_looks_nothing_up() -> None:
-    offered = [LIBRARY, option("openfda"), option("chembl")]
-    assert permitted_sources(offered, [LIBRARY], (), ("openfda", "chembl")) == ()
-
-
-def test_the_profiles_sources_are_used_as_far_as_they_are_enabled() -> None:
-    offered = [LIBRARY, option("pubmed"), option("openfda"), option("chembl", enabled=False)]
-    searched = [LIBRARY, option("pubmed")]
-    assert permitted_sources(offered, searched, (), ("chembl", "openfda", "nothing")) == ("openfda",)

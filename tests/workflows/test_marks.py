@@ -98,18 +98,6 @@ async def test_a_work_is_judged_once(stage: Stage) -> None:
     assert len(shown) == len(set(shown))
 
 
-async def test_the_plan_reaches_the_searches_and_the_prompts(stage: Stage) -> None:
-    section = ReportPlanSection(title="Effect", key_question="does it work", queries=("mark-planned",))
-    stage.script.answers["planner"] = lambda _: ReportPlan(
-        report_title="A plan", background_context="mark-background", report_outline=(section,)
-    )
-    await stage.play(a_request("deep"))
-    assert "mark-planned" in queries(stage)
-    assert stage.fakes.of("observer") == stage.fakes.of("gap_evaluator") == []
-    for role in ("judge", "writer"):
-        assert "mark-background" in prompts(stage, role)
-
-
 @pytest.mark.parametrize("mode", ["team", "hierarchical"])
 async def test_a_manager_sees_its_team_and_its_words_reach_whoever_it_names(stage: Stage, mode: str) -> None:
     order = ("searcher", "hypothesizer", "judge", "searcher", "judge")

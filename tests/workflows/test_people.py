@@ -8,9 +8,17 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
-from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection
+from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection, Support
 from activities.contracts.plan import Clarified, GapsInput
 from activities.contracts.step import Reading
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditedSentence,
+    SectionDraft,
+    WriteInput,
+)
 from activities.payloads import DATA_CONVERTER
 from tests.workflows.conftest import QUESTION, Run, Stage, a_request, limitations
 from tests.workflows.script import PROFILE, meeting, outage, takes
@@ -209,6 +217,8 @@ async def test_malformed_messages_harm_nothing(stage: Stage) -> None:
     read = [said for signal, said in MALFORMED if signal not in ("pause", "resume", "nonsense")]
     assert (await kinds(run)).count("ignored") >= len([said for said in read if said])
     await run.handle.signal("resume")
+    plan = ReportPlan(report_title="T", report_outline=(ReportPlanSection(title="T", key_question="Q?"),))
+    assert "while it waits" in await refusal(run, "edit_plan", EditPlan(plan=plan))
     for update in ("edit_plan", "extend_budget", "choose_candidates"):
         for argument in (None, "text", {"plan": 3}, {"tokens": -5}, {"names": "x"}):
             assert await refusal(run, update, argument)
@@ -296,6 +306,21 @@ async def at_the_candidates(stage: Stage) -> Run:
 
 
 async def test_only_the_candidates_that_were_chosen_are_reported_and_written_about(stage: Stage) -> None:
+    """Also where a writer names the others."""
+
+    def write(step: WriteInput) -> SectionDraft:
+        one = stage.fakes.documents[step.evidence[0].blob]
+        support = (Support(evidence_id=one.evidence_id, quote=one.text),)
+        drugs = ("Metformin", "Aspirin")
+        claims = tuple(DraftClaim(text=f"{drug} lowered mortality.", support=support) for drug in drugs)
+        return SectionDraft(answer=claims, paragraphs=(DraftParagraph(claims=claims),))
+
+    stage.script.answers["writer"] = write
+    stage.script.answers["editor"] = lambda step: Edited(
+        executive_summary=tuple(
+            EditedSentence(text=claim.text, claims=(claim.id,)) for claim in step.claims["s1"]
+        )
+    )
     run = await at_the_candidates(stage)
     proposed = len(stage.fakes.of("hypothesis_generator"))
     assert [c.name for c in (await run.progress()).candidates] == ["metformin", "aspirin", "sirolimus"]
@@ -314,6 +339,9 @@ async def test_only_the_candidates_that_were_chosen_are_reported_and_written_abo
     written = stage.fakes.of("writer")[0].step
     assert [h.drug for h in written.hypotheses] == ["aspirin"]  # type: ignore[attr-defined]
     assert len(stage.fakes.of("hypothesis_generator")) == proposed  # none is proposed after the choice
+    published = stage.fakes.published[-1]
+    text = published.model_dump_json(include={"sections": {"__all__": {"draft": {"answer"}}}, "edited": True})
+    assert ("Aspirin" in text, "Metformin" in text) == (True, False)
 
 
 async def test_rejected_candidates_are_left_out_and_the_report_is_still_written(stage: Stage) -> None:

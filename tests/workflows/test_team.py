@@ -208,15 +208,7 @@ async def test_ten_rounds_are_the_most_by_default(stage: Stage) -> None:
     assert {step.iteration for step in judged if isinstance(step, JudgeInput)} == {10}
 
 
-async def test_each_member_has_its_own_temperature(stage: Stage) -> None:
-    stage.script.profile = PROFILE.model_copy(update={"candidates": True})
-    await stage.play(a_request("team", limits=ROUNDS))
-    sent = {call.role: call.step.model.temperature for call in stage.fakes.paid()}
-    assert {role: sent[role] for role in TEMPERATURES} == dict(TEMPERATURES)
-    assert sent["query_parser"] is None
-
-
-async def test_each_member_may_have_a_model_of_its_own(stage: Stage) -> None:
+async def test_each_member_has_its_own_temperature_and_may_have_a_model_of_its_own(stage: Stage) -> None:
     roles: dict[Role, str] = {
         "manager": "large",
         "tool_selector": "quick",
@@ -231,7 +223,7 @@ async def test_each_member_may_have_a_model_of_its_own(stage: Stage) -> None:
     asked = {call.role: call.step.model for call in stage.fakes.paid()}
     assert {role: asked[role].model for role in roles} == roles
     assert {role: asked[role].temperature for role in roles} == dict(TEMPERATURES)
-    assert asked["query_parser"].model == MODEL.model
+    assert (asked["query_parser"].model, asked["query_parser"].temperature) == (MODEL.model, None)
     assert set(report.methodology.models) == {*roles.values(), MODEL.model}
 
 
