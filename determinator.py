@@ -125,6 +125,11 @@ def __getattr__(name: str) -> object:
     return getattr(importlib.import_module(public_names()[name]), name)
 
 
+def __dir__() -> list[str]:
+    """What a prompt or a notebook completes."""
+    return sorted(public_names())
+
+
 class Temporal(ModuleType):
     """`from determinator.temporal import ...`, although this is a file: imported when it is used."""
 

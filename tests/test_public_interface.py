@@ -13,6 +13,7 @@ PAGES = ("README.md", "docs", "examples", "CHANGELOG.md")
 
 def test_every_public_name_is_there() -> None:
     assert len(determinator.public_names()) > 40
+    assert dir(determinator) == sorted(determinator.public_names()), "what a prompt completes"
     for name, module in determinator.public_names().items():
         assert getattr(determinator, name) is getattr(importlib.import_module(module), name)
 

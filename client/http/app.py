@@ -25,7 +25,12 @@ from client.http.rest import rest
 from client.http.tokens import TokenFile
 from client.web.guard import MAX_BODY_BYTES, limited
 
-KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found"}
+KINDS = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found",
+    429: "rate_limit_error",
+}
 RETRY_SECONDS = "5"
 
 
@@ -62,7 +67,7 @@ class Limited:
 
 def error_of(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """An error as clients of the protocols read it: one line, without secrets."""
-    kind = KINDS.get(status, "rate_limit_error" if status == 429 else "server_error")
+    kind = KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
     body = {"message": redacted(" ".join(message.split())), "type": kind, "param": None, "code": None}
     return JSONResponse({"error": body}, status, headers)
 

@@ -132,7 +132,7 @@ def test_what_cannot_be_done_is_refused_with_one_line(served: Served) -> None:
         with pytest.raises(AuthenticationError):
             OpenAI(base_url=f"{served.url}/v1", api_key=wrong or "no", max_retries=0).models.list()
     big = httpx.post(f"{served.url}/runs", content=b"x" * 1_000_001, headers=served.headers)
-    assert big.status_code == 413
+    assert (big.status_code, big.json()["error"]["type"]) == (413, "invalid_request_error")
     assert (
         "access-control-allow-origin"
         not in httpx.options(f"{served.url}/runs", headers={"Origin": "https://evil.example"}).headers
