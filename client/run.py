@@ -18,6 +18,7 @@ from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
 from client.connection import Connection, Say, quiet
+from client.embedded.server import keep_alive
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
 from client.reports.load import latest_report
@@ -101,8 +102,10 @@ class Run:
     # its state
 
     async def row(self) -> Row:
-        """What the server knows of it; needs no worker."""
-        return await describe(self.connection.client, self.id)
+        """What the server knows of it; needs no worker. An embedded server that has ended is started again:
+        a page or an interface that is open for days would wait for it for ever."""
+        described = describe(self.connection.client, self.id)
+        return await (keep_alive(self.settings, described) if self.connection.embedded else described)
 
     async def progress(self) -> Progress | None:
         """What the run itself reports; None, with a message, when no worker answers."""

@@ -195,6 +195,7 @@ class Look:
             return {"message": f"{line_of(error)}. {kept}", "timer": gr.Timer(active=True)}
         now = status.progress
         if now is None:
+            self._access.forget(run_id)
             seen.trouble = True
             text = f"{html.escape(status.row.question)}: {status.row.status}; no worker answers at the moment"
             return {"message": text, "timer": gr.Timer(active=True)}

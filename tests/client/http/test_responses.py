@@ -205,10 +205,14 @@ def test_a_killed_interface_server_and_worker_lose_nothing_of_a_stream(
             if len(seen) == 6:
                 break
         served.process.kill()
-    for victims in living(file_home).values():
-        for victim in victims:
-            os.kill(victim, signal.SIGKILL)
     with serving(port=port) as served, client_of(served) as client:
+        state = f"{served.url}/runs/{response.id.removeprefix('resp_')}"
+        assert httpx.get(state, headers=served.headers, timeout=50).status_code == 200
+        for victims in living(file_home).values():
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+        asked = httpx.get(state, headers=served.headers, timeout=50)
+        assert asked.status_code == 200, "what holds a connection starts the server again"
         for event in client.responses.retrieve(response.id, stream=True, starting_after=seen[-1]):
             seen.append(event.sequence_number)
         assert event.type == "response.completed"
