@@ -84,7 +84,8 @@ def ask_form(settings: Settings, *, shared: bool) -> AskForm:
         )
         fields["library"] = gr.Textbox(label="Folder of your documents", visible=not shared)
     with gr.Accordion("Limits, columns and gates", open=False):
-        with gr.Row():  # an empty field may arrive as 0, which like nothing stands for the setting
+        gr.Markdown("0 stands for what is configured.")
+        with gr.Row():  # an empty field is shown and arrives as 0
             for name, (label, precision) in LIMITS.items():
                 fields[name] = gr.Number(label=label, minimum=0, precision=precision, value=None)
         fields["length"] = gr.Dropdown(
