@@ -50,6 +50,7 @@ from activities.roles.validation import (
     limits,
     line,
     lines,
+    one_of,
     refusal,
     supports,
 )
@@ -149,7 +150,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
     refused: list[Refused] = []
     for row in answer.effects[:MAX_EFFECTS]:
         document = prompt.shown.get(row.work)
-        direction = next((d for d in get_args(EffectDirection) if d == _code(row.direction)), None)
+        direction = one_of(row.direction, get_args(EffectDirection))
         outcome = line(row.outcome, MAX_NAME_CHARS)
         sentences, _ = cited(row.sentences, prompt)
         own = [one for one in sentences if document and one.evidence_id == document.evidence_id]
@@ -192,13 +193,9 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
     return Accepted(made.replace(concluded=tuple(map(in_one_line, conclude(made, works)))))
 
 
-def _code(text: str) -> str:
-    return text.strip().casefold().replace(" ", "_").replace("-", "_")
-
-
 def _proposed(row: ConclusionAnswer) -> Proposed | None:
-    direction = next((d for d in get_args(ConclusionDirection) if d == _code(row.direction)), None)
-    certainty = next((c for c in get_args(Certainty) if c == _code(row.certainty)), None)
+    direction = one_of(row.direction, get_args(ConclusionDirection))
+    certainty = one_of(row.certainty, get_args(Certainty))
     outcome = line(row.outcome, MAX_NAME_CHARS)
     if direction is None or certainty is None or not outcome:
         return None

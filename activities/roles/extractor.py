@@ -15,6 +15,7 @@ from activities.roles.validation import (
     cited,
     limits,
     line,
+    one_of,
     refusal,
     supports,
 )
@@ -60,7 +61,6 @@ def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prom
 def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepted[Extracted]:
     """A row for every work that was shown. A field stands where a sentence of that very work has its words
     and numbers; it is blank where the work does not say it."""
-    columns = {column.casefold(): column for column in step.columns}
     rows: dict[str, dict[str, Cell]] = {item.evidence_id: {} for item in prompt.shown.values()}
     refused: list[Refused] = []
     for row in answer.rows:
@@ -72,7 +72,7 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
             continue
         cells = rows[document.evidence_id]
         for cell in row.cells:
-            column = columns.get(cell.column.strip().casefold())
+            column = one_of(cell.column, step.columns)
             text = line(cell.text, MAX_CELL_CHARS)
             if column is None or column in cells or text.casefold().rstrip(".") in ABSENT:
                 continue

@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.iterations import Recommendation
 from activities.contracts.judge import BACKGROUND, Direction, JudgeBatch, JudgeInput, Refused, WorkJudgement
 from activities.extractive import passages
 from activities.roles.allowances import PASSAGES_CHARS
@@ -25,6 +24,7 @@ from activities.roles.validation import (
     limits,
     line,
     lines,
+    one_of,
     refusal,
     supports,
 )
@@ -38,7 +38,7 @@ MAX_FINDING_CHARS = 400
 MAX_JUDGED_SHOWN = 12
 """Findings of earlier batches that a prompt shows."""
 MAX_TITLES_SHOWN = 12
-ADVICE: dict[str, Recommendation] = {"continue": "continue", "synthesize": "synthesize"}
+ADVICE = ("continue", "synthesize")
 DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
 TASK = "Judge every work shown. Answer with JSON."
 
@@ -98,7 +98,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             "works.direction": DIRECTIONS,
             "works.role": (*step.profile.roles, BACKGROUND),
             "scores.criterion": tuple(c.name for c in step.profile.criteria),
-            "recommendation": tuple(ADVICE),
+            "recommendation": ADVICE,
         }
     )
     return prompt
@@ -116,23 +116,21 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
             refused.append(refusal("judgement", text, "label_unknown", label=line(work.work, 40)))
         elif document.evidence_id not in judged:
             judged[document.evidence_id] = _judgement(work, document, prompt, refused)
-    criteria = {c.name.casefold(): c.name for c in step.profile.criteria}
+    criteria = [c.name for c in step.profile.criteria]
     scored = {
-        criteria[name]: entry
+        name: entry
         for entry in reversed(answer.scores)
-        if (name := entry.criterion.strip().casefold()) in criteria
+        if (name := one_of(entry.criterion, criteria)) is not None
     }
     missing = len(prompt.shown) - len(judged)
     notes = (f"{missing} of the works shown were not judged",) if missing else ()
     batch = JudgeBatch(
         judgements=tuple(judged.values()),
-        scores={
-            name: int(clamped(scored[name].score, 0, 10)) for name in criteria.values() if name in scored
-        },
+        scores={name: int(clamped(scored[name].score, 0, 10)) for name in criteria if name in scored},
         score_reasons={name: line(entry.reason, 200) for name, entry in scored.items() if entry.reason},
         gaps=lines(answer.gaps, MAX_GAPS),
         recommended_searches=lines(answer.searches, MAX_GAPS, 160),
-        recommendation=ADVICE.get(answer.recommendation.strip().casefold(), ""),
+        recommendation=one_of(answer.recommendation, ADVICE) or "",
         refused=tuple(refused),
         model=step.model.model,
     )
@@ -161,7 +159,6 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
     people = kept(
         "participants: ", str(work.participants or ""), gate.participants(work.participants, corpus)
     )
-    roles = prompt.choices["works.role"]
     comparator, design = line(work.comparator, 160), line(work.design, 80)
     finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
@@ -169,8 +166,8 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
     return WorkJudgement(
         evidence_id=name,
         answers=int(clamped(work.answers, 0, 3)),
-        direction=next((d for d in DIRECTIONS if d == work.direction.strip().casefold()), "not_asked"),
-        role=next((r for r in roles if r == work.role.strip().casefold()), BACKGROUND),
+        direction=one_of(work.direction, DIRECTIONS) or "not_asked",
+        role=one_of(work.role, prompt.choices["works.role"]) or BACKGROUND,
         finding=kept("", finding, gate.finding(finding, support, document)) or quote,
         support=support,
         comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),

@@ -9,7 +9,7 @@ from activities.contracts.plan import ManagerInput, TeamLedger
 from activities.extractive import planning
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, limits, line, lines
+from activities.roles.validation import Loose, Text, Texts, limits, line, lines, one_of
 
 MOST_FACTS = 10
 MOST_STEPS = 8
@@ -79,7 +79,7 @@ def _described(step: ManagerInput) -> list[str]:
 def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accepted[TeamLedger]:
     """Only a member of the team can be named; facts are added and never lost, and the plan stays until it is
     to be made again. A fact names works by their ids; a label of no work is removed."""
-    named, labels = answer.next_speaker.strip().casefold(), _labels(step)
+    labels = _labels(step)
     facts = (LABEL.sub(lambda m: f"[{labels[m[1]]}]" if m[1] in labels else "", one) for one in answer.facts)
     ledger = TeamLedger(
         facts=lines((*step.facts, *facts), MOST_FACTS, 300),
@@ -87,7 +87,7 @@ def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accept
         satisfied=answer.satisfied,
         looping=answer.looping,
         progress=answer.progress,
-        next_speaker=next((member for member in step.members if member == named), ""),
+        next_speaker=one_of(answer.next_speaker, step.members) or "",
         instruction=line(answer.instruction, 300),
     )
     return Accepted(ledger)

@@ -8,7 +8,7 @@ from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.extractive import planning
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, limits, line, lines, names, words
+from activities.roles.validation import Loose, Text, Texts, limits, line, lines, names, one_of, words
 from activities.text.stand_alone import stand_alone
 
 MOST_ENTITIES = 8
@@ -74,11 +74,11 @@ def names_of(step: ParseQueryInput) -> tuple[str, ...]:
 
 def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tuple[str, ...]:
     """The sources that were chosen among those offered; too few are filled up from the profile's."""
-    offered = {name.casefold(): name for name in names_of(step)}
-    chosen = [offered[n] for name in answer.sources if (n := name.strip().casefold()) in offered]
-    more = [name for name in step.preferred(profile) if name in offered.values()]
-    filled = list(dict.fromkeys((*chosen, *more)))
-    return tuple(filled[: max(LEAST_SOURCES, len(dict.fromkeys(chosen)))]) if chosen else ()
+    offered = names_of(step)
+    chosen = dict.fromkeys(name for said in answer.sources if (name := one_of(said, offered)) is not None)
+    more = (name for name in step.preferred(profile) if name in offered)
+    filled = [*dict.fromkeys((*chosen, *more))]
+    return tuple(filled[: max(LEAST_SOURCES, len(chosen))]) if chosen else ()
 
 
 def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
@@ -97,17 +97,14 @@ def accept(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) -> Accep
     if not improved or 2 * kept < len(asked):
         improved = stand_alone(question, step.earlier_question)
         notes = ("the question is searched as it was typed",)
-    named = answer.research_mode.strip().casefold()
-    fitting = next((mode for mode in modes_of(step) if mode == named), "iterative")
-    named_profile, named_specialist = answer.profile.strip(), answer.specialist.strip().casefold()
-    profile = named_profile if named_profile in step.profiles else step.profile.name
+    profile = one_of(answer.profile, step.profiles) or step.profile.name
     parsed = ParsedQuery(
         original_query=step.question,
         improved_query=improved,
-        research_mode=step.mode or fitting,
+        research_mode=step.mode or one_of(answer.research_mode, modes_of(step)) or "iterative",
         profile=profile,
         sources=sources_of(step, answer, profile),
-        specialist=named_specialist if named_specialist in step.specialists else "",
+        specialist=one_of(answer.specialist, step.specialists) or "",
         key_entities=lines((e for e in answer.key_entities if names(e, text)), MOST_ENTITIES, 120),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
     )

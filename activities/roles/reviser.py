@@ -14,7 +14,17 @@ from activities.contracts.revise import Revised, ReviseInput, Wanted
 from activities.contracts.write import DraftClaim, EditedSentence
 from activities.roles.prompt import compose, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import ClaimLabels, Loose, OneClaim, Text, Texts, WorkLabels, limits, line
+from activities.roles.validation import (
+    ClaimLabels,
+    Loose,
+    OneClaim,
+    Text,
+    Texts,
+    WorkLabels,
+    limits,
+    line,
+    one_of,
+)
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS, Decision
 from activities.verification.verdicts import refused
@@ -145,7 +155,6 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     new_text = next(iter(answer.write), NewText())
     question = line(new_text.question, 300)
     section = new_text.section if new_text.section in step.sections else ""
-    length = answer.length.strip().casefold()
     return Accepted(
         Revised(
             removed=tuple(one.id for one in (*step.edited, *step.sentences) if one.id in gone),
@@ -154,7 +163,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
             sentences=sentences,
             edited=others,
             title=line(answer.title, 160) if titled else "",
-            length=next((one for one in LENGTHS if one == length), None),
+            length=one_of(answer.length, LENGTHS),
             write=Wanted(question=question, section=section) if question else None,
             refused=tuple(no),
             cannot=line(answer.cannot, 300),

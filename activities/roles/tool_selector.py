@@ -10,7 +10,7 @@ from activities.plural import plural
 from activities.profiles.specialists import specialists_of
 from activities.roles.prompt import compose, listed, tried
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, specialist_file
-from activities.roles.validation import Loose, Score, Text, limits, line
+from activities.roles.validation import Loose, Score, Text, limits, line, one_of
 from activities.text.tokens import fold
 
 QUERY_CHARS = 300
@@ -63,13 +63,13 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     """Only sources that are enabled, at most `per_gap` for a gap, nothing twice and nothing that was already
     answered; searches chosen by code for the gaps that are left without one, and for the tests of
     hypotheses, which come first."""
-    sources = {o.info.name.casefold(): o.info.name for o in step.sources if o.searchable}
+    sources = [o.info.name for o in step.sources if o.searchable]
     tasks = list(searching.hypothesis_tests(step))
     seen = searching.answered(step) | {(task.agent, fold(task.query)) for task in tasks}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
     unknown = 0
     for search in answer.searches:
-        source = sources.get(search.source.strip().casefold())
+        source = one_of(search.source, sources)
         if source is None or search.gap not in by_gap:
             unknown += 1
             continue

@@ -6,7 +6,7 @@ names something the model was not shown is dropped.
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType
@@ -20,6 +20,9 @@ from activities.verification.verdicts import MAX_REFUSED_CHARS
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LABEL = re.compile(r"[A-Z]\d{1,4}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
+_JOINED = str.maketrans(" -", "__")
+
+Value = TypeVar("Value", bound=str)
 
 
 class Loose(BaseModel):
@@ -116,6 +119,16 @@ def limits(*, items: int | None = None, length: int | None = None, **also: Any) 
             texts["maxLength"] = length
 
     return Field(json_schema_extra=bound, **also)
+
+
+def one_of(text: str, values: Iterable[Value]) -> Value | None:
+    """The value that a text names, in any case and with its words joined or not; None for another text."""
+    named = _code(text)
+    return next((value for value in values if _code(value) == named), None)
+
+
+def _code(text: str) -> str:
+    return text.strip().casefold().translate(_JOINED)
 
 
 def clamped(value: float, low: float, high: float) -> float:

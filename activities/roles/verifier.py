@@ -13,7 +13,7 @@ from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict
 from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.prompt import fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, OneClaim, Text, limits, line
+from activities.roles.validation import Loose, OneClaim, Text, limits, line, one_of
 from activities.roles.works import about_works, compose_works, named_sentences, readable_works
 from activities.text.sentences import Sentence
 from activities.verification import gate
@@ -106,32 +106,23 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
     sentence the stricter one. A sentence without a verdict stays open."""
     sentences = {sentence.id: sentence for sentence in step.sentences}
     works = {work.evidence_id: f"{work.title}\n{work.text}" for work in prompt.shown.values()}
-    strictest: dict[str, VerdictAnswer] = {}
+    strictest: dict[str, tuple[int, VerdictAnswer]] = {}
     for verdict in answer.verdicts:
-        name, supported = prompt.claims.get(verdict.claim), _supported(verdict)
-        if name is None or supported is None:
-            continue
-        previous = _supported(strictest[name]) if name in strictest else None
-        if previous is None or SUPPORTED.index(previous) < SUPPORTED.index(supported):
-            strictest[name] = verdict
+        name, supported = prompt.claims.get(verdict.claim), one_of(verdict.supported, SUPPORTED)
+        if name is not None and supported is not None:
+            severity = SUPPORTED.index(supported)
+            if name not in strictest or strictest[name][0] < severity:
+                strictest[name] = severity, verdict
     verdicts = []
-    for name, verdict in strictest.items():
+    for name, (severity, verdict) in strictest.items():
         sentence = sentences[name]
         cited = [works[one.evidence_id] for one in sentence.support if one.evidence_id in works]
         quotes = [one.quote for one in sentence.support]
-        problem = gate.confirmed(
-            sentence,
-            _supported(verdict) or "no",
-            verdict.words,
-            line(verdict.reason, 160),
-            [*quotes, *cited] if sentence.support else list(works.values()),
-        )
+        texts = [*quotes, *cited] if sentence.support else list(works.values())
+        reason = line(verdict.reason, 160)
+        problem = gate.confirmed(sentence, SUPPORTED[severity], verdict.words, reason, texts)
         verdicts.append(SentenceVerdict(id=name, problem=problem))
     return Accepted(Verdicts(verdicts=tuple(verdicts)))
-
-
-def _supported(verdict: VerdictAnswer) -> Supported | None:
-    return next((one for one in SUPPORTED if one == verdict.supported.strip().casefold()), None)
 
 
 SPEC = RoleSpec[VerifyInput, VerdictsAnswer, Verdicts](
