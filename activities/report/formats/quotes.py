@@ -9,11 +9,6 @@ from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
 from activities.report.formats.text import clean, ended
 from activities.report.schema import Report
 
-_SHARED = 6
-"""Words at the end of a claim and of its quote that make them the same sentence."""
-_CONNECTIVE = 5
-"""Words of the longest beginning that is left out of a quote (`it can be concluded that`)."""
-
 
 class Quotes:
     def __init__(self, report: Report) -> None:
@@ -77,17 +72,10 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def same_words(claim: str, quote: str) -> bool:
-    """Whether a claim is its quote, word for word but for a connective at the beginning of the quote and a
-    word on its source at that of the claim."""
+    """Whether a claim is its quote, word for word but for the beginning of one of them."""
     own, quoted = words_of(claim), words_of(quote)
-    if not own or not quoted:
-        return False
-    shared = 0
-    while shared < min(len(own), len(quoted)) and own[-1 - shared] == quoted[-1 - shared]:
-        shared += 1
-    if shared in (len(own), len(quoted)):
-        return True
-    return shared >= _SHARED and len(quoted) - shared <= _CONNECTIVE and own[:-shared][-1] == "reports"
+    shorter = min(len(own), len(quoted))
+    return shorter > 0 and own[-shorter:] == quoted[-shorter:]
 
 
 def anchor_of(name: str) -> str:

@@ -1,14 +1,18 @@
-"""Reports that tests of formats render, and readers of what was rendered."""
+"""Reports that tests build and render, and readers of what was built and rendered."""
 
 import io
 import zipfile
+from collections.abc import Mapping
 from typing import Any
 
 import pypdf
 from lxml import html as lxml_html
 
-from activities.contracts.evidence import Identifiers, SearchRecord
+from activities.contracts.evidence import Evidence, Identifiers, SearchRecord, Statement
+from activities.contracts.publish import PublishInput
 from activities.report.assemble import build_report
+from activities.report.audit import examine
+from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.schema import Report
 from tests.activities.cases import (
@@ -19,6 +23,7 @@ from tests.activities.cases import (
     planned,
     publish_input,
     quoting,
+    ref_of,
 )
 
 EVIL = (
@@ -28,11 +33,26 @@ EVIL = (
 
 
 REPORT = build_report(
-    FULL.model_copy(
-        update={"searches": (SearchRecord(source="pubmed", query="a | b", status="unavailable"),)}
-    ),
-    DOCUMENTS,
+    FULL.replace(searches=(SearchRecord(source="pubmed", query="a | b", status="unavailable"),)), DOCUMENTS
 )
+
+
+def built(step: PublishInput) -> Report:
+    return build_report(step, DOCUMENTS)
+
+
+def codes(report: Report) -> list[str]:
+    """The codes of the limitations."""
+    return [statement.code for statement in report.statements]
+
+
+def stated(report: Report, code: str) -> list[Statement]:
+    return [statement for statement in report.statements if statement.code == code]
+
+
+def faults(report: Report, documents: Mapping[str, Evidence] = DOCUMENTS) -> list[str]:
+    """What an outsider finds wrong with a report."""
+    return examine(report, [evidence_line(ref_of(item), item) for item in documents.values()]).faults()
 
 
 def page_of(data: bytes | str) -> Any:
@@ -40,15 +60,13 @@ def page_of(data: bytes | str) -> Any:
 
 
 def hostile() -> Report:
-    item = TRIAL.model_copy(
-        update={
-            "title": EVIL,
-            "authors": (EVIL, "Roe B"),
-            "venue": EVIL,
-            "url": "javascript:alert(1)",
-            "text": f"{REDUCED}. {EVIL} and so on.",
-            "identifiers": Identifiers(doi="10.1000/x)](http://evil.example", nct='NCT1"><b>'),
-        }
+    item = TRIAL.replace(
+        title=EVIL,
+        authors=(EVIL, "Roe B"),
+        venue=EVIL,
+        url="javascript:alert(1)",
+        text=f"{REDUCED}. {EVIL} and so on.",
+        identifiers=Identifiers(doi="10.1000/x)](http://evil.example", nct='NCT1"><b>'),
     )
     claim = quoting(f"Mortality fell. {EVIL}", ("pmid:1", f"{REDUCED}. {EVIL}"))
     step = publish_input(

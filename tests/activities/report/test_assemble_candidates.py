@@ -2,21 +2,17 @@ import pytest
 
 from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import Support
-from activities.report.audit import examine
-from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.markdown_check import check_markdown
 from tests.activities.cases import (
-    DOCUMENTS,
     FULL,
     INCREASED,
     REDUCED,
     planned,
     publish_input,
     quoting,
-    ref_of,
 )
-from tests.activities.report.building import built, codes, stated
+from tests.activities.report.rendered import built, codes, faults, stated
 
 
 def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None:
@@ -50,13 +46,12 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
     )
     report = built(publish_input(candidates=(candidate,)))
     assert [s.evidence_id for s in report.candidates[0].against] == ["pmid:2"]
-    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert examine(report, lines).faults() == []
+    assert faults(report) == []
     for form in ("md", "html"):
         assert "metformin mortality no benefit" in render(report, form).decode()
     assert check_markdown(render(report, "md").decode()).holds
     forged = candidate.model_copy(update={"against": (Support(evidence_id="pmid:2", quote=REDUCED),)})
-    assert examine(report.model_copy(update={"candidates": (forged,)}), lines).faults()
+    assert faults(report.model_copy(update={"candidates": (forged,)}))
 
 
 @pytest.mark.parametrize(
@@ -71,11 +66,10 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
 )
 def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str, value: object) -> None:
     report = built(FULL)
-    lines = [evidence_line(ref_of(item), item) for item in DOCUMENTS.values()]
-    assert examine(report, lines).faults() == []
+    assert faults(report) == []
     [candidate] = report.candidates
     invented = candidate.model_copy(update={field: value})
-    [problem] = examine(report.model_copy(update={"candidates": (invented,)}), lines).faults()
+    [problem] = faults(report.model_copy(update={"candidates": (invented,)}))
     assert field.replace("_", " ") in problem
 
 

@@ -12,8 +12,7 @@ from tests.activities.cases import (
     quoting,
     ref_of,
 )
-from tests.activities.report.building import built, codes, stated
-from tests.activities.report.rendered import words_of
+from tests.activities.report.rendered import built, codes, stated, words_of
 
 
 def test_an_outage_is_never_no_results() -> None:

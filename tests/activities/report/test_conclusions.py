@@ -10,12 +10,10 @@ from activities.contracts.evidence import Evidence, Support
 from activities.contracts.publish import PublishInput
 from activities.contracts.write import DraftClaim
 from activities.report.assemble import build_report
-from activities.report.audit import examine
-from activities.report.evidence_lines import evidence_line
 from activities.report.schema import Report
 from client.reports.answer import answer_of
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
-from tests.activities.report.rendered import words_of
+from tests.activities.report.rendered import faults, words_of
 
 COUNTS = ((60, 400, 120, 400), (55, 380, 90, 390))
 SAYS = "Death occurred in {} of {} adults given the drug and {} of {} given placebo."
@@ -131,8 +129,7 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
     report = report_of()
     assert report.conclusions[0].pooled is None
     assert any("pip install 'determinator[analysis]'" in text for text in report.limitations)
-    lines = [evidence_line(ref_of(work), work) for work in WORKS.values()]
-    (problem,) = examine(whole, lines).faults()
+    (problem,) = faults(whole, WORKS)
     assert "to make its pooled figure again" in problem
 
 
@@ -152,8 +149,7 @@ def changed(report: Report, **fields: object) -> Report:
 
 def test_verify_makes_each_conclusion_again() -> None:
     report = report_of()
-    lines = [evidence_line(ref_of(work), work) for work in WORKS.values()]
-    assert examine(report, lines).faults() == []
+    assert faults(report, WORKS) == []
     (one,) = report.conclusions
     for forged in (
         changed(report, direction="higher"),
@@ -162,7 +158,7 @@ def test_verify_makes_each_conclusion_again() -> None:
         changed(report, pooled=None),
         changed(report, works=_with_events(one)),
     ):
-        assert any("conclusion mortality" in problem for problem in examine(forged, lines).faults())
+        assert any("conclusion mortality" in problem for problem in faults(forged, WORKS))
 
 
 def _with_events(one: Conclusion) -> tuple[object, ...]:

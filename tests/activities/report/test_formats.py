@@ -14,7 +14,6 @@ from tests.activities.cases import (
     DOCUMENTS,
     INCREASED,
     REDUCED,
-    TRIAL,
     planned,
     publish_input,
     quoting,
@@ -49,30 +48,18 @@ def test_escaped_text_starts_no_block(text: str) -> None:
     assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"])
 
 
-def test_nothing_hostile_becomes_markup_in_markdown() -> None:
-    rendered = MarkdownIt("gfm-like", {"linkify": False}).render(render(hostile(), "md").decode())
-    page = page_of(rendered)
-    assert not page.xpath("//script | //img | //code | //b")
-    assert all(
-        href.startswith(("https://doi.org/", "https://clinicaltrials.gov/"))
-        for href in page.xpath("//a/@href")
-    )
-
-
-def test_nothing_hostile_becomes_markup_in_html() -> None:
-    page = page_of(render(hostile(), "html"))
-    assert not page.xpath(
-        "//img | //iframe | //link | //object | //@onclick | //main//script | //a[not(@href)]"
-    )
-    assert len(page.xpath("//script")) == 1
+@pytest.mark.parametrize("form", ["md", "html"])
+def test_nothing_hostile_becomes_markup(form: str) -> None:
+    data = render(hostile(), form).decode()
+    page = page_of(MarkdownIt("gfm-like", {"linkify": False}).render(data) if form == "md" else data)
+    assert not page.xpath("//img | //iframe | //link | //object | //code | //@onclick | //main//script")
+    assert len(page.xpath("//script")) == (form == "html")
     assert "evil" not in page.xpath("string(//script)")
+    assert not page.xpath("//a[not(@href)]")
     assert all(
         h.startswith(("#", "https://doi.org/", "https://clinicaltrials.gov/"))
         for h in page.xpath("//a/@href")
     )
-    policy = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
-    assert "unsafe" not in policy
 
 
 @pytest.mark.parametrize(
@@ -121,11 +108,6 @@ def test_a_report_without_evidence_is_rendered_in_every_format_and_another_forma
     assert all(render(report, fmt) is not None for fmt in FORMATS)
     with pytest.raises(UnknownFormat, match="choose one of md, html, json"):
         render(REPORT, "odt")
-
-
-@pytest.mark.parametrize("fmt", FORMATS)
-def test_a_hostile_report_is_rendered_in_every_format(fmt: str) -> None:
-    assert render(hostile(), fmt, {"pmid:1": TRIAL})
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)

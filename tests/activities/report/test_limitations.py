@@ -10,7 +10,7 @@ from activities.report.formats.statements import WORDING, sentence
 from activities.report.limitations import folded
 from activities.roles.prompt import left_out
 from tests.activities.cases import FULL, TRIAL, planned, publish_input, ref_of
-from tests.activities.report.building import built
+from tests.activities.report.rendered import built
 
 ROOT = Path(__file__).parents[3]
 EMITTED = re.compile(r"(?:Statement(?:\.of\(|\(\s*code=)\s*|add_limitation\(\s*|_refusal\()\"([a-z_]+)\"")

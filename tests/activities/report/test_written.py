@@ -7,12 +7,10 @@ import pytest
 
 from activities.contracts.write import DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
-from activities.report.audit import examine
-from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.schema import Report
-from tests.activities.cases import quoting, ref_of, refused
-from tests.activities.report.rendered import EVERY_FORMAT, page_of, words_of
+from tests.activities.cases import quoting, refused
+from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
 from tests.activities.report.written import (
     DRAFT,
     FEWER,
@@ -36,12 +34,11 @@ def refusals(report: Report, kind: str) -> list[tuple[str, str]]:
 
 
 def test_a_written_report_passes_an_outsiders_check_and_one_with_a_changed_cell_does_not() -> None:
-    lines = [evidence_line(ref_of(item), item) for item in WORKS.values()]
-    assert examine(REPORT, lines).faults() == []
+    assert faults(REPORT, WORKS) == []
     (row,) = (row for row in REPORT.table.rows if row.cells)
     moved = row.model_copy(update={"evidence_id": "pmid:12"})
     forged = REPORT.model_copy(update={"table": REPORT.table.model_copy(update={"rows": (moved,)})})
-    assert any("has no sentence of that work" in problem for problem in examine(forged, lines).faults())
+    assert any("has no sentence of that work" in problem for problem in faults(forged, WORKS))
 
 
 def test_a_sentence_on_several_works_has_a_quote_of_each() -> None:
@@ -186,7 +183,7 @@ def test_an_answer_of_which_nothing_is_left_says_that_the_question_is_not_settle
     assert "It was a day shorter." not in {claim.text for claim in report.sentences()}, "it points at it"
     for name in EVERY_FORMAT:
         assert "do not settle the question" in words_of(report, name)
-    assert examine(report, [evidence_line(ref_of(item), item) for item in WORKS.values()]).faults() == []
+    assert faults(report, WORKS) == []
 
 
 def test_without_a_model_the_report_says_first_that_nobody_has_read_this() -> None:
@@ -201,8 +198,7 @@ def test_without_a_model_the_report_says_first_that_nobody_has_read_this() -> No
         "We compared laparoscopic with open appendectomy in 210 adults.",
     )
     assert report.sections[0].related[0].number == 2
-    lines = [evidence_line(ref_of(item), item) for item in WORKS.values()]
-    assert examine(report, lines).faults() == []
+    assert faults(report, WORKS) == []
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)

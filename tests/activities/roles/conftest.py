@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ from activities.profiles.loader import load_profile
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings
-from tests.fake_openai import FakeOpenAI
+from tests.fake_openai import FakeOpenAI, says
 
 QUESTION = "Does metformin reduce the risk of dementia?"
 PLANTED = (
@@ -120,8 +121,15 @@ class Case:
     settings: Settings
     refs: tuple[EvidenceRef, ...]
 
-    def step(self, role: Role, refs: Sequence[EvidenceRef] | None = None) -> StepContext:
-        """A step of a role over the documents, or over others."""
+    async def said(
+        self, role: Role, answer: Any, refs: Sequence[EvidenceRef] | None = None, **more: object
+    ) -> Any:
+        """What comes of a step of a role whose model answers so: the output."""
+        self.server.script(answer if callable(answer) else says(answer))
+        return (await self.thinker.think(role, self.step(role, refs, **more))).output
+
+    def step(self, role: Role, refs: Sequence[EvidenceRef] | None = None, **more: object) -> Any:
+        """A step of a role over the documents, or over others; `more`: other fields than the usual ones."""
         found = tuple(self.refs if refs is None else refs)
         titles = {ref.evidence_id: ref.title for ref in found}
         common = {
@@ -208,7 +216,7 @@ class Case:
         kind, fields = steps[role]
         if "evidence" in kind.model_fields:
             fields = {"evidence": found, **fields}
-        return kind.model_validate({**common, **fields})
+        return kind.model_validate({**common, **fields, **more})
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The analyst: its program is text that only the sandbox runs, asked for where something is left."""
 
-from activities.contracts.effects import AnalystInput, Program
+from activities.contracts.effects import Program
 from activities.roles.runner import BY_CODE
 from tests.activities.roles.conftest import Case
 from tests.fake_openai import says
@@ -18,8 +18,7 @@ async def test_a_program_is_returned_without_its_block_of_markdown(case: Case) -
 
 
 async def test_no_model_is_asked_where_all_effects_were_pooled(case: Case) -> None:
-    step = case.step("analyst").model_copy(update={"not_pooled": ()})
-    assert isinstance(step, AnalystInput)
+    step = case.step("analyst", not_pooled=())
     charged = await case.thinker.think("analyst", step)
     assert (charged.output, charged.model) == (Program(), BY_CODE)
     assert not [one for one in case.server.asked if one.body]

@@ -12,7 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
 
 from activities import draft_progress
-from activities.contracts.write import SectionDraft, WriteInput
+from activities.contracts.write import SectionDraft
 from activities.draft_progress import MAX_REPORTS, DraftProgress
 from activities.role_activity import ThinkActivities
 from activities.roles.writer import SPEC, paragraphs_so_far
@@ -68,7 +68,7 @@ def slow(runs: Runs) -> Any:
 
 
 async def written(case: Case, runs: Runs) -> SectionDraft:
-    step = cast(WriteInput, case.step("writer")).model_copy(update={"report_to": "ask-1"})
+    step = case.step("writer").model_copy(update={"report_to": "ask-1"})
     environment = ActivityEnvironment(client=cast(Client, runs))
     environment.info = replace(environment.info, start_to_close_timeout=None, schedule_to_close_timeout=None)
     charged = await environment.run(ThinkActivities(case.thinker).write_section, step)
@@ -98,7 +98,7 @@ async def test_a_draft_that_is_written_at_once_is_not_reported(case: Case) -> No
 
 
 def test_the_paragraphs_of_an_answer_that_is_coming_are_those_of_the_draft(case: Case) -> None:
-    step = cast(WriteInput, case.step("writer"))
+    step = case.step("writer")
     prompt = SPEC.render(step, DOCUMENTS, 6_000)
     assert {TEXTS[name] for name in TEXTS} <= {one.quote for one in prompt.sentences.values()}
     text = json.dumps(ANSWER)

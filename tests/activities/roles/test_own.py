@@ -38,7 +38,7 @@ async def test_the_role_is_asked_with_its_prompt_and_its_answer_is_accepted(case
 
 async def test_a_built_in_role_keeps_the_rules_on_evidence_under_the_prompt_of_a_node(case: Case) -> None:
     case.server.script(says({"works": []}))
-    step = case.step("judge").model_copy(update={"prompt": "Judge as a regulator would."})
+    step = case.step("judge", prompt="Judge as a regulator would.")
     await case.thinker.think("judge", step)
     system = case.server.bodies[0]["messages"][0]["content"]
     assert system.startswith("Judge as a regulator would.")

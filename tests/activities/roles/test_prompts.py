@@ -122,15 +122,13 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     assert "[...]" in prompt.user
     assert elsewhere.text in prompt.user
     assert prompt.user.count(documents[0].title) == prompt.user.count(f"[E1] {documents[0].title} ") == 1
-    read = case.step("verifier", refs).model_copy(
-        update={"judgements": judged, "works_room": prompt.works_room}
-    )
+    read = case.step("verifier", refs, judgements=judged, works_room=prompt.works_room)
     assert SPECS["verifier"].render(read, documents, 20_000).sentences == prompt.sentences
 
 
 async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) -> None:
     case.server.script(sensible)
-    step = case.step("judge").model_copy(update={"steering": ("Look at women only.",)})
+    step = case.step("judge", steering=("Look at women only.",))
     await case.thinker.think("judge", step)
     user = case.server.bodies[0]["messages"][1]["content"]
     assert user.index("The reviewer says") < user.index("Look at women only.") < user.index("<<<")
@@ -140,9 +138,7 @@ async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) 
 async def test_who_answers_a_part_is_told_the_whole_question(case: Case, role: Role) -> None:
     """What a plan's `these drugs` stands for, its section cannot say."""
     whole = "Which drugs slow dementia, and what harm do they do?"
-    step = case.step(role).model_copy(
-        update={"question": "What harm do these drugs do?", "run_question": whole}
-    )
+    step = case.step(role, question="What harm do these drugs do?", run_question=whole)
     case.server.script(sensible)
     await case.thinker.think(role, step)
     user = case.server.bodies[0]["messages"][1]["content"]

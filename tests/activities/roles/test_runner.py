@@ -6,7 +6,6 @@ import pytest
 
 from activities.contracts.errors import ModelBusy, ModelDown, ModelRefused
 from activities.contracts.evidence import ModelChoice
-from activities.contracts.judge import ReflectInput
 from activities.contracts.step import Role
 from activities.models.client import OpenAIModel
 from activities.roles.allowances import allowance_of
@@ -24,7 +23,7 @@ BUSY = fails(429, "slow down", retry_after="9")
 @pytest.mark.parametrize("role", SPECS)
 async def test_every_role_works_without_a_language_model(case: Case, role: Role) -> None:
     thinker = RoleThinker(None, case.store, case.settings)
-    charged = await thinker.think(role, case.step(role).model_copy(update={"model": NONE}))
+    charged = await thinker.think(role, case.step(role, model=NONE))
     assert charged.model == "extractive"
     assert charged.usage.tokens == 0
     assert charged.prompt_version == ""
@@ -43,7 +42,6 @@ async def test_no_model_is_paid_to_read_nothing(case: Case, role: Role) -> None:
 
 async def test_searches_that_all_failed_are_no_reason_to_search_differently(case: Case) -> None:
     step = case.step("reflector", ())
-    assert isinstance(step, ReflectInput)
     failed = tuple(search.model_copy(update={"status": "unavailable"}) for search in step.searches)
     charged = await case.thinker.think("reflector", step.model_copy(update={"searches": failed}))
     assert case.server.bodies == []
@@ -52,7 +50,7 @@ async def test_searches_that_all_failed_are_no_reason_to_search_differently(case
 
 async def test_a_model_that_is_down_hands_over_at_once_in_the_end_to_no_model(case: Case) -> None:
     case.server.script(DOWN, sensible)
-    step = case.step("judge").model_copy(update={"fallbacks": (OTHER, NONE)})
+    step = case.step("judge", fallbacks=(OTHER, NONE))
     charged = await case.thinker.think("judge", step)
     assert charged.fell_back
     assert charged.model == "other"
@@ -67,21 +65,19 @@ async def test_a_model_that_is_down_hands_over_at_once_in_the_end_to_no_model(ca
 @pytest.mark.parametrize("failure", [fails(401, "bad key"), fails(404, "no such model")])
 async def test_a_model_that_refuses_hands_over_too(case: Case, failure: object) -> None:
     case.server.script(failure, sensible)  # type: ignore[arg-type]
-    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    step = case.step("judge", fallbacks=(OTHER,))
     assert (await case.thinker.think("judge", step)).model == "other"
 
 
 async def test_a_busy_model_is_waited_for_and_hands_over_on_the_last_attempt(case: Case) -> None:
     case.server.script(BUSY, sensible)
-    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    step = case.step("judge", fallbacks=(OTHER,))
     with pytest.raises(ModelBusy) as raised:
         await case.thinker.think("judge", step)
     assert raised.value.retry_after == 9
     assert (await case.thinker.think("judge", step)).model == "m"
     case.server.script(BUSY, sensible)
-    other_step = case.step("judge").model_copy(
-        update={"fallbacks": (OTHER,), "question": "Does aspirin help?"}
-    )
+    other_step = case.step("judge", fallbacks=(OTHER,), question="Does aspirin help?")
     model = OpenAIModel(case.settings, case.store)
     charged = await RoleThinker(lambda _: model, case.store, case.settings, lambda: True).think(
         "judge", other_step
@@ -92,7 +88,7 @@ async def test_a_busy_model_is_waited_for_and_hands_over_on_the_last_attempt(cas
 
 async def test_what_failed_calls_cost_is_charged_and_raised_with_the_failure(case: Case) -> None:
     case.server.script(says("no json", usage=(400, 30)), says("still none", usage=(400, 30)), sensible)
-    step = case.step("judge").model_copy(update={"fallbacks": (OTHER,)})
+    step = case.step("judge", fallbacks=(OTHER,))
     charged = await case.thinker.think("judge", step)
     assert charged.fell_back
     assert charged.usage.calls == 3
@@ -130,7 +126,7 @@ async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> Non
             await asyncio.sleep(0.001)
 
     task = asyncio.create_task(beat())
-    step = case.step("judge", refs).model_copy(update={"model": NONE})
+    step = case.step("judge", refs, model=NONE)
     await case.thinker.think("judge", step)
     task.cancel()
     assert beats > 3
@@ -167,7 +163,7 @@ async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
     assert charged.model == "m"
     first, second = (sum(len(m["content"]) for m in body["messages"]) for body in case.server.bodies)
     assert second < first
-    await case.thinker.think(role, case.step(role, refs).model_copy(update={"scope": "next"}))
+    await case.thinker.think(role, case.step(role, refs, scope="next"))
     assert len(case.server.bodies) == 3, "what was learned of the context was forgotten"
 
 
@@ -184,14 +180,14 @@ async def test_a_small_model_says_one_word_and_code_does_the_rest(case: Case, ro
 
 
 async def test_a_model_that_judges_puts_nothing_in_order_by_one_word(case: Case) -> None:
-    charged = await case.thinker.think("orderer", case.step("orderer").model_copy(update={"model": MODEL}))
+    charged = await case.thinker.think("orderer", case.step("orderer", model=MODEL))
     assert (charged.model, charged.output.yes, case.server.bodies) == ("extractive", None, [])
 
 
 async def test_a_work_is_judged_once_for_a_question(case: Case) -> None:
     case.server.script(sensible)
     first = (await case.thinker.think("judge", case.step("judge", case.refs[:2]))).output
-    later = case.step("judge").model_copy(update={"scope": "a later round"})
+    later = case.step("judge", scope="a later round")
     again = await case.thinker.think("judge", later)
     assert len(case.server.bodies) == 2
     assert set(labels_by_work(case.server.asked[-1])) == {"E1"}, "the two judged works were shown again"

@@ -6,7 +6,6 @@ from activities.text.normal_form import normalise
 from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
 
 MIGRAINE = "The drug {} the burden of migraine by reducing the hours of sleep."
-GROUPS = "Morbidity was {} in group IV (21% versus 0%, 10%, and 10%, respectively)."
 HARM = "The trial did {}show a benefit, and harm could not be excluded in either group."
 BLEEDING = "Laparoscopic surgery lowered the risk of bleeding."
 TYPES = "Three types were found: bruises (no. 25), subchondral (no. 33) and other (no. 35) injuries."
@@ -19,9 +18,8 @@ COFFEE = "Coffee was not associated with mortality (HR 1.02, 95% CI 0.90-1.15)."
     [
         ("Older adults were more likely to walk.", "Older adults were less likely to walk.", True),
         (MIGRAINE.format("increased"), MIGRAINE.format("decreased"), True),
-        (GROUPS.format("lowest"), GROUPS.format("highest"), True),
         (HARM.format(""), HARM.format("not "), True),
-        *((quote, quote, False) for quote in (MIGRAINE.format("decreased"), GROUPS.format("highest"), HARM)),
+        *((quote, quote, False) for quote in (MIGRAINE.format("decreased"), HARM)),
         ("The strain was sensitive to the drug.", "The strain was resistant to the drug.", True),
         ("coffee was associated with mortality", COFFEE, True),
         ("It depends: the risk of bleeding was not lower, but nothing was randomised.", BLEEDING, True),
@@ -60,49 +58,37 @@ def test_numbers_in_words_are_read_as_texts_write_them(words: str, value: list[i
 
 
 @pytest.mark.parametrize(
-    ("claim", "quote", "missing"),
+    ("claim", "quote", "found"),
     [
-        ("The study had 46 patients.", "Forty-six consecutive patients.", False),
-        ("The study had 6 patients.", "Forty-six consecutive patients.", True),
-        ("Births from 34 weeks on were studied.", "Cases carrying \u226534 weeks were allocated.", False),
-        ("Women of 34 weeks or more were studied.", "Cases carrying >=34 weeks were allocated.", False),
-        ("At least 34 weeks had passed.", "Cases from 34 weeks onwards were allocated.", False),
-        ("At most 34 weeks had passed.", "Cases from 34 weeks on were allocated.", True),
-        ("34 weeks or less had passed.", "At least 34 weeks had passed.", True),
-        ("Up to 12 episodes were counted.", "Episodes were counted (maximum of 12).", False),
-        ("The rate was 9.90% and 19.19%.", "The rate was less in cesarean delivery-9.90% vs 19.19%.", False),
-        ("Type 2 diabetes was studied.", "T2DM was studied.", False),
-        ("It took place on April 9.", "It takes place on April 9th.", False),
-        ("The year is 2018-19.", "The academic year 2018-2019.", False),
-        ("The rate was 121.92 mL/min.", "The rate was 121.92 +/- 34.73 mL/min/1.73 m(2).", False),
-        ("It was shown before [4].", "It was shown.", False),
+        ("The study had 46 patients.", "Forty-six consecutive patients.", "held"),
+        ("Births from 34 weeks on were studied.", "Cases carrying \u226534 weeks were allocated.", "held"),
+        ("Women of 34 weeks or more were studied.", "Cases carrying >=34 weeks were allocated.", "held"),
+        ("At least 34 weeks had passed.", "Cases from 34 weeks onwards were allocated.", "held"),
+        ("At most 34 weeks had passed.", "Cases from 34 weeks on were allocated.", "missing"),
+        ("34 weeks or less had passed.", "At least 34 weeks had passed.", "missing"),
+        ("Up to 12 episodes were counted.", "Episodes were counted (maximum of 12).", "held"),
+        ("The rate was 9.90% and 19.19%.", "It was less in cesarean delivery-9.90% vs 19.19%.", "held"),
+        ("24 against 6 per cent.", "It was 6 versus 24 per cent.", "held"),
+        ("Type 2 diabetes was studied.", "T2DM was studied.", "held"),
+        ("It took place on April 9.", "It takes place on April 9th.", "held"),
+        ("The year is 2018-19.", "The academic year 2018-2019.", "held"),
+        ("The rate was 121.92 mL/min.", "It was 121.92 +/- 34.73 mL/min/1.73 m(2).", "held"),
+        ("It was shown before [4].", "It was shown.", "held"),
+        ("The study had 6 patients.", "Forty-six consecutive patients.", "asked"),
+        ("3 groups.", "Groups I and II.", "asked"),
+        ("It fell below 24 degrees.", "It was 23.8 degrees.", "asked"),
+        ("A registry of 5,400 operations.", "Data from 5.400 operations were considered.", "asked"),
+        ("A deposit of 5,000 euros was paid.", "2024-06-30,insulation deposit,-5000,56200", "asked"),
+        ("The tenant paid 640 pounds.", "2024-10-05,Roof repair paid by tenant,-640.00", "asked"),
+        ("The score changed by 0.14 points.", "The mean difference was -0.14 points.", "missing"),
+        ("It was 21%.", "It was 20%.", "missing"),
+        ("It was 30 degrees.", "It was 23.8 degrees.", "missing"),
     ],
 )
 def test_a_number_that_a_quote_does_not_have_is_found_however_it_is_written(
-    claim: str, quote: str, missing: bool
+    claim: str, quote: str, found: str
 ) -> None:
-    assert bool(missing_number(normalise(claim), [normalise(quote)], (), 1)) is missing
-
-
-def test_percentages_may_be_set_against_each_other_in_another_order() -> None:
-    assert missing_number("24 against 6 per cent.", ["It was 6 versus 24 per cent."], (), 1) == ""
-
-
-@pytest.mark.parametrize(
-    ("claim", "quote", "left"),
-    [
-        ("It fell below 24 degrees.", "It was 23.8 degrees.", True),
-        ("3 groups.", "Groups I and II.", True),
-        ("A registry of 5,400 operations.", "Data from 5.400 operations were considered.", True),
-        ("A deposit of 5,000 euros was paid.", "2024-06-30,insulation deposit,-5000,56200", True),
-        ("The tenant paid 640 pounds.", "2024-10-05,Roof repair paid by tenant,-640.00", True),
-        ("The score changed by 0.14 points.", "The mean difference was -0.14 points.", False),
-        ("It was 21%.", "It was 20%.", False),
-        ("It was 30 degrees.", "It was 23.8 degrees.", False),
-    ],
-)
-def test_rounded_numbers_and_small_counts_are_left_to_a_second_reader(
-    claim: str, quote: str, left: bool
-) -> None:
-    assert missing_number(claim, [quote], (), 1)
-    assert bool(missing_number(claim, [quote], (), 1, counts=True)) is not left
+    """Rounded numbers and small counts are left to a second reader."""
+    plain, quotes = normalise(claim), [normalise(quote)]
+    strict, lenient = (missing_number(plain, quotes, (), 1, counts=counts) for counts in (False, True))
+    assert ("missing" if lenient else "asked" if strict else "held") == found

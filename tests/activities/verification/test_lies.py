@@ -19,7 +19,7 @@ from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
 from activities.profiles.loader import load_profile
-from activities.roles.editor import EditAnswer, RepeatedAnswer, SentenceAnswer, TransitionAnswer
+from activities.roles.editor import EditAnswer, PairAnswer, RepeatedAnswer, SentenceAnswer, TransitionAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
 from activities.roles.judge import JudgeAnswer, WorkAnswer
 from activities.roles.registry import SPECS
@@ -28,7 +28,6 @@ from activities.roles.validation import Loose
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.roles.writer import AgainAnswer, DraftAnswer, Written, WrittenAgain, WrittenParagraph
 from activities.text.normal_form import normalise
-from activities.verification import gate
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 from tests.activities.roles.lies import LIES, Pair, pairs
 
@@ -155,15 +154,6 @@ def test_a_label_that_does_not_exist_carries_nothing() -> None:
         assert listed(half, pair.said.quote)
 
 
-def test_what_affirms_is_not_what_is_missing() -> None:
-    """A finding that is called missing has to rest on quotes as any other."""
-    for pair, lie in lies("a number changed", 4):
-        if gate.denies(lie):
-            continue
-        draft = wrote(pair, Written(kind="missing", text=lie))
-        assert [one.reason.code for one in draft.refused] == ["cites_nothing"]
-
-
 @pytest.mark.parametrize("kind", [kind for kind in LIES if kind not in (TWO_WORKS, "a comparison exchanged")])
 def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
     for pair, lie in lies(kind, 5):
@@ -189,11 +179,12 @@ def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
             mechanism=[sentence],
             transitions=[TransitionAnswer(section="s1", text=lie)],
             repeated=[RepeatedAnswer(claim="C2", repeats="C1")],
+            contradictions=[PairAnswer(one="C1", other="C9")],
         )
         edited = SPECS["editor"].accept(step, shown(pair), answer).output
         assert not [one for one in edited.sentences if one.state == "stands"], lie
         assert edited.title == "T", lie
-        assert edited.repeated == (), "a claim of its own was removed as repetition"
+        assert (edited.repeated, edited.contradictions) == ((), ()), "a claim of its own was removed"
 
 
 @pytest.mark.parametrize(

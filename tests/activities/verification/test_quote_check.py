@@ -135,36 +135,23 @@ def test_one_bad_quote_of_a_work_does_not_void_the_good_one_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quote", "reason"),
+    ("line", "reason"),
     [
         ("Lancet. 2020;395(10229):1234-40.", "citation line"),
         ("1234-40. doi: 10.1016/S0140-6736(20)1234-5.", "citation line"),
+        ("12. Smith J, Doe AB, et al. Metformin lowers mortality in adults. N Engl J Med 2019.", ""),
+        ("Smith, J. K., & Roe, B. (2019). Metformin lowers mortality in adults. Nature.", ""),
+        ("Copyright 2020 Elsevier Ltd. All rights reserved.", "copyright line"),
+        ("PMID: 12345678 PMCID: PMC1234567 in the archive", ""),
+        (TRIAL.title, "its quote is merely the title"),
     ],
 )
-def test_a_journals_citation_line_is_no_quote(quote: str, reason: str) -> None:
-    assert verbatim(quote, TRIAL.text)
-    assert reason in refusal(("pmid:1", quote))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "12. Smith J, Doe AB, et al. Metformin lowers mortality in adults. N Engl J Med 2019.",
-        "Smith, J. K., & Roe, B. (2019). Metformin lowers mortality in adults. Nature.",
-        "Copyright 2020 Elsevier Ltd. All rights reserved.",
-        "PMID: 12345678 PMCID: PMC1234567 in the archive",
-    ],
-)
-def test_a_reference_line_is_no_quote(line: str) -> None:
-    item = TRIAL.model_copy(update={"text": f"Some text. {line} More text."})
+def test_a_citation_a_reference_and_the_title_are_no_quotes(line: str, reason: str) -> None:
+    item = TRIAL.replace(text=f"Some text. {line} More text.")
     assert verbatim(line, item.text)
-    assert refusal(("pmid:1", line), documents={"pmid:1": item})
-
-
-def test_the_title_is_no_quote() -> None:
-    item = TRIAL.model_copy(update={"text": f"{TRIAL.title}. {TRIAL.text}"})
-    wrong = refusal(("pmid:1", TRIAL.title), documents={"pmid:1": item})
-    assert wrong == "its quote is merely the title"
+    said = refusal(("pmid:1", line), documents={"pmid:1": item})
+    assert said
+    assert reason in said
 
 
 def test_retracted_work_supports_nothing() -> None:
@@ -181,71 +168,40 @@ def test_a_quote_is_not_repaired(quote: str) -> None:
     assert refusal(("pmid:1", quote)) == "its quote is not in the text of the item it cites"
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "Metformin reduced mortality by 40%.",
-        "Metformin reduced mortality in 30 adults.",
-        "Metformin reduced mortality by 30% (p < 0.01).",
-        "Metformin reduced mortality by 30% (p > 0.001).",
-        "Metformin reduced mortality by 30% over 24 months.",
-        "Metformin reduced mortality by 30% over thirteen weeks.",
-        "Metformin reduced mortality by 30% in 1,205 adults.",
-        "Metformin changed HbA1c by 0.5 points.",
-    ],
-)
-def test_a_number_that_its_quote_does_not_have_drops_a_claim(claim: str) -> None:
-    assert outcome(claim, ("pmid:1", FINDINGS)).startswith("it has a number that its quote does not have")
+ADMISSIONS = "There was no difference in hospital admissions between the groups."
 
 
 @pytest.mark.parametrize(
-    "claim",
+    ("claim", "quote", "code"),
     [
-        "Metformin reduced mortality by 30 percent (p<0.001).",
-        "In 1204 adults with type II diabetes metformin reduced mortality over 24 weeks.",
-        "Metformin decreased HbA1c by 0.50 points.",
-        "Metformin changed HbA1c by \u22120.5 points.",
-        "In 2020 a trial found that metformin reduced mortality by 30%.",
+        ("Metformin reduced mortality by 40%.", FINDINGS, "number_missing"),
+        ("Metformin reduced mortality in 30 adults.", FINDINGS, "number_missing"),
+        ("Metformin reduced mortality by 30% (p < 0.01).", FINDINGS, "number_missing"),
+        ("Metformin reduced mortality by 30% (p > 0.001).", FINDINGS, "number_missing"),
+        ("Metformin reduced mortality by 30% over 24 months.", FINDINGS, "number_missing"),
+        ("Metformin reduced mortality by 30% over thirteen weeks.", FINDINGS, "number_missing"),
+        ("Metformin reduced mortality by 30% in 1,205 adults.", FINDINGS, "number_missing"),
+        ("Metformin changed HbA1c by 0.5 points.", FINDINGS, "number_missing"),
+        ("Metformin reduced mortality by 30 percent (p<0.001).", FINDINGS, ""),
+        ("In 1204 adults with type II diabetes metformin reduced mortality over 24 weeks.", FINDINGS, ""),
+        ("Metformin decreased HbA1c by 0.50 points.", FINDINGS, ""),
+        ("Metformin changed HbA1c by \u22120.5 points.", FINDINGS, ""),
+        ("In 2020 a trial found that metformin reduced mortality by 30%.", FINDINGS, ""),
+        ("Metformin increased all-cause mortality.", REDUCED, "meaning_turned"),
+        ("Metformin did not reduce all-cause mortality.", REDUCED, "meaning_turned"),
+        ("Metformin decreased all-cause mortality.", INCREASED, "meaning_turned"),
+        ("Hospital admissions differed between the groups.", ADMISSIONS, "meaning_turned"),
+        ("Admissions were similar in both groups.", ADMISSIONS, ""),
+        ("The trial showed no difference in admissions.", ADMISSIONS, ""),
+        ("Mortality was lower with metformin.", REDUCED, ""),
     ],
 )
-def test_a_number_may_be_written_another_way(claim: str) -> None:
-    assert not outcome(claim, ("pmid:1", FINDINGS))
-
-
-@pytest.mark.parametrize(
-    ("claim", "quote", "evidence_id"),
-    [
-        ("Metformin increased all-cause mortality.", REDUCED, "pmid:1"),
-        ("Metformin decreased all-cause mortality.", INCREASED, "pmid:2"),
-        ("Metformin did not reduce all-cause mortality.", REDUCED, "pmid:1"),
-        (
-            "Hospital admissions differed between the groups.",
-            "There was no difference in hospital admissions between the groups.",
-            "pmid:1",
-        ),
-    ],
-)
-def test_a_claim_that_turns_its_quote_round_is_dropped(claim: str, quote: str, evidence_id: str) -> None:
-    reason = outcome(claim, (evidence_id, quote))
-    assert reason == "it says its quote's words, one of them turned round"
-
-
-@pytest.mark.parametrize(
-    ("claim", "quote"),
-    [
-        (
-            "Admissions were similar in both groups.",
-            "There was no difference in hospital admissions between the groups.",
-        ),
-        (
-            "The trial showed no difference in admissions.",
-            "There was no difference in hospital admissions between the groups.",
-        ),
-        ("Mortality was lower with metformin.", REDUCED),
-    ],
-)
-def test_a_fair_paraphrase_is_kept(claim: str, quote: str) -> None:
-    assert not outcome(claim, ("pmid:1", quote))
+def test_a_claim_with_another_number_or_the_opposite_of_its_quote_is_dropped(
+    claim: str, quote: str, code: str
+) -> None:
+    name = "pmid:2" if quote == INCREASED else "pmid:1"
+    decision = gate.sentence(claim, "finding", quoting(claim, (name, quote)).support, DOCUMENTS)
+    assert (decision.refusal.code if decision.refusal else "") == code
 
 
 @given(st.integers(0, len(WORDS) - 8), st.integers(7, 25))

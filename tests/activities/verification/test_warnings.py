@@ -4,7 +4,7 @@ import pytest
 
 from activities.verification.computed import computed_from
 from activities.verification.floor import below_floor
-from activities.verification.warnings import WARNINGS, reservation_warnings, warning_text, warnings_of
+from activities.verification.warnings import WARNINGS, warning_text, warnings_of
 
 DOSES = "Rates fell by 12% in 300 adults on the low dose and by 19% in 280 adults on the high dose."
 CHANGES = (
@@ -52,11 +52,13 @@ def test_a_quote_in_its_own_words_is_not_asked_about(quote: str) -> None:
     ("text", "quote"),
     [
         ("Rates fell by 12% in adults on the low dose, and by 19% on the high one.", DOSES),
+        ("Together 580 adults took the dose.", DOSES.replace("on", "took")),
         ("It may be that the drug lowers blood pressure.", "The drug may lower blood pressure."),
         (
             "No fewer infections were seen with gloves.",
             "Infections were not significantly fewer with gloves.",
         ),
+        ("Aspirin lowered strokes in 580 adults.", "From May 1993 on aspirin lowered strokes in 580 adults."),
         (
             "Advanced cervical dilatation delivered at 34.0 weeks, ruptured membranes at 37.2.",
             "Delivery was earlier in ACD (34.0 weeks) than in ruptured membranes (37.2 weeks).",
@@ -86,13 +88,6 @@ def test_a_count_of_the_works_is_asked_about_as_one() -> None:
     assert "works_counted" in codes("Metformin lowered weight in two trials.", *quotes, works=works)
     assert "number_not_quoted" not in codes("Metformin lowered weight in two trials.", *quotes, works=works)
     assert "number_not_quoted" in codes("Metformin lowered weight in four trials.", *quotes, works=works)
-
-
-def test_a_reservation_that_denies_nothing_is_asked_about() -> None:
-    assert [one.code for one in reservation_warnings("Mortality was higher in rural hospitals.")] == [
-        "states_fact"
-    ]
-    assert reservation_warnings("No work followed the children beyond birth.") == ()
 
 
 @pytest.mark.parametrize(
@@ -127,41 +122,27 @@ def test_a_figure_that_follows_from_quoted_numbers_is_computed(
     assert computed_from(text, quotes) == computed
 
 
-def test_the_month_of_may_is_no_word_of_care() -> None:
-    quote = "Between May 1993 and June 1995 aspirin lowered the rate of strokes in 580 adults."
-    assert "hedge_lost" not in codes(
-        "Aspirin lowered the rate of strokes in 580 adults at the clinic.", quote
-    )
-    assert "hedge_lost" in codes("Aspirin lowered it.", "Aspirin may lower the rate of strokes.")
-
-
-def test_a_computed_figure_in_the_words_of_its_quotes_is_not_asked_about() -> None:
-    assert codes("Together 580 adults took the dose.", DOSES.replace("on", "took")) == set()
+CLINIC = "Aspirin lowered the rate of strokes in 400 adults of one clinic."
+OFFERS = "Pos. 1 SP-9 3,280 euro. Fitting 940 euro. Delivered: 3,990 euro"
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
+    ("text", "quote", "code"),
     [
-        ("Aspirin lowered the rate of strokes.", ""),
-        ("Strokes were rarer.", ""),
-        ("The whole economy gains from public transport.", "not_of_quotes"),
-        ("Clinicians should therefore adopt aspirin against strokes.", "recommends"),
-        ("Aspirin lowered the rate of strokes and should be prescribed.", "recommends"),
-        ("Aspirin lowered the rate of strokes in all patients worldwide.", "widens"),
-        ("Aspirin lowers the rate of strokes in every adult.", "widens"),
+        ("Aspirin lowered the rate of strokes.", CLINIC, ""),
+        ("Strokes were rarer.", CLINIC, ""),
+        ("The whole economy gains from public transport.", CLINIC, "not_of_quotes"),
+        ("Clinicians should therefore adopt aspirin against strokes.", CLINIC, "recommends"),
+        ("Aspirin lowered the rate of strokes and should be prescribed.", CLINIC, "recommends"),
+        ("Aspirin lowered the rate of strokes in all patients worldwide.", CLINIC, "widens"),
+        ("Aspirin lowers the rate of strokes in every adult.", CLINIC, "widens"),
+        ("Aspirin should be given.", "We recommend that aspirin is given.", ""),
+        ("In all patients aspirin helped.", "Aspirin helped in all patients.", ""),
+        # a figure that follows from quoted numbers may be in other words
+        ("The first offer, together 4,220, was 230 dearer than the other one.", OFFERS, ""),
+        ("The first offer was 170 dearer than the other one.", OFFERS, "not_of_quotes"),
     ],
 )
-def test_below_the_floor_no_reader_is_asked(text: str, code: str) -> None:
-    problem = below_floor(text, ["Aspirin lowered the rate of strokes in 400 adults of one clinic."])
+def test_below_the_floor_no_reader_is_asked(text: str, quote: str, code: str) -> None:
+    problem = below_floor(text, [quote])
     assert (problem.code if problem else "") == code
-
-
-def test_a_figure_that_follows_from_quoted_numbers_may_be_in_other_words() -> None:
-    quotes = ["Pos. 1 SP-9 3,280 euro", "Fitting 940 euro", "Delivered: 3,990 euro"]
-    assert below_floor("The first offer, together 4,220, was 230 dearer than the other one.", quotes) is None
-    assert below_floor("The first offer was 170 dearer than the other one.", quotes) is not None
-
-
-def test_what_the_quote_recommends_or_says_of_all_may_be_said() -> None:
-    assert below_floor("Aspirin should be given.", ["We recommend that aspirin is given."]) is None
-    assert below_floor("In all patients aspirin helped.", ["Aspirin helped in all patients."]) is None
