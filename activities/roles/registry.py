@@ -1,52 +1,15 @@
-"""Every role by its name. Adding one is one file, one prompt and one line here."""
+"""Every role by its name. Adding one is a name in `Role`, a file of that name with a `SPEC`, and a prompt."""
+
+from importlib import import_module
+from typing import get_args
 
 from activities.contracts.step import Role, StepContext
 from activities.own_step_activity import OwnStepInput
-from activities.roles import (
-    analyst,
-    appraiser,
-    clarifier,
-    editor,
-    extractor,
-    gap_evaluator,
-    hypothesis_generator,
-    judge,
-    manager,
-    observer,
-    orderer,
-    own,
-    planner,
-    query_parser,
-    reflector,
-    reviser,
-    tool_selector,
-    verifier,
-    writer,
-)
+from activities.roles import own
 from activities.roles.role import AnySpec
 
 SPECS: dict[Role, AnySpec] = {
-    spec.role: spec
-    for spec in (
-        clarifier.SPEC,
-        query_parser.SPEC,
-        planner.SPEC,
-        observer.SPEC,
-        gap_evaluator.SPEC,
-        tool_selector.SPEC,
-        judge.SPEC,
-        reflector.SPEC,
-        hypothesis_generator.SPEC,
-        writer.SPEC,
-        orderer.SPEC,
-        verifier.SPEC,
-        editor.SPEC,
-        extractor.SPEC,
-        appraiser.SPEC,
-        reviser.SPEC,
-        manager.SPEC,
-        analyst.SPEC,
-    )
+    role: import_module(f"activities.roles.{role}").SPEC for role in get_args(Role) if role != "own_role"
 }
 
 
