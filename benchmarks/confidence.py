@@ -8,7 +8,7 @@ the same one of both from every work, as one model does that does not see "maybe
 one or several works of the strongest kind. An answer is right when the side with more works is the label. The
 second table is the same sum without the ceiling of what all works share (`JudgeAssessment.carried`).
 
-What it cannot show: how much less other kinds of study carry (`STRENGTH`) and works that answer in part
+What it cannot show: how much less other kinds of study carry (`WEIGHT`) and works that answer in part
 (`IN_PART`) are our own settings, and readings of one question are drawn independently of each other.
 """
 

@@ -9,6 +9,7 @@ Invariants:
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
 from activities.candidates import reading
 from activities.candidates.fields import FIELDS
@@ -20,7 +21,8 @@ from activities.contracts.candidates import (
     CandidateFindings,
     FieldEntry,
 )
-from activities.contracts.evidence import Evidence, Statement
+from activities.contracts.evidence import Evidence, Grade, Statement
+from activities.report.works import strength
 from activities.text.entities import of_kind, resolve, synonyms
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
 from activities.text.independence import independent, studies
@@ -72,7 +74,7 @@ def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[St
     sound = [work for work in works if work.standing not in ("concern", "retracted")]
     reasons: list[Statement] = []
     if sound:
-        best = max(sound, key=lambda work: (weight(work), -works.index(work)))
+        best = min(sound, key=lambda work: (get_args(Grade).index(strength(work, None)), -weight(work)))
         design = TYPE_NAMES[best.evidence_type]
         reasons.append(Statement.of("quality_best", design=design, grade=candidate.evidence_quality))
         count = independent(sound, studies(sound))

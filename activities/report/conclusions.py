@@ -9,12 +9,10 @@ from activities.contracts.judge import WorkJudgement
 from activities.report.claims import Checks
 from activities.report.schema import JudgedWork
 from activities.report.works import design_type
-from activities.text.evidence_strength import CLINICAL
+from activities.text.evidence_strength import CLINICAL, UNSPECIFIC
 from activities.text.study_design import participants
 
 RANDOMIZED: frozenset[EvidenceType] = frozenset({"randomized_trial", "meta_analysis", "systematic_review"})
-UNKNOWN_PEOPLE: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
-"""Types that do not say whether people were studied."""
 
 
 def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
@@ -40,7 +38,7 @@ def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
     return WorkFacts(
         design=kind,
         randomized=kind in RANDOMIZED,
-        in_people=kind in CLINICAL or kind in UNKNOWN_PEOPLE,
+        in_people=kind in CLINICAL or kind in UNSPECIFIC,
         participants=participants(item) or (judged.participants if judged else None),
         full_text=item.full_text,
         direct=judged is None or judged.answers >= 3,

@@ -38,8 +38,9 @@ from activities.text.study_design import own_design, participants
 
 STRONG_FROM = 0.9
 """Syntheses of trials, guidelines and randomized trials, by `activities.text.evidence_strength.WEIGHT`."""
-MODERATE_FROM = 0.65
-"""Other trials, observation in people, reviews and what authorities publish."""
+MODERATE_FROM = 0.75
+"""Other trials, observation in people, reviews and what authorities publish; never a type that does not say
+how a work was done."""
 TRIALS: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial"})
 SMALL_TRIAL = 50
 """Participants under which a trial is small: effects of such trials are exaggerated by about half (Dechartres
@@ -125,7 +126,7 @@ def _design(item: Evidence) -> str:
 
 
 def grade_of(kind: EvidenceType) -> Grade:
-    weight = WEIGHT[kind]
+    weight = 0.0 if kind in UNSPECIFIC else WEIGHT[kind]
     return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
 
 

@@ -10,11 +10,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.contracts.evidence import EvidenceRef, EvidenceType, Statement, kind_of_source
+from activities.contracts.evidence import EvidenceRef, Statement, kind_of_source
 from activities.contracts.iterations import Recommendation
 from activities.contracts.judge import MIN_ANSWERS as MIN_ANSWERS
 from activities.contracts.judge import JudgeAssessment, JudgeBatch, WorkJudgement
 from activities.contracts.profile import Profile
+from activities.text.evidence_strength import WEIGHT, weight
 
 DEFINITE = 0.89
 """Share of the 600 questions of PubMedQA's labelled set whose answer is yes or no: the others read as one of
@@ -27,29 +28,6 @@ IN_PART = 0.28
 IN_PART_CEILING = 0.5
 """The ceiling of works that answer in part, as a share of the ceiling of those that answer: set by us."""
 MAX_GAPS = 5
-STRENGTH: Mapping[EvidenceType, float] = {
-    "meta_analysis": 1.0,
-    "systematic_review": 0.95,
-    "guideline": 0.95,
-    "randomized_trial": 0.95,
-    "clinical_trial": 0.85,
-    "regulatory": 0.85,
-    "drug_label": 0.85,
-    "document": 0.8,
-    "review": 0.75,
-    "observational": 0.75,
-    "article": 0.7,
-    "database_record": 0.7,
-    "knowledge_graph": 0.4,
-    "trial_registration": 0.5,
-    "adverse_events": 0.5,
-    "case_report": 0.5,
-    "preclinical": 0.5,
-    "preprint": 0.6,
-    "web_page": 0.5,
-}
-"""Share of an answer by kind of study: the order of the Oxford Centre's levels of evidence
-(2011); the distances are our own. A user's own document is what a question about it is answered from."""
 
 
 def assess(
@@ -97,17 +75,12 @@ def assess(
 def relevant(judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]) -> tuple[str, ...]:
     """Ids of the works that answer, by how directly and by the strength of their kind of study."""
     answering = [j for j in judged if j.answers >= MIN_ANSWERS]
-    answering.sort(key=lambda j: (-j.answers, -strength(refs.get(j.evidence_id))))
+    answering.sort(key=lambda j: (-j.answers, -_weight(refs.get(j.evidence_id))))
     return tuple(j.evidence_id for j in answering)
 
 
-def strength(ref: EvidenceRef | None) -> float:
-    """0 to 1 by kind of study; a retracted work has none, one under concern half."""
-    if ref is None:
-        return STRENGTH["article"]
-    if ref.standing == "retracted":
-        return 0.0
-    return STRENGTH[ref.evidence_type] * (0.5 if ref.standing == "concern" else 1.0)
+def _weight(ref: EvidenceRef | None) -> float:
+    return WEIGHT["article"] if ref is None else weight(ref)
 
 
 def confidence(
@@ -120,8 +93,8 @@ def confidence(
             continue
         ref = refs.get(judgement.evidence_id)
         directly = judgement.answers >= 3
-        share = strength(ref) * (READ if directly else IN_PART)
-        ceiling = strength(ref) * (1.0 if directly else IN_PART_CEILING)
+        share = _weight(ref) * (READ if directly else IN_PART)
+        ceiling = _weight(ref) * (1.0 if directly else IN_PART_CEILING)
         # records of one registered trial are one study
         study = (ref and (ref.identifiers.nct or ref.fingerprint)) or judgement.evidence_id
         if share > studies.get(study, (0.0, 0.0, judgement))[0]:

@@ -18,8 +18,8 @@ import numpy as np
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.judge import MAX_QUERIES, Ordered, OrderInput
 from activities.roles.allowances import WORKS_A_BATCH
-from activities.roles.assessment import STRENGTH
 from activities.text.embeddings import embedder
+from activities.text.evidence_strength import WEIGHT
 from activities.text.ranking import Nearness, Scores, nearness, numbers
 from activities.text.sentences import OF_THE_USER
 from activities.text.tokens import terms
@@ -62,7 +62,7 @@ def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     refs = [ref for ref in candidates if relevance[ref.evidence_id] >= least]
     ranked = sorted(
         refs,
-        key=lambda ref: (-round(scores[ref.evidence_id], 6), -STRENGTH[ref.evidence_type], ref.evidence_id),
+        key=lambda ref: (-round(scores[ref.evidence_id], 6), -WEIGHT[ref.evidence_type], ref.evidence_id),
     )
     places = {ref.evidence_id: place for place, ref in enumerate(ranked)}
     first = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])

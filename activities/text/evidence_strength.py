@@ -1,30 +1,31 @@
 """How much a kind of publication weighs, and what it is called."""
 
-from activities.contracts.evidence import Evidence, EvidenceType
+from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType
 
 WEIGHT: dict[EvidenceType, float] = {
     "meta_analysis": 1.0,
     "systematic_review": 0.95,
-    "guideline": 0.9,
-    "randomized_trial": 0.9,
-    "clinical_trial": 0.75,
-    "drug_label": 0.75,
-    "regulatory": 0.7,
-    "review": 0.65,
-    "observational": 0.65,
-    "article": 0.55,
-    "trial_registration": 0.4,
-    "case_report": 0.4,
-    "preclinical": 0.4,
-    "adverse_events": 0.4,
-    "database_record": 0.45,
-    "knowledge_graph": 0.3,
-    "preprint": 0.4,
-    "document": 0.45,
-    "web_page": 0.3,
+    "guideline": 0.95,
+    "randomized_trial": 0.95,
+    "clinical_trial": 0.85,
+    "regulatory": 0.85,
+    "drug_label": 0.85,
+    "document": 0.8,
+    "review": 0.75,
+    "observational": 0.75,
+    "article": 0.7,
+    "database_record": 0.7,
+    "preprint": 0.6,
+    "trial_registration": 0.5,
+    "adverse_events": 0.5,
+    "case_report": 0.5,
+    "preclinical": 0.5,
+    "web_page": 0.5,
+    "knowledge_graph": 0.4,
 }
-"""Order after the Oxford Centre for Evidence-Based Medicine's levels of evidence (2011); the distances
-between them are our own."""
+"""Share of an answer that a kind carries: the order of the Oxford Centre for Evidence-Based Medicine's levels
+of evidence (2011); the distances are our own. A user's own document is what a question about it is answered
+from."""
 
 TYPE_NAMES: dict[EvidenceType, str] = {
     **{kind: kind.replace("_", " ") for kind in WEIGHT},
@@ -42,8 +43,8 @@ CLINICAL: frozenset[EvidenceType] = frozenset(
 )
 
 
-def weight(document: Evidence) -> float:
+def weight(work: Evidence | EvidenceRef) -> float:
     """0 to 1; retracted work weighs nothing, work under concern half."""
-    if document.standing == "retracted":
+    if work.standing == "retracted":
         return 0.0
-    return WEIGHT[document.evidence_type] * (0.5 if document.standing == "concern" else 1.0)
+    return WEIGHT[work.evidence_type] * (0.5 if work.standing == "concern" else 1.0)

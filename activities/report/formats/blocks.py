@@ -150,7 +150,6 @@ class Figure:
     """The same in numbers, where it cannot be drawn."""
     words: str = ""
     """The same in a sentence, for a format without pictures."""
-    small: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,19 +64,18 @@ def sentence(statement: Statement) -> str:
     if wording is None:
         return _unknown(statement)
     try:
-        if callable(wording):
-            return clean(wording(statement))
-        return clean(wording.format(**{name: _Value(statement, name) for name in statement.values}))
+        return clean(wording(statement) if callable(wording) else _filled(wording, statement))
     except (KeyError, IndexError, ValueError):
         return _unknown(statement)
 
 
 def sentences(statements: Iterable[Statement]) -> tuple[str, ...]:
-    """The statements in words, each sentence once."""
-    once: dict[str, str] = {}
-    for text in filter(None, map(sentence, statements)):
-        once.setdefault(text.casefold().rstrip(" ."), text)
-    return tuple(once.values())
+    """The statements in words."""
+    return tuple(filter(None, map(sentence, statements)))
+
+
+def _filled(template: str, statement: Statement) -> str:
+    return template.format(**{name: _Value(statement, name) for name in statement.values})
 
 
 class _Value:
@@ -200,24 +199,19 @@ def _abstract_only(s: Statement) -> str:
     return f"Only the abstract or a summary was read of {whom}."
 
 
+_LOST = (
+    " {claims_lost} of its claims {claims_lost:rests|rest} on nothing else and {claims_lost:is|are} left out "
+    "here; the verification names {claims_lost:it|each}."
+)
+
+
 def _new_version(s: Statement) -> str:
-    lost = s.number("claims_lost")
-    tail = (
-        f" {lost} of its claims {'rests' if lost == 1 else 'rest'} on nothing else and "
-        f"{'is' if lost == 1 else 'are'} left out here; the verification names "
-        f"{'it' if lost == 1 else 'each'}."
-        if lost
-        else ""
-    )
     changes = "; ".join(s.texts("changes"))
-    text = (
-        f" What has become known of its references since, by their numbers there: {changes}."
-        if changes
-        else ""
-    )
+    text = f" What has become known of its references since, by their numbers there: {changes}."
     return (
         f"This is version {s.text('version')}, of {s.text('at')}, of a report of {s.text('first_at')}."
-        f"{text}{tail}{_new_works(s.texts('new_works'))}"
+        f"{text if changes else ''}{_filled(_LOST, s) if s.number('claims_lost') else ''}"
+        f"{_new_works(s.texts('new_works'))}"
     )
 
 
