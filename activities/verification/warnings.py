@@ -75,6 +75,7 @@ _BARRED = _stems("excluded exempt forbidden prohibited barred ineligible denied 
 _ARITHMETIC = _stems(
     "together total sum sums altogether combined come amount difference share ratio times percent"
 )
+"""How a computed figure is said: else none would stand without a reader."""
 _SIDES = frozenset(("than", "versus", "vs", "against", "compar", "unlik"))
 _PEOPLE = _stems("""
 patients women men children adults infants neonates adolescents boys girls mice rats animals cells
