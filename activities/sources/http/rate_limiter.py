@@ -1,9 +1,9 @@
 """A rate limiter that sends requests no faster than an API allows, as the API itself counts them.
 
 An API counts requests when they arrive, which is at an unknown moment between sending and answering. Spacing
-what is sent is therefore not enough: of any N + 1 requests in a row (N requests are allowed in a window) the
-last is sent only when the window has passed since the first was *answered*. Whatever the network does, no
-window of that length sees more than N, wherever it begins.
+what is sent is therefore not enough: of the N turns (N requests are allowed in a window) each is free again
+only when the window has passed since its last request was *answered*. Whatever the network does, no window of
+that length sees more than N, wherever it begins.
 
 A limiter belongs to one process; the processes of a home share its turns (`activities.shared_turns`), its
 worker's with a command that searches by hand. Where
@@ -14,23 +14,14 @@ suspended between the two.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from activities.shared_turns import SharedTurns
 
 MARGIN = 0.02
 """Seconds added to every window: clocks on both sides may be read a little late."""
-
-
-@dataclass(slots=True)
-class _Passage:
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
-    at: float = 0.0
-    """When the answer arrived, on the loop's clock."""
 
 
 class RateLimiter:
@@ -45,8 +36,8 @@ class RateLimiter:
         self.window = self._allowed / per_second + MARGIN
         """Seconds in which `per_second` is counted, with the margin."""
         self._spacing = self.window / self._allowed
-        self._passages: deque[_Passage] = deque(maxlen=self._allowed)
-        self._turn = asyncio.Lock()
+        self._turns = asyncio.Semaphore(self._allowed)
+        self._next = asyncio.Lock()
         self._shared = SharedTurns(shared, name, self._allowed, self.window) if shared else None
         self._not_before = 0.0
         self._lease: float | None = None
@@ -56,18 +47,16 @@ class RateLimiter:
     @asynccontextmanager
     async def passage(self) -> AsyncIterator[None]:
         """Wait for a turn (first come, first served); the caller sends its request inside the body."""
-        async with self._turn:
-            await self._wait_for_turn()
-            loop = asyncio.get_running_loop()
-            passage = _Passage()
-            self._passages.append(passage)
-            self._not_before = max(self._not_before, loop.time() + self._spacing)
+        loop = asyncio.get_running_loop()
+        await self._turns.acquire()
         try:
+            async with self._next:
+                await self._wait()
+                self._not_before = max(self._not_before, loop.time() + self._spacing)
             async with self._shared.one() if self._shared else nullcontext():
                 yield
         finally:
-            passage.at = loop.time()
-            passage.answered.set()
+            loop.call_later(self.window, self._turns.release)
 
     def hold(self, seconds: float) -> None:
         """Send nothing for `seconds`: the API refused for its rate, or another process just used the rate."""
@@ -104,12 +93,9 @@ class RateLimiter:
         """Whether the lease, if one is required, allows a request to be sent now."""
         return self._lease is None or asyncio.get_running_loop().time() < self._lease
 
-    async def _wait_for_turn(self) -> None:
+    async def _wait(self) -> None:
+        """Until nothing holds and, where one is required, there is a lease."""
         loop = asyncio.get_running_loop()
-        if len(self._passages) == self._allowed:
-            first = self._passages[0]
-            await first.answered.wait()
-            self._not_before = max(self._not_before, first.at + self.window)
         while True:
             delay = self._not_before - loop.time()
             if delay > 0:
