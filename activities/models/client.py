@@ -226,7 +226,6 @@ class OpenAIModel:
         if stored.raw is not None:
             return stored.raw, stored.raw.usage + lost
         breaker = self._servers.breaker(question.address, question.choice)
-        slots = await self._servers.slots(question.address, question.choice)
         kept: list[RawAnswer] = []
 
         def keep(pieces: Pieces) -> None:
@@ -237,7 +236,7 @@ class OpenAIModel:
         shown = progress.CURRENT.get()
         if shown is not None:
             shown.model, shown.waiting = question.choice.model, True
-        async with slots.turn():
+        async with self._servers.turn(question.address, question.choice):
             if shown is not None:
                 shown.waiting = False
             try:

@@ -1,8 +1,8 @@
 """The model servers that a worker talks to: their addresses, keys, connections, facts and turns."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from activities.contracts.errors import ModelRefused
@@ -20,29 +20,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
-class Slots:
-    """The turns at one server, which gets as many calls at once as it serves. `count` 0: no limit.
-
-    A server with one slot that gets four requests makes three wait while their time-outs run. Here a call
-    that waits has not begun: its limit on silence starts when its turn comes, in the order the calls were
-    made, so that the sections of a run share a server fairly. The time-out of the step itself, which
-    `--max-time` sets, includes the wait.
-    """
-
-    def __init__(self, count: int, shared: SharedTurns | None = None) -> None:
-        """`shared`: the same turns for all processes of a home."""
-        self.count = count
-        self._free = asyncio.Semaphore(count) if count else None
-        self._shared = shared
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Around a call: waits until the server has a slot for it."""
-        if self._free is None:
-            yield
-            return
-        async with self._free, self._shared.one() if self._shared else nullcontext():
-            yield
+Turn = AbstractAsyncContextManager[None]
 
 
 class Servers:
@@ -52,7 +30,8 @@ class Servers:
         self._settings = settings
         self._clients: dict[str, AsyncOpenAI] = {}
         self._breakers: dict[tuple[str, str], Breaker] = {}
-        self._slots: dict[str, Slots] = {}
+        self._turns: dict[str, tuple[Turn, Callable[[], Turn]]] = {}
+        """Of each server, those of this process and those of all processes of the home."""
         self._facts: dict[tuple[str, str], asyncio.Task[ServerFacts]] = {}
 
     async def aclose(self) -> None:
@@ -75,19 +54,29 @@ class Servers:
             )
         return await asyncio.shield(self._facts[name])
 
-    async def slots(self, where: Address, choice: ModelChoice) -> Slots:
-        """The turns at a server: as set, as the server says, one for a local server that does not say, and no
-        limit for a provider's."""
+    @asynccontextmanager
+    async def turn(self, where: Address, choice: ModelChoice) -> AsyncIterator[None]:
+        """Around a call: waits until the server has a slot for it. So many at once as are set, else as the
+        server says; at a local one that does not say one, at a provider's any number.
+
+        A server with one slot that gets four requests makes three wait while their time-outs run. Here a call
+        that waits has not begun: its limit on silence starts when its turn comes, in the order the calls were
+        made, so that the sections of a run share a server fairly. The time-out of the step itself, which
+        `--max-time` sets, includes the wait.
+        """
         name = where.shown
-        if name not in self._slots:
+        if name not in self._turns:
             count = self._settings.model_concurrency
             if count is None:
                 slots = (await self.facts(choice)).slots
                 count = slots if slots is not None else int(where.local)
-            folder = turns_of(self._settings.home) if count else None
-            shared = SharedTurns(folder, f"model {name}", count) if folder else None
-            self._slots.setdefault(name, Slots(count, shared))
-        return self._slots[name]
+            folder = turns_of(self._settings.home)
+            own = asyncio.Semaphore(count) if count else nullcontext()
+            shared = SharedTurns(folder, f"model {name}", count).one if count and folder else nullcontext
+            self._turns.setdefault(name, (own, shared))
+        here, anywhere = self._turns[name]
+        async with here, anywhere():
+            yield
 
     def breaker(self, where: Address, choice: ModelChoice) -> Breaker:
         return self._breakers.setdefault((where.shown, choice.model), Breaker())
