@@ -233,12 +233,10 @@ class OpenAIModel:
             if self._answers.put_now(question.key, raw, lost):
                 kept.append(raw)
 
-        shown = progress.CURRENT.get()
-        if shown is not None:
-            shown.model, shown.waiting = question.choice.model, True
+        shown = progress.CURRENT.get() or progress.Progress("")
+        shown.model, shown.waiting = question.choice.model, True
         async with self._servers.turn(question.address, question.choice):
-            if shown is not None:
-                shown.waiting = False
+            shown.waiting = False
             try:
                 with breaker.passage():
                     raw = await self._adapting(question, talk.left(), talk.spent + lost, keep)
@@ -302,17 +300,14 @@ class OpenAIModel:
 
         request = body(question, capabilities)
         silence = self._settings.model_silence
-        shown = progress.CURRENT.get()
-        if shown is not None:
-            shown.answer_so_far = lambda: pieces.text
+        shown = progress.CURRENT.get() or progress.Progress("")
+        shown.answer_so_far = lambda: pieces.text
 
         def report_progress(characters: int) -> None:
-            if shown is not None:
-                shown.characters = characters
-                shown.usage = so_far
+            shown.characters, shown.usage = characters, so_far
 
         def so_far() -> Usage:
-            tokens = math.ceil(shown.characters / BYTES_PER_TOKEN) if shown is not None else 0
+            tokens = math.ceil(shown.characters / BYTES_PER_TOKEN)
             return before + Usage(calls=1, input_tokens=question.estimated, output_tokens=tokens)
 
         try:

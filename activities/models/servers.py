@@ -10,8 +10,8 @@ from activities.contracts.evidence import ModelChoice
 from activities.models.address import Address, parse
 from activities.models.breaker import Breaker
 from activities.models.prices import OPENAI_URL, address
-from activities.models.server_facts import ServerFacts, ask_server
-from activities.models.sizing import key_for
+from activities.models.server_facts import ServerFacts
+from activities.models.sizing import facts_of, key_for
 from activities.models.stream import FIRST_WORD_FACTOR
 from activities.settings import Settings
 from activities.shared_turns import SharedTurns, turns_of
@@ -46,12 +46,9 @@ class Servers:
 
     async def facts(self, choice: ModelChoice) -> ServerFacts:
         """The server's facts about itself and the model; requested once per worker."""
-        where = self.address(choice)
-        name = (where.shown, choice.model)
+        name = (self.address(choice).shown, choice.model)
         if name not in self._facts:
-            self._facts[name] = asyncio.create_task(
-                ask_server(where, choice.model, key_for(self._settings, where.shown))
-            )
+            self._facts[name] = asyncio.create_task(facts_of(self._settings, choice))
         return await asyncio.shield(self._facts[name])
 
     @asynccontextmanager

@@ -128,9 +128,7 @@ class Encoding:
         }
 
     def _missing(self) -> list[int]:
-        kept = {
-            n for (n,) in self._store.rows("SELECT number FROM vectors WHERE model = ?", (self._model.name,))
-        }
+        kept = self._counts()
         return [number for number in self._numbers if number not in kept]
 
     def _encode(self) -> None:
@@ -199,16 +197,15 @@ class Encoding:
         state.update(np.array(self._numbers, np.int64).tobytes())
         return state.digest()
 
-    def _counts(self) -> list[int]:
-        """Vectors of each document; fewer numbers than documents while some are missing."""
-        counts = dict(
-            self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
-        )
-        return [int(counts[number]) for number in self._numbers if number in counts]
+    def _counts(self) -> dict[int, int]:
+        """How many vectors each document has, in the order of the matrix; not of those that are missing."""
+        kept = self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
+        counts = dict(kept)
+        return {number: int(counts[number]) for number in self._numbers if number in counts}
 
     def _write(self) -> None:
         """Write the matrix beside the folder's file and map it. Raises OSError, sqlite3.Error."""
-        place, counts = self._place(), self._counts()
+        place, counts = self._place(), list(self._counts().values())
         self._too_large = sum(counts) > MAX_SENTENCES
         if len(counts) < len(self._numbers) or self._too_large:
             return
@@ -234,7 +231,7 @@ class Encoding:
             with place.open("rb") as file:
                 if file.read(len(signature)) != signature:
                     return
-            counts = self._counts()
+            counts = list(self._counts().values())
             shape = (sum(counts), SIZE)
             rows = np.memmap(place, np.float16, "r", offset=len(signature), shape=shape)
             self._matrix = rows, np.repeat(np.arange(len(counts), dtype=np.int32), counts)
