@@ -66,12 +66,11 @@ lint: setup
 test: lint pytest
 
 # files that start real processes: commands, servers, workers, programs of others
-SYSTEM := tests/client tests/e2e tests/security tests/worker tests/test_examples.py tests/test_flaky.py \
+SYSTEM := tests/client tests/e2e tests/security tests/worker tests/test_examples.py \
 	$(addprefix tests/workflows/test_,dev_server.py event_log.py rewind.py)
 # what only the other targets run; to import these takes seconds of each process
 OPT_IN := tests/browser tests/model tests/security/test_long.py
-# A failure is a failure, except in a test whose `flaky` marker gives a reason; the closing lines name the tests that
-# were tried again.
+# a failure is a failure: no test is tried again
 PYTEST := $(BIN)/pytest --dist loadgroup -m "not chaos and not model and not browser and not security and not speech and not npm"
 
 # what is pure, and workflows where time is skipped: bound by the processor

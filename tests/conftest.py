@@ -22,8 +22,6 @@ from activities.blas import one_blas_thread
 from client.connection import open_client
 from client.embedded.binary import find_temporal, free_port
 from client.failures import NoConnection
-from tests.flaky import pytest_collection_modifyitems as pytest_collection_modifyitems
-from tests.flaky import pytest_terminal_summary as pytest_terminal_summary
 from tests.papers import papers
 
 gc.disable()  # what is collected stays: to look through it again and again takes a seventh of that time
