@@ -18,7 +18,6 @@ from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
 from activities.contracts.publish import Amount, Estimate
 from activities.contracts.step import Role
 from activities.roles.allowances import (
-    MAX_APPRAISED,
     MAX_JUDGED,
     MAX_TABLE_ITEMS,
     MAX_WEIGHED,
@@ -66,15 +65,8 @@ seconds of the searches of a round in sources elsewhere."""
 TEAMS, IN_SECTIONS = ("team", "hierarchical"), ("deep", "hierarchical")
 TURNS_A_ROUND = 2
 """Turns of a team in a round of searches, the searcher's and the judge's, each after one of its manager."""
-WORKS_A_CALL: Mapping[Role, int] = {
-    "writer": MAX_WRITER_ITEMS,
-    "verifier": MAX_WRITER_ITEMS,
-    "hypothesis_generator": MAX_WRITER_ITEMS,
-    "appraiser": MAX_APPRAISED,
-    "extractor": WORKS_A_TABLE_CALL,
-    "orderer": 1,
-}
-"""Works in a prompt at most."""
+READS_WORKS: tuple[Role, ...] = ("writer", "verifier", "appraiser", "extractor")
+"""Roles whose prompts have works in them, beside the judge's."""
 OF_A_RUN: tuple[Role, ...] = ("clarifier", "query_parser", "planner", "appraiser", "editor", "extractor")
 """Asked once; the others for each section, of all sections at the same time."""
 
@@ -261,20 +253,16 @@ class _Plan:
         took = [*(one.by_role for one in self.earlier), self.settled.by_role if self.settled else {}]
         known = sum((one.get(role, Usage()) for one in took), Usage())
         every = sum((usage for one in took for usage in one.values()), Usage())
-        if known.calls and known.seconds:
+        if (calls := known.calls) and known.seconds:
             tokens = Allowance(
-                input_tokens=known.input_tokens // known.calls,
-                output_tokens=known.output_tokens // known.calls,
+                input_tokens=known.input_tokens // calls, output_tokens=known.output_tokens // calls
             )
-            return tokens, known.seconds / known.calls
-        allowance, works = (
-            allowance_of(role, self._choice(role)),
-            min(self._judged, WORKS_A_CALL.get(role, 0)),
-        )
+            return tokens, known.seconds / calls
+        works = min(self._judged, MAX_WRITER_ITEMS) if role in READS_WORKS else 0
         if role == "judge":
             works = self._judged // self._batches
         a_work = min(self.works.chars, MAX_WORK_CHARS) / CHARS_A_TOKEN + LABEL_TOKENS
-        answer = math.ceil(allowance.output_tokens * ANSWER_SHARE)
+        answer = math.ceil(allowance_of(role, self._choice(role)).output_tokens * ANSWER_SHARE)
         tokens = Allowance(input_tokens=PROMPT_TOKENS + round(works * a_work), output_tokens=answer)
         pace = FIRST_WORD_SECONDS + answer / TOKENS_A_SECOND
         if every.seconds:

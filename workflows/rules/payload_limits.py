@@ -19,9 +19,6 @@ REFS_ROOM = 120 * 1024
 """Largest JSON of the references in a step's input, in bytes."""
 ROWS_ROOM = 80 * 1024
 """Largest JSON of the search ledger's rows in a result, in bytes."""
-SHOWN_OF_ITERATION = frozenset(
-    {"iteration", "searches", "new_items", "findings", "judged", "scores", "confidence", "gaps", "reflection"}
-)
 MAX_FINDINGS = 2
 """Works of an earlier iteration that prompts name."""
 ROWS_MISSING = Statement.of("search_rows_missing")
@@ -101,8 +98,17 @@ def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
 
 def remembered(record: IterationRecord) -> IterationRecord:
     """An iteration as prompts show it."""
-    brief = IterationRecord.model_validate(record.model_dump(include=set(SHOWN_OF_ITERATION)))
-    return brief.replace(findings=brief.findings[:MAX_FINDINGS])
+    return IterationRecord(
+        iteration=record.iteration,
+        gaps=record.gaps,
+        searches=record.searches,
+        new_items=record.new_items,
+        findings=record.findings[:MAX_FINDINGS],
+        reflection=record.reflection,
+        judged=record.judged,
+        scores=record.scores,
+        confidence=record.confidence,
+    )
 
 
 def fit_document(document: PublishInput) -> PublishInput:

@@ -14,7 +14,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.candidate_activity import CandidateActivities
 from activities.candidates import counter_evidence
 from activities.candidates.fields import SOURCES, unanswered
-from activities.contracts.candidates import Candidate, CandidateLookUp, Drug, LookedUp
+from activities.contracts.candidates import Candidate, CandidateLookUp, LookedUp
 from activities.contracts.evidence import SourceOption
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
 from activities.contracts.stop_reasons import STOPS
@@ -202,8 +202,16 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
     named = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
     chain = " -> ".join(filter(None, (*named, hypothesis.effect)))
     return Candidate(
-        **{name: getattr(hypothesis, name) for name in Drug.model_fields},
         name=hypothesis.drug,
+        generic_name=hypothesis.generic_name,
+        target=hypothesis.target,
+        pathway=hypothesis.pathway,
+        current_indications=hypothesis.current_indications,
+        regulatory_status=hypothesis.regulatory_status,
+        trial_status=hypothesis.trial_status,
+        records=hypothesis.records,
+        safety=hypothesis.safety,
+        search_suggestions=hypothesis.search_suggestions,
         mechanism=hypothesis.target,
         proposed_mechanism=chain,
         support=hypothesis.supporting_evidence,

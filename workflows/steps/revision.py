@@ -99,7 +99,7 @@ class Revision:
         draft, works = SectionDraft(), tuple[EvidenceRef, ...]()
         if revised.write is not None:
             step = WriteInput(
-                **plan.revise.model_dump(include={"run_id"}),
+                run_id=plan.revise.run_id,
                 question=revised.write.question,
                 profile=plan.revise.profile,
                 section_id=revised.write.section or "new",
@@ -110,7 +110,8 @@ class Revision:
             step = step.replace(evidence=shown(works, MAX_WRITER_ITEMS))
             draft = named("new", await self._think(WRITE, step))
         check = VerifyInput(
-            **plan.revise.model_dump(include={"run_id", "question"}),
+            run_id=plan.revise.run_id,
+            question=plan.revise.question,
             profile=plan.revise.profile,
             sentences=verdicts.to_read([*revised.sentences, *revised.edited, *draft.sentences]),
             evidence=shown((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),

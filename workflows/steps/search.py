@@ -224,5 +224,14 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
 
 
 def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
-    told = hits.model_dump(exclude={"source", "query", "kept", "waited"})
-    return row.replace(**told, query=hits.query or row.query, kept=len(hits.kept))
+    return row.replace(
+        query=hits.query or row.query,
+        status=hits.status,
+        hits=hits.hits,
+        kept=len(hits.kept),
+        listed=hits.listed,
+        set_aside=hits.set_aside,
+        detail=hits.detail,
+        attempts=hits.attempts,
+        seconds=hits.seconds,
+    )
