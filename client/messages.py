@@ -1,14 +1,16 @@
 """The messages to a run that have no content, as every surface sends and words them."""
 
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from client.run import Run
 
 MessageName = Literal["pause", "resume", "finish", "cancel"]
 
 
 class Message(NamedTuple):
-    """A method of `client.run.Run` without arguments."""
-
+    send: "Callable[[Run], Awaitable[object]]"
     does: str
     """For the help of a command, a tool."""
     sent: str
@@ -16,10 +18,19 @@ class Message(NamedTuple):
 
 
 MESSAGES: Mapping[MessageName, Message] = {
-    "pause": Message("Pause a run at its next step; waiting uses no budget.", "pauses at its next step"),
-    "resume": Message("Resume a paused run.", "goes on"),
-    "finish": Message("Stop searching and write the report.", "stops searching and writes its report"),
+    "pause": Message(
+        lambda run: run.pause(),
+        "Pause a run at its next step; waiting uses no budget.",
+        "pauses at its next step",
+    ),
+    "resume": Message(lambda run: run.resume(), "Resume a paused run.", "goes on"),
+    "finish": Message(
+        lambda run: run.finish(),
+        "Stop searching and write the report.",
+        "stops searching and writes its report",
+    ),
     "cancel": Message(
+        lambda run: run.cancel(),
         "Stop a run; it still writes a report from what it found.",
         "is being cancelled; a report of what was found is still written",
     ),

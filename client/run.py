@@ -214,11 +214,11 @@ class Run:
 
     async def approve(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
         """Approve what waits at a gate; return which one."""
-        return await self._decide("approve", gate, by, note)
+        return await self.decide("approve", gate, by=by, note=note)
 
     async def reject(self, gate: Gate | None = None, *, by: str | None = None, note: str = "") -> Gate:
         """Reject what waits at a gate; return which one."""
-        return await self._decide("reject", gate, by, note)
+        return await self.decide("reject", gate, by=by, note=note)
 
     async def pause(self) -> None:
         """Pause it at its next step; waiting uses no budget."""
@@ -295,9 +295,15 @@ class Run:
         refuse_older(row)
         return await self.progress()
 
-    async def _decide(
-        self, action: Literal["approve", "reject"], gate: Gate | None, by: str | None, note: str
+    async def decide(
+        self,
+        action: Literal["approve", "reject"],
+        gate: Gate | None = None,
+        *,
+        by: str | None = None,
+        note: str = "",
     ) -> Gate:
+        """Approve or reject what waits at a gate; return which one."""
         seen = await self.running()
         if seen is not None and seen.waiting_for is None:
             raise BadInput(f"{self.id} waits at no gate (it is {seen.phase.replace('_', ' ')})")

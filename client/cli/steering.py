@@ -43,16 +43,17 @@ note_option = click.option("--note", default="", metavar="TEXT", help="Reason; p
 def decision(name: Literal["approve", "reject"], line: str) -> click.Command:
     """The verb that approves or rejects what waits."""
 
-    async def decide(client: "Determinator", run: str, dispute: str | None, **values: Any) -> None:  # noqa: ANN401
+    async def decide(
+        client: "Determinator", run: str, dispute: str | None, gate: Gate | None, by: str | None, note: str
+    ) -> None:
         if dispute is not None:
             from client.cli.dialogue import show_version
 
             upheld = name == "approve"
-            by, note = values["by"], values["note"]
             show_version(await client.decide(run, dispute, upheld=upheld, by=by, note=note), as_json=False)
             return
         target = await client.run(run)
-        chosen = await getattr(target, name)(**values)
+        chosen = await target.decide(name, gate, by=by, note=note)
         print_text(f"{name}: the {chosen} of {target.id}")
 
     decide.__doc__ = line
@@ -65,7 +66,7 @@ def message(name: MessageName) -> click.Command:
     """The verb that sends a message without content."""
 
     async def send(run: "Run") -> None:
-        await getattr(run, name)()
+        await MESSAGES[name].send(run)
         print_text(f"{run.id} {MESSAGES[name].sent}")
 
     send.__doc__ = MESSAGES[name].does

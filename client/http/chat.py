@@ -98,7 +98,8 @@ async def tell(case: Case, text: str, *, gate: str | None) -> None:
     if gate is None:
         await case.run.steer(text[:2000], by=case.by)
     elif word in ("approve", "reject"):
-        await getattr(case.run, word)(by=case.by, note=note.strip()[:2000])
+        decide = case.run.approve if word == "approve" else case.run.reject
+        await decide(by=case.by, note=note.strip()[:2000])
     else:
         raise BadInput(f"the {gate} waits: answer `approve`, or `reject: why`")
 

@@ -21,6 +21,7 @@ from client.access import line_of
 from client.api import EXPECTED
 from client.http.desk import Case, Desk, Once, Question
 from client.http.tokens import Token
+from client.messages import MESSAGES
 from client.reports.load import as_bytes
 from client.reports.replies import Changed, Told
 from client.run import Run
@@ -196,13 +197,13 @@ async def send(case: Case, action: Action, message: Message) -> None:
     run = case.run
     match action:
         case "approve" | "reject":
-            await getattr(run, action)(message.gate, by=case.by, note=message.note)
+            await run.decide(action, message.gate, by=case.by, note=message.note)
         case "steer":
             await run.steer(message.text, by=case.by)
         case "cancel":
             await run.cancel(message.section)
         case "pause" | "resume" | "finish":
-            await getattr(run, action)()
+            await MESSAGES[action].send(run)
 
 
 async def sent(run: Run, after: int) -> AsyncGenerator[ServerSentEvent, None]:

@@ -49,6 +49,7 @@ from client.runs.options import (
     QuestionText,
     Sections,
     Sources,
+    setting,
 )
 from client.runs.planning import Planned
 from client.runs.run_state import ListedRun, RunState, state_of
@@ -114,7 +115,7 @@ class Research:
     def _message(self, name: MessageName) -> Callable[..., Awaitable[RunState]]:
         async def tell(run: OneRun) -> RunState:
             told = await self._client.run(run)
-            await getattr(told, name)()
+            await MESSAGES[name].send(told)
             return await state_of(told)
 
         return tell
@@ -157,7 +158,7 @@ class Research:
         sources: Sources = (),
         library: Library = "",
         columns: Columns = (),
-        length: Annotated[Length, Field(description="How much of its report is printed")] = "standard",
+        length: Annotated[Length | None, setting("length")] = None,
         max_cost: Dollars | None = None,
         max_minutes: Annotated[float | None, Field(gt=0, description="Working time at most")] = None,
         max_iterations: Iterations | None = None,
@@ -236,7 +237,7 @@ class Research:
         if dispute:
             await self._client.decide(run, dispute, upheld=decision == "approve", by=BY, note=note)
         else:
-            await getattr(handle, decision)(gate, by=BY, note=note)
+            await handle.decide(decision, gate, by=BY, note=note)
         return await state_of(handle)
 
     async def steer(

@@ -71,7 +71,7 @@ class Actions:
         """The message of this name, which has no content."""
 
         async def send(run: Run, _user: str) -> str:
-            await getattr(run, name)()
+            await MESSAGES[name].send(run)
             return f"it {MESSAGES[name].sent}"
 
         return send
