@@ -40,18 +40,6 @@ VERBS_OF_A_RUN = (
     *(("rewind", "RUN", "--to-iteration", "1"), *STEERING),
 )
 """Every command that is given the name of a run."""
-BARE_REPORT: dict[str, object] = {
-    "run_id": "x",
-    "question": "Does it?",
-    "mode": "iterative",
-    "profile": "general",
-    "title": "T",
-    "executive_summary": "S",
-    "sections": [],
-    "stop_reason": "cancelled",
-    "generated_at": "2026-01-01T00:00:00Z",
-}
-"""A report of nothing, as JSON."""
 JSON = {"content-type": "application/json"}
 
 

@@ -18,7 +18,7 @@ from client.reports.bundle import check_script
 from client.reports.verify import BadParcel, open_parcel
 from client.terminal import harmless
 from tests.client.harness import determinator
-from tests.client.shelf import BARE_REPORT
+from tests.client.seen import BARE_REPORT
 
 
 def bundle(path: Path, files: dict[str, bytes]) -> Path:

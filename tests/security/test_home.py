@@ -18,7 +18,7 @@ from client.embedded.network import has_own_network
 from client.embedded.server import start_embedded
 from client.reports import load
 from tests.client.harness import living, wait_until
-from tests.client.shelf import BARE_REPORT
+from tests.client.seen import BARE_REPORT
 
 
 def modes(home: Path) -> dict[str, int]:

@@ -71,6 +71,9 @@ BAD = [
     (["search", "pubmde", "aspirin"], "did you mean pubmed?"),
     (["search", "library", "aspirin", "--library", "nowhere"], "does not exist"),
     (["report", "last", "--format", "markdwn"], "is not known"),
+    (["serve", "--listen", "0.0.0.0:0"], "--tokens"),
+    (["serve", "--tokens", "t.json", "--add-token", "ada", "--scope", "raed"], "did you mean read"),
+    (["mcp", "--http", "0.0.0.0:0"], "DETERMINATOR_MCP_TOKEN"),
 ]
 
 

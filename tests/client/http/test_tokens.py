@@ -14,7 +14,6 @@ from client.api import Determinator
 from client.failures import BadInput
 from client.http.desk import AT_ONCE, Desk
 from client.http.tokens import TokenFile, add_token
-from tests.client.harness import determinator
 from tests.client.http.served import serving
 
 QUESTION = "Does metformin lower the risk of colorectal cancer in cohorts?"
@@ -64,13 +63,6 @@ def test_a_file_with_a_mistake_is_refused(tmp_path: Path, content: str, message:
     (tmp_path / "tokens.json").write_text(content)
     with pytest.raises(BadInput, match=message):
         TokenFile.read(tmp_path / "tokens.json")
-
-
-def test_others_reach_it_with_tokens_only(home: Path) -> None:
-    ran = determinator("serve", "--listen", "0.0.0.0:0")
-    assert (ran.code, "--tokens" in ran.err) == (2, True)
-    ran = determinator("serve", "--tokens", "t.json", "--add-token", "ada", "--scope", "raed")
-    assert (ran.code, "did you mean read" in ran.err) == (2, True)
 
 
 @pytest.mark.timeout(240)

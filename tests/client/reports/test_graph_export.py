@@ -6,17 +6,13 @@ import networkx
 
 from activities.contracts.candidates import Candidate, CandidateField, FieldEntry
 from activities.contracts.evidence import Claim, Identifiers, Support
-from activities.report.schema import Reference, Report, ReportSection
+from activities.report.schema import Reference, ReportSection
 from client.reports.graph_export import graph_of, graphml
+from tests.client.seen import a_report
 
 QUOTE = 'Metformin, "a biguanide",\nreduced adenomas\x00.'
-REPORT = Report(
+REPORT = a_report(
     run_id="ask-x",
-    question="Can metformin help?",
-    mode="simple",
-    profile="drug_repurposing",
-    title="Metformin",
-    executive_summary="",
     sections=(
         ReportSection(
             id="s1",
@@ -57,8 +53,6 @@ REPORT = Report(
             identifiers=Identifiers(pmid="1", nct="NCT01"),
         ),
     ),
-    stop_reason="sufficient_evidence",
-    generated_at="2026-01-01T00:00:00Z",
 )
 
 

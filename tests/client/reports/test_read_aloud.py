@@ -9,20 +9,13 @@ import pytest
 
 from activities.contracts.evidence import Claim
 from activities.extras import NotInstalled
-from activities.report.schema import Report
 from client.reports.read_aloud import spoken_text, wav
+from tests.client.seen import a_report
 
-REPORT = Report(
-    run_id="r",
-    question="q",
-    mode="simple",
-    profile="general",
+REPORT = a_report(
     title="Metformin and *adenomas*",
     answer=(Claim(id="a1", text="Metformin lowers the risk of adenomas."),),
     executive_summary="It was **lower** in two trials [1, 2]. Long-term data are missing [3].",
-    sections=(),
-    stop_reason="sufficient_evidence",
-    generated_at="2026-01-01T00:00:00Z",
 )
 
 

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from activities.evidence_store import EvidenceStore
-from activities.report.schema import Report
 from activities.settings import Settings
 from client.reports.load import NoReport, stored_report, write_report
-from tests.client.shelf import BARE_REPORT
+from tests.client.seen import a_report
 
-REPORT = Report.model_validate(BARE_REPORT)
+REPORT = a_report()
 
 
 def test_a_file_that_is_there_is_kept_under_the_next_free_number(tmp_path: Path) -> None:

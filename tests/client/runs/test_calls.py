@@ -13,14 +13,9 @@ from activities.contracts.evidence import Usage
 from activities.heartbeat import heartbeating
 from activities.models.progress import Progress as CallProgress
 from client.runs.calls import ModelCall, call_line, calls_under_way, seconds_left
+from tests.client.seen import progress
 from tests.workflows.conftest import until
-from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
-
-
-def progress(**values: object) -> Progress:
-    budget = BudgetStatus(limits=Limits(max_seconds=600), elapsed_seconds=60.0)
-    known = {"run_id": "r", "question": "Q?", "mode": "iterative", "profile": "general", "phase": "judging"}
-    return Progress.model_validate({**known, "budget": budget, **values})
+from workflows.types import SectionProgress
 
 
 @workflow.defn

@@ -14,9 +14,10 @@ from client.runs.calls import ModelCall
 from client.runs.display import LivePanel, PlainLines, panel
 from client.runs.run_state import RunState
 from client.web.rendering import progress_html
+from tests.client.seen import progress
 from workflows.event_types import AgentEvent
 from workflows.progress_rows import progress_rows
-from workflows.types import BudgetStatus, Limits, Progress
+from workflows.types import BudgetStatus, Limits
 
 
 @pytest.mark.parametrize("kind", ["error", "waiting_for_model", "stopping"])
@@ -28,19 +29,17 @@ def test_the_live_panel_says_why_a_run_does_not_get_on(kind: str, capsys: pytest
 
 def test_the_clock_runs_while_model_calls_are_under_way_and_counts_each_second_once() -> None:
     budget = BudgetStatus(limits=Limits(max_seconds=600), elapsed_seconds=60.0, as_of=time.time() - 65)
-    seen = {"run_id": "r", "question": "Q?", "mode": "iterative", "profile": "general", "phase": "judging"}
     calls = [ModelCall(role="judge", seconds=200.0), ModelCall(role="judge", seconds=165.0)]
     console = Console(width=100, file=io.StringIO(), record=True)
-    console.print(panel(Progress.model_validate({**seen, "budget": budget}), calls))
+    console.print(panel(progress(budget=budget), calls))
     assert re.search(r"2:0[5-9] of 10:00", console.export_text())
 
 
 def test_the_panel_shows_the_paragraph_that_was_written_last() -> None:
-    seen = {"run_id": "r", "question": "Q?", "mode": "iterative", "profile": "general", "phase": "writing"}
     event = {"seq": 1, "type": "streaming", "message": "As written.", "data": {"text": "As written."}}
     console = Console(width=100, file=io.StringIO(), record=True)
     shown = LivePanel("r", console)
-    shown.progress(Progress.model_validate({**seen, "budget": BudgetStatus(limits=Limits())}))
+    shown.progress(progress(phase="writing"))
     shown.events([AgentEvent.model_validate(event)])
     console.print(shown._draw())
     assert "As written." in console.export_text()
@@ -50,13 +49,7 @@ def test_the_panel_survives_a_resize() -> None:
     """Whatever the terminal made of the old panel's lines, one panel is on the screen afterwards."""
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=140, height=40)
-    seen = Progress(
-        run_id="ask-1",
-        question="Does it work?",
-        mode="iterative",
-        profile="general",
-        budget=BudgetStatus(limits=Limits()),
-    )
+    seen = progress(run_id="ask-1")
     screen = pyte.Screen(80, 40)
     stream = pyte.Stream(screen)
     with LivePanel("ask-1", console) as panel:
@@ -85,20 +78,14 @@ def test_plain_lines_show_that_a_model_call_goes_on(
 
 
 def test_terminal_page_web_ui_and_mcp_show_the_same_rows() -> None:
-    budget = BudgetStatus(limits=Limits(max_tokens=1000), elapsed_seconds=75.0)
-    seen = Progress(
-        run_id="ask-1",
-        question="Does it work?",
-        mode="iterative",
-        profile="general",
-        phase="judging",
+    seen = progress(
         message="reading 12 works",
         iteration=2,
         max_iterations=5,
         evidence=12,
         searches_total=3,
         scores={"relevance": 7},
-        budget=budget,
+        budget=BudgetStatus(limits=Limits(max_tokens=1000), elapsed_seconds=75.0),
     )
     lines = [row.line for row in progress_rows(seen)]
     assert lines[:3] == [

@@ -14,20 +14,13 @@ from client.runs import follow
 from client.runs.calls import ModelCall
 from client.runs.display import PlainLines
 from client.runs.follow import Follower
-from workflows.types import BudgetStatus, Limits, Outcome, Progress
+from tests.client.seen import progress
+from workflows.types import Outcome, Progress
 
 OUTCOME = Outcome(
     run_id="ask-1", stop_reason="sufficient_evidence", answered=True, report_blob="", markdown_blob=""
 )
-AT_A_GATE = Progress(
-    run_id="ask-1",
-    question="Does it work?",
-    mode="deep",
-    profile="general",
-    phase="waiting_for_approval",
-    waiting_for="plan",
-    budget=BudgetStatus(limits=Limits()),
-)
+AT_A_GATE = progress(run_id="ask-1", mode="deep", phase="waiting_for_approval", waiting_for="plan")
 
 
 class Run:

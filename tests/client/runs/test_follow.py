@@ -13,7 +13,7 @@ from client.connection import Connection
 from client.run import Run
 from client.runs import follow
 from client.runs.display import PlainLines
-from tests.client.runs.test_calls import progress
+from tests.client.seen import progress
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
 

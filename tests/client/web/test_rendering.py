@@ -18,8 +18,9 @@ from client.web.rendering import (
 )
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
+from tests.client.seen import progress
 from workflows.event_types import AgentEvent
-from workflows.types import BudgetStatus, Limits, Progress, SectionProgress
+from workflows.types import BudgetStatus, Limits, SectionProgress
 
 ATTACK = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
@@ -27,22 +28,6 @@ ATTACK = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 def event(seq: int, kind: str = "gap", message: str = "text", **data: object) -> AgentEvent:
     return AgentEvent.model_validate(
         {"seq": seq, "type": kind, "message": message, "data": data, "timestamp": "2026-01-01T10:00:00+00:00"}
-    )
-
-
-def progress(**changes: object) -> Progress:
-    budget = BudgetStatus(
-        limits=Limits(max_tokens=1000), used=Usage(calls=1, input_tokens=400, output_tokens=100)
-    )
-    return Progress.model_validate(
-        {
-            "run_id": "ask-x",
-            "question": "Why?",
-            "mode": "deep",
-            "profile": "general",
-            "budget": budget,
-            **changes,
-        }
     )
 
 
@@ -75,7 +60,8 @@ def test_the_latest_text_of_a_paragraph_counts() -> None:
 
 
 def test_a_long_log_is_bounded_and_budgets_are_bars() -> None:
-    seen = progress(last_seq=5000)
+    used = Usage(calls=1, input_tokens=400, output_tokens=100)
+    seen = progress(last_seq=5000, budget=BudgetStatus(limits=Limits(max_tokens=1000), used=used))
     events = [event(n, message=f"event {n}.") for n in range(1, 5001)]
     page = events_html(seen, events)
     assert page.count("<li>") == EVENTS_SHOWN
