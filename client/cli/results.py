@@ -35,13 +35,6 @@ WAV = "wav"
 @click.command()
 @run_argument
 @click.option("--format", "form", type=Name((*FORMATS, WAV)), help="Default: md, or what --output ends in.")
-@click.option(
-    "--speed",
-    type=click.FloatRange(0.5, 2.0),
-    default=1.0,
-    show_default=True,
-    help="Of the summary that --format wav reads aloud.",
-)
 @click.option("--length", type=Name(get_args(Length)), help="Default: as the question was asked.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
 @click.option(
@@ -58,7 +51,6 @@ async def report(
     ids: bool,
     diff: int | None,
     form: str | None,
-    speed: float,
     length: Length | None,
     output: Path | None,
     number: int | None,
@@ -95,7 +87,7 @@ async def report(
     if ending == WAV:
         from client.reports.read_aloud import wav
 
-        data = await asyncio.to_thread(wav, document, speed)
+        data = await asyncio.to_thread(wav, document)
     else:
         data = as_bytes(document, ending)
     if output is not None:

@@ -15,8 +15,6 @@ from activities.extras import NotInstalled
 from activities.report.formats.conclusion_words import line
 from activities.report.schema import Report
 
-WORDS_A_MINUTE = 160
-"""The speed 1 of espeak-ng."""
 SECONDS = 600.0
 """For an engine to speak a summary into a file."""
 PIPER_VOICE = "PIPER_VOICE"
@@ -36,13 +34,12 @@ def spoken_text(report: Report) -> str:
     return "\n\n".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
 
 
-def wav(report: Report, speed: float = 1.0) -> bytes:
-    """The summary as a WAV file, `speed` times as fast as usual (0.5 to 2). Raises NotInstalled without an
-    engine."""
+def wav(report: Report) -> bytes:
+    """The summary as a WAV file. Raises NotInstalled without an engine."""
     text = spoken_text(report)
     with tempfile.TemporaryDirectory(prefix="determinator-") as folder:
         file = Path(folder) / "speech.wav"
-        command = _engine(file, Path(folder) / "text.txt", speed)
+        command = _engine(file, Path(folder) / "text.txt")
         (Path(folder) / "text.txt").write_text(text, "utf-8")
         with (Path(folder) / "text.txt").open("rb") as script:
             done = subprocess.run(
@@ -59,17 +56,17 @@ def wav(report: Report, speed: float = 1.0) -> bytes:
 def can_speak() -> bool:
     """Whether an engine is there."""
     with contextlib.suppress(NotInstalled):
-        return bool(_engine(Path(), Path(), 1.0))
+        return bool(_engine(Path(), Path()))
     return False
 
 
-def _engine(wav_file: Path, text_file: Path, speed: float) -> list[str]:
+def _engine(wav_file: Path, text_file: Path) -> list[str]:
     """The command line of the first engine that is there."""
-    voice, slower, file = os.environ.get(PIPER_VOICE, ""), f"{1 / speed:.3f}", str(wav_file)
+    voice, file = os.environ.get(PIPER_VOICE, ""), str(wav_file)
     engines = {
-        "espeak-ng": ("-w", file, "-s", str(round(WORDS_A_MINUTE * speed)), "--stdin"),
-        "flite": ("--setf", f"duration_stretch={slower}", "-f", str(text_file), "-o", file),
-        "piper": ("--model", voice, "--length_scale", slower, "--output_file", file),
+        "espeak-ng": ("-w", file, "--stdin"),
+        "flite": ("-f", str(text_file), "-o", file),
+        "piper": ("--model", voice, "--output_file", file),
     }
     for name, arguments in engines.items():
         path = shutil.which(name)

@@ -53,7 +53,7 @@ def test_the_same_works_without_an_event_loop(
     assert any("leaves this machine" in message for message in messages)
 
 
-def test_a_plan_is_read_and_edited_without_an_event_loop(file_home: Path, library: str) -> None:
+def test_a_run_is_extended_paused_and_approved_without_an_event_loop(file_home: Path, library: str) -> None:
     with Determinator() as client:
         run = client.ask(QUESTION, mode="deep", library=library, approve=("plan",))
         for event in run.events():
@@ -69,32 +69,17 @@ def test_a_plan_is_read_and_edited_without_an_event_loop(file_home: Path, librar
         assert edited.plan is not None
         assert edited.plan.report_outline[0].title == "A title of my own"
         run.add_source("library")
-        run.approve()
+        limit = seen.budget.limits.max_tokens
+        assert limit is not None
+        assert run.extend(tokens=1_000).limits.max_tokens == limit + 1_000
+        with pytest.raises(BadInput, match="waits for the plan"):
+            run.approve("report")
+        run.pause()
+        run.resume()
+        assert run.approve(by="Ada") == "plan"
         assert [event.type for event in run.events()][-1] == "complete"
         assert run.iterations()
         assert run.found()
-
-
-async def test_a_gate_is_approved_and_a_run_is_paused_and_extended(file_home: Path, library: str) -> None:
-    async with Determinator() as client:
-        run = await client.ask(QUESTION, mode="iterative", library=library, approve=("plan",))
-        async for event in run.events():
-            if event.type == "awaiting_approval":
-                break
-        view = await run.plan()
-        assert view.plan is not None
-        before = (await run.status()).progress
-        assert before is not None
-        budget = await run.extend(tokens=1_000)
-        limit = before.budget.limits.max_tokens
-        assert limit is not None
-        assert budget.limits.max_tokens == limit + 1_000
-        with pytest.raises(BadInput, match="waits for the plan"):
-            await run.approve("report")
-        await run.pause()
-        await run.resume()
-        assert await run.approve(by="Ada") == "plan"
-        assert (await run.report()).run_id == run.id
 
 
 async def test_a_run_that_waits_is_cancelled_and_leaves_a_report(file_home: Path, library: str) -> None:

@@ -8,7 +8,6 @@ import pytest
 from activities.settings import Settings, user_config_path
 from client import model_servers
 from client.cli.config import template
-from client.failures import BadInput
 from client.model_servers import check_models, local_servers
 from client.remember import remember_model
 from tests.client.harness import determinator, processes_of
@@ -22,15 +21,6 @@ JSON = {"content-type": "application/json"}
 
 def listed(*names: str) -> Reply:
     return Reply(200, json.dumps({"data": [{"id": name} for name in names]}), JSON)
-
-
-async def test_a_model_that_its_server_does_not_have_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    with FakeOpenAI() as server:
-        server.on("/v1/models", listed("llama-3", "qwen-2"))
-        server.script(fails(404, "no such model"))
-        settings = Settings(home=tmp_path, openai_base_url=server.base_url)
-        with pytest.raises(BadInput, match="did you mean llama-3"):
-            await check_models(settings, ["lama-3"])
 
 
 async def test_a_model_that_is_listed_costs_no_call_and_one_that_answers_unlisted_is_used(
@@ -50,13 +40,15 @@ async def test_a_server_that_cannot_be_asked_is_left_to_the_run(tmp_path: Path) 
     await check_models(Settings(home=tmp_path, openai_base_url="http://127.0.0.1:9/v1"), ["any"])
 
 
-def test_ask_ends_with_exit_code_2_before_anything_starts(home: Path) -> None:
+def test_a_model_that_its_server_does_not_have_is_refused_before_anything_starts(
+    home: Path,
+) -> None:
     with FakeOpenAI() as server:
-        server.on("/v1/models", listed("llama-3"))
+        server.on("/v1/models", listed("llama-3", "qwen-2"))
         server.script(fails(404, "no such model"))
-        ran = determinator("ask", QUESTION, "--base-url", server.base_url, "--model", "gone")
+        ran = determinator("ask", QUESTION, "--base-url", server.base_url, "--model", "lama-3")
     assert ran.code == 2, ran
-    assert "has no model 'gone'" in ran.err
+    assert "has no model 'lama-3'; did you mean llama-3" in ran.err
     assert processes_of(home) == {"server": [], "worker": []}
 
 

@@ -71,6 +71,8 @@ BAD = [
     (["search", "pubmde", "aspirin"], "did you mean pubmed?"),
     (["search", "library", "aspirin", "--library", "nowhere"], "does not exist"),
     (["report", "last", "--format", "markdwn"], "is not known"),
+    (["ask", "Does it work?", "--model", "gpt-5"], "OPENAI_API_KEY"),
+    (["ask", "Does it work?", "--mode", "deep", "--graph", "deep"], "--mode graph"),
     (["serve", "--listen", "0.0.0.0:0"], "--tokens"),
     (["serve", "--tokens", "t.json", "--add-token", "ada", "--scope", "raed"], "did you mean read"),
     (["mcp", "--http", "0.0.0.0:0"], "DETERMINATOR_MCP_TOKEN"),
@@ -106,21 +108,6 @@ def test_a_broken_configuration_file_is_named(home: Path, text: str, message: st
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_a_model_without_a_server_is_refused_before_the_run_starts(home: Path) -> None:
-    ran = determinator("ask", "Does it work?", "--model", "gpt-5")
-    assert ran.code == 2
-    assert "OPENAI_API_KEY" in ran.err
-
-
-def test_an_address_that_does_not_answer_is_exit_code_3(home: Path) -> None:
-    ran = determinator("ask", "Does it work?", "--address", "127.0.0.1:1")
-    assert ran.code == 3
-    assert "127.0.0.1:1" in ran.err
-    assert "connection refused" in ran.err
-    assert len(ran.err.strip().splitlines()) == 1
-    assert processes_of(home) == {"server": [], "worker": []}
-
-
 def names_a_run(verb: str) -> bool:
     """Whether a verb, or one of its subcommands, is about a run."""
     context = click.Context(main.determinator)
@@ -138,11 +125,16 @@ def test_every_verb_of_a_run_is_tried_without_a_server() -> None:
     assert {verb for verb, *_ in VERBS_OF_A_RUN} == {verb for verb in main.VERBS if names_a_run(verb)}
 
 
-@pytest.mark.parametrize("arguments", VERBS_OF_A_RUN, ids=" ".join)
+OTHERS = (("ask", "Does it work?"), ("search", "pubmed", "aspirin"), ("list",))
+"""Commands that a server serves and that are given no run."""
+
+
+@pytest.mark.parametrize("arguments", [*VERBS_OF_A_RUN, *OTHERS], ids=" ".join)
 def test_without_a_server_every_verb_says_so_in_one_line(home: Path, arguments: tuple[str, ...]) -> None:
     ran = command(*arguments)
     assert (ran.code, ran.out) == (3, ""), ran
     assert ran.err == "Error: no Temporal server answers at 127.0.0.1:1: connection refused\n"
+    assert processes_of(home) == {"server": [], "worker": []}
 
 
 def has_runs(home: Path) -> None:

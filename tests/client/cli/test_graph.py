@@ -80,8 +80,3 @@ def test_the_mode_graph_without_a_graph_walks_a_built_in_one(tmp_path: Path) -> 
     assert build_request(settings, QUESTION, AskOptions(mode="deep")).graph is None
     with pytest.raises(BadInput):
         build_request(settings, QUESTION, AskOptions(mode="graph", graph="iteratve"))
-
-
-def test_a_graph_with_only_another_mode_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["ask", QUESTION, "--mode", "deep", "--graph", "deep"]) == Exit.BAD_INPUT
-    assert "--mode graph" in capsys.readouterr().err

@@ -91,18 +91,6 @@ def test_with_nothing_running_it_is_asked_directly_and_nothing_is_started(
     assert processes_of(home) == {"server": [], "worker": []}
 
 
-def test_an_unreachable_configured_server_is_not_replaced_by_the_embedded_one(
-    home: Path, ncbi: ReplayServer
-) -> None:
-    ran = determinator(
-        *("search", "pubmed", "trametinib", "--address", "127.0.0.1:1"),
-        env={"DETERMINATOR_PUBMED_URL": ncbi.url},
-    )
-    assert ran.code == 3
-    assert "127.0.0.1:1" in ran.err
-    assert not ncbi.asked
-
-
 async def test_a_fleet_without_a_worker_for_it_says_so(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

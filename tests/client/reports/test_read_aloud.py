@@ -32,16 +32,12 @@ def seconds(data: bytes) -> float:
 
 
 @pytest.mark.parametrize("engine", ["espeak-ng", "flite"])
-def test_twice_the_speed_takes_half_the_time(
-    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_engine_speaks_the_summary(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = shutil.which(engine)
     assert path is not None, f"{engine} is not installed; CONTRIBUTING names what the tests need"
     (tmp_path / engine).symlink_to(path)
     monkeypatch.setenv("PATH", str(tmp_path))
-    usual, fast, slow = (seconds(wav(REPORT, speed)) for speed in (1.0, 2.0, 0.5))
-    assert usual > 4
-    assert fast < 0.75 * usual < usual < 0.75 * slow
+    assert seconds(wav(REPORT)) > 4
 
 
 def test_a_long_summary_is_spoken_to_its_end() -> None:
