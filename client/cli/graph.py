@@ -56,8 +56,6 @@ def show(name: str, as_: str) -> None:
     elif as_ == "json":
         print_json(definition)
     else:
-        from client.terminal import to_stdout
-
         to_stdout().print(as_tree(definition))
 
 

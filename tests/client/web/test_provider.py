@@ -114,31 +114,22 @@ def test_the_name_of_another_users_account_is_not_the_user(page: FastAPI, provid
     assert eve.get(READING).status_code == 404
 
 
-def test_a_token_with_another_nonce_is_refused(page: FastAPI) -> None:
-    browser, answer = signed_in(page, "ada", lambda query: {**query, "nonce": "of-another-sign-in"})
+@pytest.mark.parametrize("field", ["nonce", "state"])
+def test_a_token_or_an_answer_of_another_sign_in_is_refused(page: FastAPI, field: str) -> None:
+    browser, answer = signed_in(page, "ada", lambda query: {**query, field: "of-another-sign-in"})
     assert answer.status_code == 403
     assert browser.get(READING).status_code == 401
 
 
-def test_an_answer_that_this_browser_did_not_ask_for_is_refused(page: FastAPI) -> None:
-    browser, answer = signed_in(page, "ada", lambda query: {**query, "state": "of-another-browser"})
-    assert answer.status_code == 403
-    assert browser.get(READING).status_code == 401
+ISSUERS = ("/oauth2/token", "/.well-known/openid-configuration")
 
 
-@pytest.mark.parametrize("path", ["/oauth2/token", "/.well-known/openid-configuration"])
-def test_a_token_of_another_issuer_is_refused(page: FastAPI, provider: OpenProvider, path: str) -> None:
-    provider.alias_at = (path,)
-    browser, answer = signed_in(page, "ada")
-    assert answer.status_code == 403
-    assert browser.get(READING).status_code == 401
-
-
-def test_both_issuers_of_a_provider_that_is_not_the_configured_one_are_refused(
-    page: FastAPI, provider: OpenProvider
+@pytest.mark.parametrize("paths", [ISSUERS[:1], ISSUERS[1:], ISSUERS])
+def test_a_token_of_another_issuer_than_the_configured_one_is_refused(
+    page: FastAPI, provider: OpenProvider, paths: tuple[str, ...]
 ) -> None:
-    """Its document and its tokens agree with each other, and not with the configuration."""
-    provider.alias_at = ("/oauth2/token", "/.well-known/openid-configuration")
+    """Also where the provider's document and its tokens agree with each other."""
+    provider.alias_at = paths
     browser, answer = signed_in(page, "ada")
     assert answer.status_code == 403
     assert browser.get(READING).status_code == 401
