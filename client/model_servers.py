@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from activities.configuration.values import did_you_mean
+from activities.contracts.errors import ModelRefused
 from activities.credentials import without_credentials
+from activities.models.address import parse
 from activities.settings import Settings
 from client.failures import BadInput
 
@@ -91,7 +93,7 @@ async def listed_models(settings: Settings) -> tuple[str, tuple[str, ...]]:
 
 
 async def check_models(settings: Settings, models: list[str]) -> None:
-    """Raises BadInput for a model that its server says it does not have.
+    """Raises BadInput for what is no address, and for a model that its server says it does not have.
 
     A server that lists the model is asked nothing more. One that lists others is asked for one token, since
     some answer under any name; a server that cannot be asked is left to the run, which waits or falls back.
@@ -99,6 +101,10 @@ async def check_models(settings: Settings, models: list[str]) -> None:
     import httpx
 
     address, headers = server_of(settings)
+    try:
+        parse(address)
+    except ModelRefused as error:
+        raise BadInput(str(error)) from error
     async with httpx.AsyncClient(timeout=ASK_SECONDS, headers=headers) as http:
         try:
             names = model_names(await http.get(f"{address}/models"))

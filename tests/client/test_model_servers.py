@@ -38,6 +38,8 @@ async def test_a_model_that_is_listed_costs_no_call_and_one_that_answers_unliste
 
 async def test_a_server_that_cannot_be_asked_is_left_to_the_run(tmp_path: Path) -> None:
     await check_models(Settings(home=tmp_path, openai_base_url="http://127.0.0.1:9/v1"), ["any"])
+    with pytest.raises(BadInput, match="begins with http"):
+        await check_models(Settings(home=tmp_path, openai_base_url="no address"), ["any"])
 
 
 def test_a_model_that_its_server_does_not_have_is_refused_before_anything_starts(

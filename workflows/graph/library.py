@@ -41,12 +41,12 @@ def load(name: str, sources: Collection[str] | None = None) -> GraphDefinition:
     path = Path(name).expanduser()
     try:
         if path.stat().st_size > FILE_BYTES:
-            raise GraphError((Problem("unreadable", "", f"{name} is larger than {FILE_BYTES:,} bytes"),))
+            raise GraphError((Problem("unreadable", "", f"it is larger than {FILE_BYTES:,} bytes"),))
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:
         names = ", ".join(builtin_names())
         reason = getattr(error, "strerror", None) or "it is not text"
-        message = f"{name} is neither a built-in graph ({names}) nor a file that can be read: {reason}"
+        message = f"it is neither a built-in graph ({names}) nor a file that can be read: {reason}"
         raise GraphError((Problem("unreadable", "", message),)) from error
     definition = read_definition(text, path.parent)
     unknown = tuple(not_installed(definition, sources))
