@@ -8,6 +8,7 @@ import pytest
 from activities.settings import Settings, user_config_path
 from client import model_servers
 from client.cli.config import template
+from client.failures import BadInput
 from client.model_servers import check_models, local_servers
 from client.remember import remember_model
 from tests.client.harness import determinator, processes_of
