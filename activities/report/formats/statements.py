@@ -70,8 +70,8 @@ def sentence(statement: Statement) -> str:
 
 
 def sentences(statements: Iterable[Statement]) -> tuple[str, ...]:
-    """The statements in words."""
-    return tuple(filter(None, map(sentence, statements)))
+    """The statements in words, each sentence once."""
+    return tuple(dict.fromkeys(filter(None, map(sentence, statements))))
 
 
 def _filled(template: str, statement: Statement) -> str:
