@@ -49,14 +49,17 @@ async def heartbeating(details: Callable[[], object | None] | None = None) -> As
 
 
 @asynccontextmanager
-async def reporting_errors(event: str, **about: object) -> AsyncIterator[None]:
-    """The body of an activity: heartbeats, and what it raises as an error of Temporal, logged as `event` with
-    what is said `about` it."""
-    async with heartbeating():
+async def reporting_errors(
+    event: str = "", details: Callable[[], object | None] | None = None, **about: object
+) -> AsyncIterator[None]:
+    """The body of an activity: heartbeats with their `details`, and what it raises as an error of Temporal,
+    logged as `event`, where there is one, with what is said `about` it."""
+    async with heartbeating(details):
         try:
             yield
         except DeterminatorError as error:
-            log.warning(event, **about, error=str(error))
+            if event:
+                log.warning(event, **about, error=str(error))
             raise to_application_error(error) from error
 
 

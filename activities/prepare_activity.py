@@ -7,10 +7,11 @@ from pathlib import Path
 
 from temporalio import activity
 
-from activities.contracts.errors import DeterminatorError, to_application_error
+from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import ModelChoice, SourceOption
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.profile import Profile
+from activities.heartbeat import reporting_errors
 from activities.models.prices import price_of
 from activities.models.sizing import effort_of
 from activities.permits import Kind, Permits
@@ -42,12 +43,10 @@ class PrepareActivities:
     @activity.defn
     async def prepare(self, step: PrepareInput) -> Prepared:
         """Non-retryable when a profile, source, model or library that was asked for is not there."""
-        try:
+        async with reporting_errors():
             prepared = await asyncio.to_thread(self.resolve, step, activity.info().workflow_id or "")
             prepared = await self._with_effort(prepared)
             prepared = prepared.replace(contexts=await self._contexts(prepared.models.values()))
-        except DeterminatorError as error:
-            raise to_application_error(error) from error
         if step.sources:
             return prepared  # a source that was named is tried, and the ledger records the result
         return prepared.replace(sources=await self._within_reach(prepared.sources))

@@ -7,7 +7,6 @@ from temporalio import activity
 
 from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.effects import AnalystInput, Program
-from activities.contracts.errors import DeterminatorError, to_application_error
 from activities.contracts.evidence import ReportPlan
 from activities.contracts.judge import (
     Hypotheses,
@@ -49,7 +48,7 @@ from activities.contracts.write import (
     WriteInput,
 )
 from activities.draft_progress import reporting_draft
-from activities.heartbeat import heartbeating, seconds_left
+from activities.heartbeat import reporting_errors, seconds_left
 from activities.models import progress
 from activities.own_step_activity import OwnStepInput, OwnStepOutput
 
@@ -66,12 +65,9 @@ class ThinkActivities:
         scope = f"{info.workflow_id}/{step.lineage or info.workflow_run_id}/{info.activity_id}"
         shown = progress.Progress(role, attempt=info.attempt)
         progress.CURRENT.set(shown)
-        async with heartbeating(shown.details), _reporting(step, shown):
-            try:
-                step = step.replace(scope=scope, seconds=seconds_left(info))
-                return await self._thinker.think(role, step)
-            except DeterminatorError as error:
-                raise to_application_error(error) from error
+        async with reporting_errors(details=shown.details), _reporting(step, shown):
+            step = step.replace(scope=scope, seconds=seconds_left(info))
+            return await self._thinker.think(role, step)
 
     @activity.defn
     async def clarify_question(self, step: ClarifyInput) -> StepAnswer[Clarified]:
@@ -149,11 +145,8 @@ class ThinkActivities:
     @activity.defn
     async def order_evidence(self, step: OrderInput) -> Ordered:
         """Which works to judge, the most promising first."""
-        async with heartbeating():
-            try:
-                return await self._thinker.order(step)
-            except DeterminatorError as error:
-                raise to_application_error(error) from error
+        async with reporting_errors():
+            return await self._thinker.order(step)
 
     @activity.defn
     async def manage_team(self, step: ManagerInput) -> StepAnswer[TeamLedger]:

@@ -18,13 +18,12 @@ from typing import Any, TypeVar
 from temporalio import activity
 
 from activities.configuration.question import SourceSettings
-from activities.contracts.errors import DeterminatorError, Refused, SourceError, TooSlow, to_application_error
+from activities.contracts.errors import Refused, SourceError, TooSlow
 from activities.contracts.evidence import Evidence, EvidenceRef, Filters, Query
 from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks, united
 from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
-from activities.heartbeat import heartbeating, on_last_attempt, seconds_left
-from activities.logs import log
+from activities.heartbeat import on_last_attempt, reporting_errors, seconds_left
 from activities.permits import NotPermitted, Permits
 from activities.plural import plural
 from activities.roles.selection import without_duplicates
@@ -72,13 +71,10 @@ class SearchActivities:
         @activity.defn(name=activity_name(name))
         async def search(step: SearchTasks) -> HitsOfAll:
             reading = Reading()
-            async with heartbeating(reading.details):
-                try:
-                    with reporting(reading.report):
-                        return await self.search_all(name, step)
-                except DeterminatorError as error:
-                    log.warning("search_failed", run_id=step.run_id, source=name, error=str(error))
-                    raise to_application_error(error) from error
+            about = {"run_id": step.run_id, "source": name}
+            async with reporting_errors("search_failed", reading.details, **about):
+                with reporting(reading.report):
+                    return await self.search_all(name, step)
 
         return search
 
