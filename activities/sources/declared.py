@@ -17,12 +17,13 @@ import httpx
 from pydantic import ConfigDict, ValidationError, validate_call
 
 from activities.contracts.errors import DeterminatorError, Malformed, Refused, Unavailable
-from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
+from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query, SourceInfo
 from activities.contracts.identifiers import evidence_id, normal_url
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure
+from activities.sources.records import read_records
 
 Search = Callable[..., Awaitable[Iterable[Evidence]]]
 
@@ -101,22 +102,13 @@ class DeclaredSource:
             raise Unavailable(f"{name} cannot be reached: {error or type(error).__name__}") from error
         except Exception as error:
             raise Malformed(f"{name} failed: {type(error).__name__}: {error}") from error
-        kept = [self._complete(record, query.text) for record in records if record.text.strip()]
-        yield Exchange(
-            records=tuple(kept),
-            hits=len(records),
-            set_aside=len(records) - len(kept),
-            sent=query.text,
-            detail="" if len(kept) == len(records) else "set aside: records without a text",
-        )
+        yield read_records(name, query, records, self._complete, hits=len(records), sent=query.text)
 
-    def _complete(self, record: Evidence, query: str) -> Evidence:
-        """Fill in the id, the source and the provenance where the function left them out."""
-        provenance = record.provenance or (Provenance(source=self.info.name, query=query),)
+    def _complete(self, record: Evidence) -> Evidence:
+        """Fill in the id and the source where the function left them out."""
         return record.replace(
             source=record.source or self.info.name,
             evidence_id=record.evidence_id or evidence_id(record.identifiers, record.title + record.text),
-            provenance=provenance,
         )
 
 

@@ -11,7 +11,7 @@ run that searches other sources as well: a run on the library alone is private, 
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from activities.sources import crossref, europepmc, ncbi, pubmed
 from activities.sources.http.answers import XmlReader
 from activities.sources.http.cache import STANDING_SECONDS, no_older_than
 from activities.sources.http.client import Http
+from activities.sources.records import Item
 
 GIVE_UP_AFTER = 3
 """Failures after which Crossref is not asked for further works in one check."""
@@ -153,13 +154,7 @@ class StandingLookup:
             "pageSize": str(4 * EUROPEPMC_BATCH),
         }
         page = await self._europepmc.ask(europepmc.read_search, "search", params)
-        records = []
-        for item in page.results:
-            try:
-                records.append(europepmc.read_result(item))
-            except (SourceError, ValueError, KeyError, TypeError, AttributeError) as error:
-                log.warning("standing_record_unreadable", authority="europepmc", error=repr(error)[:200])
-        return records
+        return list(_readable("europepmc", page.results, europepmc.read_result))
 
 
 def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdict:
@@ -230,15 +225,16 @@ def _europepmc_clause(identifiers: Identifiers) -> str:
 
 def read_notices(response: httpx.Response, pmids: Sequence[str]) -> dict[str, tuple[StandingNotice, ...]]:
     """The notices in PubMed's records, by PMID, of the works that were asked for."""
-    notices: dict[str, tuple[StandingNotice, ...]] = {}
-    for element in ncbi.read_tree(response, "pubmed", "PubmedArticleSet"):
-        if element.tag not in pubmed.RECORDS:
-            continue
+    tree = ncbi.read_tree(response, "pubmed", "PubmedArticleSet")
+    elements = (element for element in tree if element.tag in pubmed.RECORDS)
+    records = _readable("pubmed", elements, pubmed.read_record)
+    return {pmid: notices_in(one) for one in records if (pmid := one.identifiers.pmid) and pmid in pmids}
+
+
+def _readable(authority: str, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Iterator[Evidence]:
+    """The records of an answer that can be read, with a text or without."""
+    for item in items:
         try:
-            record = pubmed.read_record(element)
-        except (SourceError, ValueError) as error:
-            log.warning("standing_record_unreadable", authority="pubmed", error=str(error)[:200])
-            continue
-        if (pmid := record.identifiers.pmid) and pmid in pmids:
-            notices[pmid] = notices_in(record)
-    return notices
+            yield read(item)
+        except (SourceError, ValueError, KeyError, TypeError, AttributeError) as error:
+            log.warning("standing_record_unreadable", authority=authority, error=repr(error)[:200])
