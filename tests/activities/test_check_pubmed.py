@@ -8,6 +8,7 @@ from activities.contracts.evidence import StandingNotice, Statement
 from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
 from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities, PubMedStanding, pubmed_check
+from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.ncbi import QUEUE
 from tests.activities.cases import FULL, REGISTRY, TRIAL
@@ -28,11 +29,21 @@ async def ask(server: ReplayServer, *pmids: str) -> PubMedSaid:
     return said
 
 
-async def release(tmp_path: Path, said: PubMedSaid | None) -> PublishInput:
+async def release(store: EvidenceStore, said: PubMedSaid | None = None) -> PublishInput:
     """FULL with its documents stored, as a workflow hands it over after PubMed was asked."""
-    store = EvidenceStore.at(str(tmp_path))
     refs = [await store.put(item) for item in (TRIAL, REGISTRY)]
     return FULL.model_copy(update={"evidence": tuple(refs), "pubmed": said})
+
+
+async def published(server: ReplayServer, store: EvidenceStore, said: PubMedSaid) -> tuple[Report, Report]:
+    """The report without what PubMed said, and with it; the other authorities know of no work."""
+    answers(server)
+    async with client() as http:
+        publishing = PublishActivities(store, lookup(server, http))
+        before = await publishing.publish(await release(store))
+        after = await publishing.publish(await release(store, said))
+    assert server.count("/efetch.fcgi") == 0  # never from here
+    return before.report, after.report
 
 
 async def test_an_outage_of_pubmed_is_retried_and_a_refusal_is_not(server: ReplayServer) -> None:
@@ -48,40 +59,31 @@ async def test_an_outage_of_pubmed_is_retried_and_a_refusal_is_not(server: Repla
 
 
 async def test_what_only_pubmed_knows_to_be_retracted_supports_nothing(
-    server: ReplayServer, tmp_path: Path
+    server: ReplayServer, store: EvidenceStore
 ) -> None:
-    answers(server)
-    async with client() as http:
-        publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
-        before = await publishing.publish(await release(tmp_path, None))
-        said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
-        after = await publishing.publish(await release(tmp_path, said))
-    assert server.count("/efetch.fcgi") == 0  # never from here
-    assert "pmid:1" in [r.evidence_id for r in before.report.references]
-    assert "pmid:1" not in [r.evidence_id for r in after.report.references]
-    codes = {s.code: s.text("evidence_id") for s in after.report.statements}
+    said = PubMedSaid(asked=("1", "2"), notices={"1": (RETRACTION,), "2": ()})
+    before, after = await published(server, store, said)
+    assert "pmid:1" in [r.evidence_id for r in before.references]
+    assert "pmid:1" not in [r.evidence_id for r in after.references]
+    codes = {s.code: s.text("evidence_id") for s in after.statements}
     assert codes["retracted_left_out"] == "pmid:1"
     assert "authority_silent" not in codes
 
 
 async def test_when_pubmed_is_down_the_standing_stays_and_one_line_says_so(
-    server: ReplayServer, tmp_path: Path
+    server: ReplayServer, store: EvidenceStore
 ) -> None:
-    answers(server)
-    async with client() as http:
-        publishing = PublishActivities(EvidenceStore.at(str(tmp_path)), lookup(server, http))
-        before = await publishing.publish(await release(tmp_path, None))
-        down = PubMedSaid(asked=("1", "2"), failure="pubmed answered 503")
-        after = await publishing.publish(await release(tmp_path, down))
-    assert [(r.evidence_id, r.standing) for r in after.report.references] == [
-        (r.evidence_id, r.standing) for r in before.report.references
+    down = PubMedSaid(asked=("1", "2"), failure="pubmed answered 503")
+    before, after = await published(server, store, down)
+    assert [(r.evidence_id, r.standing) for r in after.references] == [
+        (r.evidence_id, r.standing) for r in before.references
     ]
-    fresh = [s for s in after.report.statements if s not in before.report.statements]
+    fresh = [s for s in after.statements if s not in before.statements]
     assert fresh == [Statement(code="authority_silent", values={"works": 2, "of": 2})]
 
 
-async def test_only_cited_works_with_a_pmid_are_asked_about_and_each_once(tmp_path: Path) -> None:
-    step = await release(tmp_path, None)
+async def test_only_cited_works_with_a_pmid_are_asked_about_and_each_once(store: EvidenceStore) -> None:
+    step = await release(store)
     check = pubmed_check(step)
     assert check is not None
     assert check.pmids == ("1", "2")

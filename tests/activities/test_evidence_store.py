@@ -16,8 +16,7 @@ def paper(text: str = "Aspirin reduced the risk of stroke by a third.") -> Evide
     )
 
 
-async def test_what_is_put_is_got_and_only_a_small_reference_travels(tmp_path: Path) -> None:
-    store = EvidenceStore.at(str(tmp_path))
+async def test_what_is_put_is_got_and_only_a_small_reference_travels(store: EvidenceStore) -> None:
     whole = paper("x" * 500_000)
     ref = await store.put(whole)
     assert await store.get(ref) == whole
@@ -73,8 +72,7 @@ def test_a_path_that_cannot_be_opened_is_reported_in_one_line(tmp_path: Path) ->
             EvidenceStore.at(url)
 
 
-async def test_a_merged_work_is_read_under_the_id_the_run_knows_it_by(tmp_path: Path) -> None:
-    store = EvidenceStore.at(str(tmp_path))
+async def test_a_merged_work_is_read_under_the_id_the_run_knows_it_by(store: EvidenceStore) -> None:
     ref = await store.put(paper())
     merged = ref.model_copy(update={"evidence_id": "doi:10.1/a", "standing": "retracted"})
     read = await store.get(merged)

@@ -1,7 +1,7 @@
 """Works are read in full from the places that the run permits, and only where the text is of that work."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -41,31 +41,36 @@ async def http(tmp_path: Path) -> AsyncIterator[Http]:
         yield opened
 
 
-async def read(
-    server: ReplayServer, http: Http, folder: Path, work: Evidence, *ways: Way, **settings: object
-) -> Evidence | None:
-    """The work as it is stored after it was read; None where it was not."""
-    places = {f"{name}_url": server.url for name in ("europepmc", "unpaywall")}
-    given = Settings.model_validate({"home": folder, "email": "me@example.org", **places, **settings})
-    store = EvidenceStore.at(str(folder / "store"))
-    pages = SafePages(networks(["127.0.0.0/8"]))
-    activities = FullTextActivities(given, http, pages, store)
-    step = ReadInFull(run_id="ask-1", evidence=(await store.put(work),), ways=ways)
-    found = await ActivityEnvironment().run(activities.read_in_full, step)
-    if not found.evidence:
-        return None
-    (ref,) = found.evidence
-    assert (ref.evidence_id, ref.full_text) == (work.evidence_id, True)
-    return await store.get(ref)
+Read = Callable[..., Awaitable[Evidence | None]]
+
+
+@pytest.fixture
+def read(server: ReplayServer, http: Http, store: EvidenceStore, tmp_path: Path) -> Read:
+    """`read(work, *ways, **settings)`: the work as it is stored after it was read; None where it was not."""
+
+    async def stored(work: Evidence, *ways: Way, **settings: object) -> Evidence | None:
+        places = {f"{name}_url": server.url for name in ("europepmc", "unpaywall")}
+        given = Settings.model_validate({"home": tmp_path, "email": "me@example.org", **places, **settings})
+        pages = SafePages(networks(["127.0.0.0/8"]))
+        activities = FullTextActivities(given, http, pages, store)
+        step = ReadInFull(run_id="ask-1", evidence=(await store.put(work),), ways=ways)
+        found = await ActivityEnvironment().run(activities.read_in_full, step)
+        if not found.evidence:
+            return None
+        (ref,) = found.evidence
+        assert (ref.evidence_id, ref.full_text) == (work.evidence_id, True)
+        return await store.get(ref)
+
+    return stored
 
 
 async def test_the_body_of_an_open_article_is_added_behind_its_abstract(
-    server: ReplayServer, http: Http, tmp_path: Path
+    server: ReplayServer, read: Read
 ) -> None:
     article = (RECORDED / "pmc" / "oa_ehp-116-1694.nxml").read_bytes()
     server.on("/PMC2599765/fullTextXML", Reply(200, article, {"content-type": "application/xml"}))
     work = a_work(identifiers=Identifiers(pmcid="PMC2599765"))
-    found = await read(server, http, tmp_path, work, "europepmc")
+    found = await read(work, "europepmc")
     assert found is not None
     assert found.text.startswith(ABSTRACT)
     assert len(found.text) > 10_000
@@ -73,60 +78,50 @@ async def test_the_body_of_an_open_article_is_added_behind_its_abstract(
     assert "full text read (Europe PMC)" in badges(reference, STUDIES)
 
 
-async def test_another_article_than_was_asked_for_is_not_read(
-    server: ReplayServer, http: Http, tmp_path: Path
-) -> None:
+async def test_another_article_than_was_asked_for_is_not_read(server: ReplayServer, read: Read) -> None:
     article = (RECORDED / "pmc" / "oa_ehp-116-1694.nxml").read_bytes()
     server.on("/PMC1/fullTextXML", Reply(200, article, {"content-type": "application/xml"}))
-    assert (
-        await read(server, http, tmp_path, a_work(identifiers=Identifiers(pmcid="PMC1")), "europepmc") is None
-    )
+    assert await read(a_work(identifiers=Identifiers(pmcid="PMC1")), "europepmc") is None
 
 
-async def test_an_open_address_is_read_where_it_has_the_work(
-    server: ReplayServer, http: Http, tmp_path: Path
-) -> None:
+async def test_an_open_address_is_read_where_it_has_the_work(server: ReplayServer, read: Read) -> None:
     server.on("/whole", a_page(TITLE, LONG))
     server.on("/landing", a_page(TITLE, "The abstract alone."))
     server.on("/other", a_page("Quite another paper about something else", LONG))
     for path, is_read in (("whole", True), ("landing", False), ("other", False), ("gone", False)):
         work = a_work(facts={"open_access_url": f"{server.url}/{path}"})
-        found = await read(server, http, tmp_path, work, "open_address")
+        found = await read(work, "open_address")
         assert (found is not None) == is_read, path
 
 
-async def test_unpaywall_is_asked_by_doi_and_its_addresses_are_read(
-    server: ReplayServer, http: Http, tmp_path: Path
-) -> None:
+async def test_unpaywall_is_asked_by_doi_and_its_addresses_are_read(server: ReplayServer, read: Read) -> None:
     said = json.loads((RECORDED / "unpaywall" / "doi_xgen2025.json").read_text())
     said["best_oa_location"]["url_for_pdf"] = f"{server.url}/whole"
     server.on(f"/{DOI}", Reply(200, json.dumps(said), {"content-type": "application/json"}))
     server.on("/whole", a_page(TITLE, LONG))
     work = a_work(identifiers=Identifiers(doi=DOI))
-    found = await read(server, http, tmp_path, work, "europepmc", "open_address", "unpaywall")
+    found = await read(work, "europepmc", "open_address", "unpaywall")
     assert found is not None
     assert found.facts["full_text_from"] == f"{server.url}/whole"
     assert server.asked[0].query == {"email": ["me@example.org"]}
 
 
 async def test_nobody_is_asked_offline_or_without_an_email_address_or_a_permitted_way(
-    server: ReplayServer, http: Http, tmp_path: Path
+    server: ReplayServer, read: Read
 ) -> None:
     server.on("/*", a_page(TITLE, LONG))
     work = a_work(
         identifiers=Identifiers(doi=DOI, pmcid="PMC1"), facts={"open_access_url": f"{server.url}/whole"}
     )
     ways: tuple[Way, ...] = ("europepmc", "open_address", "unpaywall")
-    assert await read(server, http, tmp_path, work, *ways, offline=True) is None
-    assert await read(server, http, tmp_path, work, "unpaywall", email=None) is None
-    assert await read(server, http, tmp_path, work) is None
+    assert await read(work, *ways, offline=True) is None
+    assert await read(work, "unpaywall", email=None) is None
+    assert await read(work) is None
     assert server.asked == []
 
 
-async def test_an_outage_of_one_place_leads_to_the_next(
-    server: ReplayServer, http: Http, tmp_path: Path
-) -> None:
+async def test_an_outage_of_one_place_leads_to_the_next(server: ReplayServer, read: Read) -> None:
     server.on("/PMC1/fullTextXML", Reply(503, "down"))
     server.on("/whole", a_page(TITLE, LONG))
     work = a_work(identifiers=Identifiers(pmcid="PMC1"), facts={"open_access_url": f"{server.url}/whole"})
-    assert await read(server, http, tmp_path, work, "europepmc", "open_address") is not None
+    assert await read(work, "europepmc", "open_address") is not None

@@ -1,6 +1,5 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from temporalio.exceptions import ApplicationError
@@ -47,16 +46,19 @@ class Standings:
         return self._answers
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> EvidenceStore:
-    return EvidenceStore.at(str(tmp_path / "evidence"))
-
-
-async def stored(store: EvidenceStore, step: PublishInput = FULL) -> PublishInput:
-    """The step with references to the trial, the registry and an item that is not cited."""
+async def stored(store: EvidenceStore, step: PublishInput = FULL, **known: object) -> PublishInput:
+    """The step with references to the trial, the registry and an item that is not cited, of which the run
+    knows what is `known`."""
     uncited = TRIAL.model_copy(update={"evidence_id": "pmid:77"})
-    refs = [await store.put(item) for item in (uncited, TRIAL, REGISTRY)]
+    refs = [(await store.put(item)).replace(**known) for item in (uncited, TRIAL, REGISTRY)]
     return step.model_copy(update={"evidence": tuple(refs)})
+
+
+async def published(
+    store: EvidenceStore, answers: Mapping[str, StandingVerdict] | Exception, **known: object
+) -> Published:
+    """What is published where the authorities answer so."""
+    return await PublishActivities(store, Standings(answers)).publish(await stored(store, FULL, **known))
 
 
 def environment(step: PublishInput) -> ActivityEnvironment:
@@ -80,14 +82,14 @@ async def test_no_workflow_publishes_under_the_id_of_another_run(store: Evidence
 
 async def test_the_report_is_stored_under_its_digest_and_its_name(store: EvidenceStore) -> None:
     step = await stored(store)
-    published = await environment(step).run(PublishActivities(store, None).publish_report, step)
-    assert published.answered
-    assert published.complete
-    assert published.verified_claims == 2
-    whole = await store.get_bytes(published.blob)
-    assert Report.model_validate_json(whole) == published.report
+    done = await environment(step).run(PublishActivities(store, None).publish_report, step)
+    assert done.answered
+    assert done.complete
+    assert done.verified_claims == 2
+    whole = await store.get_bytes(done.blob)
+    assert Report.model_validate_json(whole) == done.report
     assert await store.get_named(report_name(step.run_id, "json")) == whole
-    text = await store.get_bytes(published.markdown_blob)
+    text = await store.get_bytes(done.markdown_blob)
     assert await store.get_named("reports/ask-metformin-1/report.md") == text
     assert REDUCED.encode() in text
 
@@ -101,55 +103,46 @@ async def test_only_what_is_cited_is_read_and_looked_up(store: EvidenceStore) ->
 
 
 async def test_a_retraction_since_or_before_counts_until_a_reinstatement(store: EvidenceStore) -> None:
-    standings = Standings({"pmid:1": StandingVerdict(standing="retracted")})
-    report = (await PublishActivities(store, standings).publish(await stored(store))).report
+    report = (await published(store, {"pmid:1": StandingVerdict(standing="retracted")})).report
     assert [r.evidence_id for r in report.references] == ["pmid:2"]
     assert report.candidates == ()
     assert TRIAL.title in {s.text("title") for s in report.statements if s.code == "retracted_left_out"}
-    step = await stored(store)
-    refs = tuple(r.model_copy(update={"standing": "retracted"}) for r in step.evidence)
-    standings = Standings({"pmid:1": StandingVerdict(standing="none")})
-    published = await PublishActivities(store, standings).publish(step.model_copy(update={"evidence": refs}))
-    assert not published.answered
-    step = await stored(store)
-    refs = tuple(r.model_copy(update={"standing": "retracted"}) for r in step.evidence)
-    standings = Standings(
-        {"pmid:1": StandingVerdict(standing="none", notices=(StandingNotice(kind="reinstatement"),))}
-    )
-    published = await PublishActivities(store, standings).publish(step.model_copy(update={"evidence": refs}))
-    assert [r.evidence_id for r in published.report.references] == ["pmid:1"]
+    sound = StandingVerdict(standing="none")
+    assert not (await published(store, {"pmid:1": sound}, standing="retracted")).answered
+    lifted = sound.replace(notices=(StandingNotice(kind="reinstatement"),))
+    report = (await published(store, {"pmid:1": lifted}, standing="retracted")).report
+    assert [r.evidence_id for r in report.references] == ["pmid:1"]
 
 
 async def test_a_standing_that_nobody_could_look_up_is_stated_and_delays_nothing(
     store: EvidenceStore,
 ) -> None:
-    standings = Standings(Unavailable("Crossref is down"))
-    published = await PublishActivities(store, standings).publish(await stored(store))
-    assert published.answered
-    assert "standing_not_looked_up" in {s.code for s in published.report.statements}
+    done = await published(store, Unavailable("Crossref is down"))
+    assert done.answered
+    assert "standing_not_looked_up" in {s.code for s in done.report.statements}
     silent = StandingVerdict(standing="none", failures=("Crossref is down",))
-    standings = Standings({"pmid:1": silent, "pmid:2": StandingVerdict(standing="concern")})
-    report = (await PublishActivities(store, standings).publish(await stored(store))).report
+    concern = StandingVerdict(standing="concern")
+    report = (await published(store, {"pmid:1": silent, "pmid:2": concern})).report
     assert Statement(code="authority_silent", values={"works": 1, "of": 2}) in report.statements
 
 
 def test_quotes_are_cut_only_after_fields_that_the_blob_keeps() -> None:
     report = build_report(FULL, DOCUMENTS)
-    published = Published(report=report, blob="b", markdown_blob="m")
-    size = len(published.model_dump_json().encode())
-    shorter = slim(published, size - 1)
+    done = Published(report=report, blob="b", markdown_blob="m")
+    size = len(done.model_dump_json().encode())
+    shorter = slim(done, size - 1)
     assert not shorter.complete
     assert shorter.report.contexts == ()
     assert shorter.report.sections == report.sections
-    shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
+    shorter = slim(done, len(shorter.model_dump_json().encode()) - 1)
     assert shorter.report.works == ()
-    shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
+    shorter = slim(done, len(shorter.model_dump_json().encode()) - 1)
     assert [candidate.fields for candidate in shorter.report.candidates] == [()]
     assert shorter.report.sections == report.sections
-    shorter = slim(published, len(shorter.model_dump_json().encode()) - 1)
+    shorter = slim(done, len(shorter.model_dump_json().encode()) - 1)
     assert shorter.report.sections[0].markdown == ""
     assert shorter.report.sections[0].claims == report.sections[0].claims
-    kept = [slim(published, limit).report.sections[0].claims for limit in range(size, 0, -20)]
+    kept = [slim(done, limit).report.sections[0].claims for limit in range(size, 0, -20)]
     quotes = [claims[0].support[0].quote if claims else None for claims in kept]
     assert list(dict.fromkeys(quotes)) == [REDUCED, "", None]
 
@@ -166,10 +159,10 @@ async def test_an_item_that_cannot_be_read_is_tried_again_and_then_left_out(stor
     with pytest.raises(ApplicationError) as raised:
         await environment(step).run(PublishActivities(store).publish_report, step)
     assert not raised.value.non_retryable
-    published = await PublishActivities(store).publish(step, patient=False)
-    assert [r.evidence_id for r in published.report.references] == ["pmid:2"]
+    done = await PublishActivities(store).publish(step, patient=False)
+    assert [r.evidence_id for r in done.report.references] == ["pmid:2"]
     unread = Statement(code="item_unreadable", values={"evidence_ids": ("pmid:1",)})
-    assert unread in published.report.statements
+    assert unread in done.report.statements
 
 
 WARDS = ("early", "late", "warm", "cold", "small", "large", "quiet", "busy", "rural", "urban")
@@ -185,13 +178,13 @@ async def test_what_travels_stays_under_the_limit_and_the_blob_stays_whole(
 
     sections = [planned(f"s{s}", *(claim(s, n) for n in range(count // 10))) for s in range(10)]
     step = await stored(store, publish_input(*sections, limitations=("x" * 5000,) * 3))
-    published = await PublishActivities(store).publish(step)
-    size = len(published.model_dump_json().encode())
+    done = await PublishActivities(store).publish(step)
+    size = len(done.model_dump_json().encode())
     assert size <= 200 * 1024 < PAYLOAD_LIMIT
-    whole = Report.model_validate_json(await store.get_bytes(published.blob))
-    assert whole.verification.verified == published.verified_claims == count
-    assert published.complete == (published.report == whole)
-    assert [s.id for s in published.report.sections] == [s.id for s in whole.sections]
+    whole = Report.model_validate_json(await store.get_bytes(done.blob))
+    assert whole.verification.verified == done.verified_claims == count
+    assert done.complete == (done.report == whole)
+    assert [s.id for s in done.report.sections] == [s.id for s in whole.sections]
 
 
 def test_a_run_id_cannot_leave_the_folder_of_reports() -> None:

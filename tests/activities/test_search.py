@@ -5,7 +5,6 @@ import dataclasses
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from pathlib import Path
 
 import httpx
 import pytest
@@ -18,7 +17,7 @@ from activities.contracts.evidence import Evidence, Query, SourceInfo
 from activities.contracts.search import Hits, SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
 from activities.search_activity import SearchActivities
-from activities.sources.base import MAX_EXCHANGES, Exchange
+from activities.sources.base import MAX_EXCHANGES, Exchange, Source
 from activities.sources.http.client import Http
 from activities.sources.http.clock import source_clock, time_for_one_request
 from activities.sources.library.records import read_record
@@ -45,14 +44,6 @@ class Brought:
         yield Exchange(records=tuple(self.records), hits=len(self.records))
 
 
-async def searched(tmp_path: Path, *records: Evidence) -> Hits:
-    store = EvidenceStore.at(str(tmp_path))
-    activities = SearchActivities({"library": Brought(records)}, store)
-    task = SearchTask(run_id="run", source="library", query=Query(text="drug pain", limit=20))
-
-    return await one(activities, task)
-
-
 def begun(attempt: int = 1, ago: float = 0.0, attempts: int = 4) -> ActivityEnvironment:
     """An attempt of `attempts` that begins now, of a step that was scheduled some seconds ago."""
     environment, now = ActivityEnvironment(), datetime.now(UTC)
@@ -75,6 +66,15 @@ async def one(activities: SearchActivities, task: SearchTask) -> Hits:
     return hits
 
 
+def task_of(seconds: float | None = None) -> SearchTask:
+    query = Query(text="drug pain", limit=20)
+    return SearchTask(run_id="run", source="library", query=query, seconds=seconds)
+
+
+async def searched(store: EvidenceStore, source: Source, seconds: float | None = None) -> Hits:
+    return await one(SearchActivities({"library": source}, store), task_of(seconds))
+
+
 @pytest.mark.parametrize(
     "marked",
     [
@@ -87,19 +87,19 @@ async def one(activities: SearchActivities, task: SearchTask) -> Hits:
     ],
 )  # fmt: skip
 async def test_a_retracted_work_of_a_library_is_kept_as_such(
-    tmp_path: Path, marked: dict[str, object]
+    store: EvidenceStore, marked: dict[str, object]
 ) -> None:
-    hits = await searched(tmp_path, record(1, **marked), record(2))
+    hits = await searched(store, Brought([record(1, **marked), record(2)]))
     assert [ref.standing for ref in hits.kept] == ["retracted", "unknown"]
     assert hits.detail == ""
 
 
-async def test_a_notice_is_no_evidence(tmp_path: Path) -> None:
+async def test_a_notice_is_no_evidence(store: EvidenceStore) -> None:
     notices = (record(1, title="Erratum to: Effects of a drug on pain"), record(3, title="Corrigendum"))
-    hits = await searched(tmp_path, *notices, record(2))
+    hits = await searched(store, Brought([*notices, record(2)]))
     assert [ref.evidence_id for ref in hits.kept] == ["pmid:2"]
     assert hits.detail.startswith("2 notices ")
-    assert (await searched(tmp_path, *notices)).status == "empty"
+    assert (await searched(store, Brought(notices))).status == "empty"
 
 
 @dataclasses.dataclass
@@ -126,14 +126,12 @@ class Failing:
     ],
 )
 async def test_a_search_is_not_tried_again_beyond_its_seconds(
-    tmp_path: Path, error: SourceError, attempt: int, scheduled: float, again: bool
+    store: EvidenceStore, error: SourceError, attempt: int, scheduled: float, again: bool
 ) -> None:
     """`scheduled` seconds ago; the first wait for a worker does not count."""
-    activities = SearchActivities({"library": Failing(error)}, EvidenceStore.at(str(tmp_path)))
-    search, *_ = activities.definitions()
+    search, *_ = SearchActivities({"library": Failing(error)}, store).definitions()
     environment = begun(attempt, scheduled)
-    task = SearchTask(run_id="run", source="library", query=Query(text="drug pain"), seconds=30.0)
-    step = SearchTasks(run_id="run", tasks=(task,))
+    step = SearchTasks(run_id="run", tasks=(task_of(seconds=30.0),))
     if again:
         with pytest.raises(ApplicationError) as caught:
             await environment.run(search, step)
@@ -169,23 +167,17 @@ class Paged:
             yield Exchange(records=(item,), hits=900)
 
 
-async def test_a_source_that_fails_or_never_ends_keeps_what_it_gave(tmp_path: Path) -> None:
-    activities = SearchActivities({"library": Paged(1, Refused("closed"))}, EvidenceStore.at(str(tmp_path)))
-    hits = await one(activities, SearchTask(run_id="run", source="library", query=Query(text="drug")))
+async def test_a_source_that_fails_or_never_ends_keeps_what_it_gave(store: EvidenceStore) -> None:
+    hits = await searched(store, Paged(1, Refused("closed")))
     assert (hits.status, len(hits.kept), hits.detail) == ("ok", 1, "closed")
     source = Paged(900)
-    activities = SearchActivities({"library": source}, EvidenceStore.at(str(tmp_path)))
-    hits = await one(activities, SearchTask(run_id="run", source="library", query=Query(text="drug")))
+    hits = await searched(store, source)
     assert source.asked == len(hits.kept) == MAX_EXCHANGES
 
 
-async def test_a_search_stops_when_its_source_has_used_its_seconds(tmp_path: Path) -> None:
+async def test_a_search_stops_when_its_source_has_used_its_seconds(store: EvidenceStore) -> None:
     """Whatever it has found by then is kept, and the ledger says that there is more."""
-    activities = SearchActivities(
-        {"library": Paged(9, seconds=60, slow_from=2)}, EvidenceStore.at(str(tmp_path))
-    )
-    task = SearchTask(run_id="run", source="library", query=Query(text="drug"), seconds=0.5)
-    hits = await one(activities, task)
+    hits = await searched(store, Paged(9, seconds=60, slow_from=2), seconds=0.5)
     assert hits.status == "ok"
     assert "there is more" in hits.detail
     assert len(hits.kept) == 1

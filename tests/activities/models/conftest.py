@@ -64,11 +64,6 @@ def server() -> Iterator[FakeOpenAI]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> EvidenceStore:
-    return EvidenceStore.at(str(tmp_path / "store"))
-
-
-@pytest.fixture
 def settings(server: FakeOpenAI, tmp_path: Path) -> Settings:
     return Settings(
         home=tmp_path,
