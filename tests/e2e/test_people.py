@@ -14,10 +14,10 @@ import pytest
 from activities.report.archive import Archive, Version
 from activities.report.schema import Report
 from activities.settings import Settings
-from tests.client.harness import Ran, inside, wait_until
+from tests.client.harness import Ran, inside, wait_for_gate, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, shelve
 from tests.client.terminal import Terminal
-from tests.e2e.stage import faults, own_id
+from tests.e2e.stage import faults, own_id, report_of
 from tests.papers import DOCUMENTS
 from tests.papers import papers as written
 from tests.replay import Asked, ReplayServer, Reply
@@ -116,10 +116,6 @@ def progress(run_id: str) -> dict[str, Any]:
     return seen
 
 
-def wait_for_gate(run_id: str, gate: str) -> None:
-    wait_until(lambda: progress(run_id).get("waiting_for") == gate, PATIENCE)
-
-
 def section(run_id: str, name: str) -> dict[str, Any]:
     return next((s for s in progress(run_id).get("sections", ()) if s["id"] == name), {})
 
@@ -131,13 +127,6 @@ def editor(folder: Path, text: str) -> dict[str, str]:
     script.write_text(f'#!/bin/sh\ncp "{folder}/written.toml" "$1"\n')
     script.chmod(0o755)
     return {"EDITOR": str(script), "VISUAL": ""}
-
-
-def report_of(run_id: str) -> dict[str, Any]:
-    path = Path(f"{run_id}.json")
-    good("report", run_id, "--output", str(path))
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
 
 
 def check_editing(run_id: str, folder: Path) -> None:

@@ -2,70 +2,37 @@
 
 import asyncio
 import random
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from temporalio.api.sdk.v1 import WorkflowMetadata
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
 
 from activities.evidence_store import EvidenceStore
-from activities.payloads import DATA_CONVERTER
-from client.embedded.binary import free_port
 from client.embedded.namespace import register_attributes
-from tests.workflows.conftest import Run, Stage, a_request, a_worker, until
+from tests.conftest import client_of, dev_server_of
+from tests.workflows.conftest import Run, Stage, a_request, a_worker
 from tests.workflows.fakes import Fakes
 from workflows.types import PlanView
 
 SECONDS = 40.0
 
 
-@contextmanager
-def a_server(binary: Path, port: int, database: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A server of the test's own, killed at the end and not before asked."""
-    command = [str(binary), "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--log-level", "never"]
-    command += ["--port", str(port), "--db-filename", str(database)]
-    with Path(f"{database}.log").open("ab") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-        try:
-            yield server
-        finally:
-            server.kill()
-            server.wait()
-
-
-async def connected(port: int) -> Client:
-    """A client, once the server answers."""
-
-    async def attempt() -> Client | None:
-        try:
-            client = await Client.connect(f"127.0.0.1:{port}", data_converter=DATA_CONVERTER)
-            await anext(client.list_workflows(), None)
-        except (RPCError, RuntimeError):
-            return None
-        return client
-
-    client: Client = await until(attempt, lambda answer: answer is not None)
-    return client
-
-
 async def test_a_run_goes_on_after_everything_was_killed_while_a_gate_waited(
     temporal_binary: Path, tmp_path: Path
 ) -> None:
-    port, database = free_port(), tmp_path / "temporal.db"
     fakes = Fakes(EvidenceStore.at(str(tmp_path / "evidence")))
     request = a_request("deep", approve=("plan",))
-    with a_server(temporal_binary, port, database):
-        client = await connected(port)
+    with dev_server_of(temporal_binary, tmp_path) as address:
+        client = await client_of(address)
         async with a_worker(client, fakes):
             run = await Stage(client, fakes).start(request, "killed")
             await run.until(lambda p: p.waiting_for == "plan")
             before = await run.handle.query("plan", result_type=PlanView)
     assert [c.role for c in fakes.calls] == ["query_parser", "planner"]
-    with a_server(temporal_binary, port, database):
-        client = await connected(port)
+    with dev_server_of(temporal_binary, tmp_path) as address:
+        client = await client_of(address)
         async with a_worker(client, fakes):
             run = Run(client.get_workflow_handle("killed"))
             waiting = await run.until(lambda p: p.waiting_for == "plan")
