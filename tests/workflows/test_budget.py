@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from temporalio.exceptions import ActivityError, RetryState, TimeoutError, TimeoutType  # noqa: A004
 
 from activities.contracts.evidence import Allowance, ModelChoice, Price, Usage
 from activities.contracts.publish import Amount
 from activities.contracts.step import Role
 from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance, worst_cost
 from workflows.rules.estimate import Server, Settled, Took, Works, estimate, kind_of
-from workflows.steps.failures import model_failure
 from workflows.types import Limits, ResearchRequest
 
 pytestmark = pytest.mark.invariant
@@ -238,28 +236,6 @@ def test_what_is_kept_back_follows_what_calls_take() -> None:
     assert expected(FULL, None, 0.25).tokens == int(FULL.tokens * 0.25 * HEADROOM)
     own = Usage(calls=2, input_tokens=2_000)
     assert expected(FULL, own, 0.9).tokens == int(1_000 * HEADROOM)
-
-
-def test_a_call_that_timed_out_is_charged_what_its_last_heartbeat_said() -> None:
-    used = Usage(calls=1, input_tokens=1_200, output_tokens=300)
-    cause = TimeoutError(
-        "activity timed out",
-        type=TimeoutType.START_TO_CLOSE,
-        last_heartbeat_details=[{"role": "judge", "usage": used.model_dump(mode="json")}],
-    )
-    error = ActivityError(
-        "activity failed",
-        scheduled_event_id=1,
-        started_event_id=2,
-        identity="",
-        activity_type="judge_evidence",
-        activity_id="1",
-        retry_state=RetryState.TIMEOUT,
-    )
-    error.__cause__ = cause
-    failed, charged = model_failure(error)
-    assert charged == used
-    assert failed.category == "unavailable"
 
 
 # the estimate

@@ -7,6 +7,7 @@ clock of its own, which is put forward a week at a time.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -92,18 +93,18 @@ class Papers:
         yield Exchange(records=tuple(self.works), hits=len(self.works), sent=query.text)
 
 
+@dataclass
 class RefreshCase:
     """A finished report, a worker that can refresh it, and what it searches and asks."""
 
-    def __init__(self, client: Client, archive: Archive, first: Report, papers: Papers, queue: str) -> None:
-        self.client = client
-        self.archive = archive
-        self.first = first
-        self.papers = papers
-        self.queue = queue
-        self.authorities: ReplayServer | None = None
-        self.fakes: Fakes | None = None
-        self.settings = Settings()
+    client: Client
+    archive: Archive
+    first: Report
+    papers: Papers
+    queue: str
+    authorities: ReplayServer
+    fakes: Fakes
+    settings: Settings
 
     async def request(self, **more: object) -> RefreshRequest:
         known = [await self.archive.store.put(item) for item in DOCUMENTS.values()]
@@ -117,7 +118,6 @@ class RefreshCase:
         return outcome
 
     def retract(self) -> None:
-        assert self.authorities is not None
         self.authorities.on("/works/*", RETRACTED)
 
 
@@ -149,9 +149,8 @@ async def a_refresh_case(client: Client, folder: Path) -> AsyncIterator[RefreshC
                 revising.keep_revision,
             ]
             async with a_worker(client, fakes, queue, activities=activities):
-                case = RefreshCase(client, Archive(settings.evidence_url), first, papers, queue)
-                case.authorities, case.fakes, case.settings = server, fakes, settings
-                yield case
+                archive = Archive(settings.evidence_url)
+                yield RefreshCase(client, archive, first, papers, queue, server, fakes, settings)
 
 
 @pytest.fixture
@@ -176,7 +175,6 @@ async def test_a_refresh_repeats_the_searches_and_names_what_is_new(case: Refres
 
 
 async def test_a_report_is_changed_as_it_was_asked(case: RefreshCase) -> None:
-    assert case.fakes is not None
     case.fakes.script.answers["reviser"] = lambda _: Revised(title="A shorter report")
     asked = Instruction(kind="change", text="shorter", by="ada", models={"default": MODEL})
     assert (await case.refresh(await case.request(instruction=asked))).version == 2

@@ -6,8 +6,9 @@ import pytest
 from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
 from temporalio.exceptions import TimeoutError as TimedOut
 
+from activities.contracts.evidence import Usage
 from tests.workflows.conftest import Stage, a_request, until
-from workflows.steps.failures import MAX_EXECUTIONS, retry_on_worker_loss
+from workflows.steps.failures import MAX_EXECUTIONS, model_failure, retry_on_worker_loss
 
 pytestmark = pytest.mark.invariant
 
@@ -26,8 +27,8 @@ def failed(cause: Exception, state: RetryState = RetryState.MAXIMUM_ATTEMPTS_REA
     return error
 
 
-def timed_out(kind: TimeoutType) -> TimedOut:
-    return TimedOut("nothing was heard", type=kind, last_heartbeat_details=())
+def timed_out(kind: TimeoutType, *heartbeats: object) -> TimedOut:
+    return TimedOut("nothing was heard", type=kind, last_heartbeat_details=heartbeats)
 
 
 class Step:
@@ -70,6 +71,14 @@ async def test_what_failed_by_itself_or_has_no_time_left_is_not_executed_again(e
     with pytest.raises(ActivityError):
         await retry_on_worker_loss(step)
     assert step.executed == 1
+
+
+def test_a_call_that_timed_out_is_charged_what_its_last_heartbeat_said() -> None:
+    used = Usage(calls=1, input_tokens=1_200, output_tokens=300)
+    heartbeat = {"role": "judge", "usage": used.model_dump(mode="json")}
+    failure, charged = model_failure(failed(timed_out(TimeoutType.START_TO_CLOSE, heartbeat)))
+    assert charged == used
+    assert failure.category == "unavailable"
 
 
 @pytest.mark.chaos  # five times the heartbeat time-out: time is not skipped while an activity is under way
