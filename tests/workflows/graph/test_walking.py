@@ -85,19 +85,22 @@ def judge_down_twice(stage: Stage) -> None:
     stage.script.before["judge"] = fails
 
 
-@pytest.mark.parametrize("script", [never, no_source, judge_down_twice])
-async def test_the_graph_iterative_gives_the_steps_of_the_workflow(tmp_path: Path, script: Script) -> None:
-    limits = {"max_iterations": 3, "max_tokens": None}
-    plain = await steps_of(tmp_path / "plain", script, "iterative", limits=limits)
-    graph = await steps_of(tmp_path / "graph", script, "graph", limits=limits, graph=builtin("iterative"))
-    assert graph == plain
-
-
-@pytest.mark.parametrize("script", [second, no_source])
-async def test_the_graph_deep_gives_the_steps_of_the_workflow(tmp_path: Path, script: Script) -> None:
-    limits = {"max_iterations": 2, "max_tokens": None}
-    plain = await steps_of(tmp_path / "plain", script, "deep", limits=limits)
-    graph = await steps_of(tmp_path / "graph", script, "graph", limits=limits, graph=builtin("deep"))
+@pytest.mark.parametrize(
+    ("mode", "script", "rounds"),
+    [
+        ("iterative", never, 3),
+        ("iterative", no_source, 3),
+        ("iterative", judge_down_twice, 3),
+        ("deep", second, 2),
+        ("deep", no_source, 2),
+    ],
+)
+async def test_a_built_in_graph_gives_the_steps_of_its_workflow(
+    tmp_path: Path, mode: str, script: Script, rounds: int
+) -> None:
+    limits = {"max_iterations": rounds, "max_tokens": None}
+    plain = await steps_of(tmp_path / "plain", script, mode, limits=limits)
+    graph = await steps_of(tmp_path / "graph", script, "graph", limits=limits, graph=builtin(mode))
     assert graph == plain
 
 
@@ -149,6 +152,11 @@ async def test_branches_run_at_the_same_time_and_the_query_names_the_nodes(stage
     assert ended.running == ()
     assert ended.at == "write"
     assert set(ended.results) == set(LINE.nodes)
+    assert ended.nodes == tuple(LINE.nodes)
+    assert ended.visits == dict.fromkeys(LINE.nodes, 1)
+    assert set(ended.state) == set(Facts.model_fields)
+    assert (ended.state["sufficient"], ended.state["iteration"], ended.state["last"]) == (True, 1, "judge")
+    assert ended.state["tokens_used"] == (await run.budget()).used.tokens > 0
     turns = [str(event.data["member"]) for event in await run.events() if event.type == "turn"]
     assert sorted(turns) == sorted(LINE.nodes)
 
@@ -175,16 +183,6 @@ async def test_the_loops_of_a_graph_spend_no_more_than_the_run_has(stage: Stage)
     assert outcome.stop_reason == report.stop_reason == "token_budget_exceeded"
     assert (await view(run)).at == "synthesize"
     within_limits(await run.budget())
-
-
-async def test_the_query_says_what_conditions_look_at(stage: Stage) -> None:
-    _, _, run = await stage.play(a_request("graph", graph=LINE))
-    seen = await view(run)
-    assert seen.nodes == tuple(LINE.nodes)
-    assert seen.visits == dict.fromkeys(LINE.nodes, 1)
-    assert set(seen.state) == set(Facts.model_fields)
-    assert (seen.state["sufficient"], seen.state["iteration"], seen.state["last"]) == (True, 1, "judge")
-    assert seen.state["tokens_used"] == (await run.budget()).used.tokens > 0
 
 
 async def test_a_cancelled_graph_with_sections_reports_what_they_found(stage: Stage) -> None:
