@@ -1,9 +1,11 @@
 """What happens in a run under test: who answers what, what fails, and how long it takes."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 from temporalio import activity
@@ -94,6 +96,23 @@ def outage(error: type[SourceError] = Unavailable) -> ApplicationError:
     return ApplicationError(plain.message, *plain.details, type=plain.type, non_retryable=True)
 
 
+def failing(error: Exception, times: float = math.inf) -> Callable[[Any], Any]:
+    """What raises an error whenever it is called, or the first so many times."""
+    calls = count()
+
+    def fail(_: Any) -> None:
+        if next(calls) < times:
+            raise error
+
+    return fail
+
+
+def option(name: str, enabled: bool = True, reason: str = "", **info: Any) -> SourceOption:
+    """A source of a worker."""
+    known = {"name": name, "title": name, "covers": "papers", **info}
+    return SourceOption(info=SourceInfo.model_validate(known), enabled=enabled, reason=reason)
+
+
 def takes(seconds: float) -> None:
     """Let virtual time pass in an activity: the first attempt asks to be tried again after so long."""
     if activity.info().attempt == 1:
@@ -133,13 +152,9 @@ class Script:
     profile: Profile = PROFILE
     models: dict[str, ModelChoice] = field(default_factory=lambda: {"default": MODEL})
     prices: dict[str, Price | None] = field(default_factory=lambda: {MODEL.model: PRICE})
-    sources: Sequence[SourceOption] = tuple(
-        SourceOption(
-            info=SourceInfo(name=name, title=name.title(), covers="papers"),
-            enabled=name != "gamma",
-            reason="set GAMMA_KEY" if name == "gamma" else "",
-        )
-        for name in SOURCES
+    sources: Sequence[SourceOption] = (
+        *(option(name, title=name.title()) for name in SOURCES[:2]),
+        option("gamma", enabled=False, reason="set GAMMA_KEY", title="Gamma"),
     )
     contexts: dict[str, int] = field(default_factory=dict)
     """Model -> tokens that it reads at once."""

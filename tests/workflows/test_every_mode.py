@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from activities.contracts.judge import JudgeBatch, JudgeInput
-from activities.contracts.search import SearchTask
 from activities.contracts.step import Role
 from activities.contracts.stop_reasons import STOPS, StopReason
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.script import down, outage, takes
+from tests.workflows.script import down, failing, outage, takes
 from workflows.types import Outcome
 
 MODES = ("iterative", "simple", "team", "hierarchical", "graph")
@@ -88,17 +87,11 @@ def nothing_is_found(stage: Stage) -> None:
 
 
 def every_source_is_down(stage: Stage) -> None:
-    def fails(_: SearchTask) -> tuple[()]:
-        raise outage()
-
-    stage.script.search = fails
+    stage.script.search = failing(outage())
 
 
 def the_judge_is_down(stage: Stage) -> None:
-    def fails(_: object) -> None:
-        raise down()
-
-    stage.script.before["judge"] = fails
+    stage.script.before["judge"] = failing(down())
 
 
 WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] = {

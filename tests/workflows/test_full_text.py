@@ -3,21 +3,16 @@
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from activities.contracts.evidence import ModelChoice, SourceInfo, SourceOption
+from activities.contracts.evidence import ModelChoice, SourceOption
 from activities.contracts.write import WriteInput
 from activities.full_text_activity import Way
 from tests.workflows.conftest import Stage, a_request
+from tests.workflows.script import failing, option
 from workflows.steps.full_text import ways_of
 
 
-def options(*names: str, domains: tuple[str, ...] = ("general",)) -> tuple[SourceOption, ...]:
-    return tuple(
-        SourceOption(
-            info=SourceInfo(name=name, title=name, covers="papers", domains=domains or ("general",)),
-            enabled=True,
-        )
-        for name in names
-    )
+def options(*names: str) -> tuple[SourceOption, ...]:
+    return tuple(option(name, domains=("general",)) for name in names)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +22,7 @@ def options(*names: str, domains: tuple[str, ...] = ("general",)) -> tuple[Sourc
         (options("pubmed"), True, True, ()),
         (options("pubmed", "semanticscholar"), True, True, ("open_address",)),
         (options("openalex"), False, False, ("open_address",)),
-        (options("library", domains=("local",)), False, True, ()),
+        ((option("library", domains=("local",)),), False, True, ()),
     ],
 )
 def test_only_what_is_searched_and_not_named_out_is_asked(
@@ -63,11 +58,7 @@ async def test_nothing_is_read_without_a_model_nor_where_the_limit_is_none(stage
 
 async def test_a_failure_to_read_changes_nothing_but_is_said(stage: Stage) -> None:
     stage.script.unpaywall = True
-
-    def fails(_: object) -> None:
-        raise ApplicationError("the store is gone", non_retryable=True)
-
-    stage.script.before_reading = fails
+    stage.script.before_reading = failing(ApplicationError("the store is gone", non_retryable=True))
     _, report, run = await stage.play(a_request())
     assert report.references
     assert any("full texts" in event.message for event in await run.events() if event.type == "error")

@@ -19,6 +19,7 @@ from activities.evidence_store import EvidenceStore
 from determinator import temporal
 from tests.workflows.conftest import QUEUE, Stage, a_worker, until
 from tests.workflows.fakes import Fakes
+from tests.workflows.script import failing
 from worker.nexus import ResearchHandler
 from workflows.types import DEFAULT_TASK_QUEUE
 
@@ -99,10 +100,7 @@ async def test_questions_wait_for_what_others_leave_and_never_exceed_the_budget(
 
 
 async def test_a_run_without_an_account_is_charged_its_whole_lease(stage: Stage) -> None:
-    def fails(_: object) -> None:
-        raise ApplicationError("no disk", non_retryable=True)
-
-    stage.script.publish = fails
+    stage.script.publish = failing(ApplicationError("no disk", non_retryable=True))
     answer = await hire(stage.client, ["question one?"], "simple", 60_000, 25_000, QUEUE, "")
     assert answer == {"titles": [], "used": 25_000, "left": 35_000}
 

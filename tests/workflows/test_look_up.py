@@ -13,14 +13,12 @@ from activities.report.schema import Report
 from activities.sources.base import Exchange, Source
 from activities.sources.chembl import read_mechanism
 from tests.workflows.conftest import Stage, a_request, limitations
-from tests.workflows.script import PROFILE, Script, takes
+from tests.workflows.script import PROFILE, Script, option, takes
 from workflows.steps.candidates import permitted_sources
 
 DRUGS = {"metformin", "aspirin"}
 """Two documents are found, and each names a candidate."""
-LIBRARY = SourceOption(
-    info=SourceInfo(name="library", title="Library", covers="documents", domains=("local",)), enabled=True
-)
+LIBRARY = option("library", domains=("local",))
 
 
 class Register:
@@ -46,10 +44,6 @@ class Register:
             "mechanism_of_action": f"Inhibitor of what {query.text} inhibits",
         }
         yield Exchange(records=(read_mechanism(row, query.text),))
-
-
-def option(name: str, enabled: bool = True) -> SourceOption:
-    return SourceOption(info=SourceInfo(name=name, title=name, covers="drugs"), enabled=enabled)
 
 
 def candidates_from(stage: Stage, **registers: Source) -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from activities.contracts.evidence import Evidence, SourceInfo, SourceOption
+from activities.contracts.evidence import Evidence
 from activities.contracts.plan import AgentSelectionPlan, AgentTask
 from activities.contracts.search import Preview, SearchTask
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.script import document, outage
+from tests.workflows.script import document, option, outage
 
 QUERIES = ("one", "two", "three")
 
@@ -14,10 +14,7 @@ QUERIES = ("one", "two", "three")
 def searches_of_a_library(stage: Stage) -> None:
     """A loop that searches a library three times, and another source once."""
     stage.script.undecided = True
-    stage.script.sources = [
-        SourceOption(info=SourceInfo(name=name, title=name, covers="papers"), enabled=True)
-        for name in ("library", "alpha")
-    ]
+    stage.script.sources = [option("library"), option("alpha")]
     tasks = [AgentTask(gap="g", agent="library", query=query) for query in QUERIES]
     tasks.insert(1, AgentTask(gap="g", agent="alpha", query="one"))
     stage.script.answers["tool_selector"] = lambda _: AgentSelectionPlan(tasks=tuple(tasks))
@@ -77,9 +74,6 @@ async def test_earlier_evidence_is_searched_beside_the_sample_and_never_in_its_p
     """A second question on a home that has nothing but the bundled sample and what the first one found."""
     profile = stage.script.profile
     stage.script.profile = profile.model_copy(update={"sources": ("evidence",)})
-    stage.script.sources = [
-        SourceOption(info=SourceInfo(name=name, title=name, covers="papers"), enabled=True)
-        for name in ("library", "evidence")
-    ]
+    stage.script.sources = [option("library"), option("evidence")]
     _, report, _ = await stage.play(a_request())
     assert {row.source for row in report.methodology.searches} == {"library", "evidence"}

@@ -9,7 +9,7 @@ from activities.contracts.judge import Weighed, WeighInput
 from activities.contracts.step import Role
 from activities.contracts.write import Passage
 from tests.workflows.conftest import Run, Stage, a_request, limitations, said_of_steps
-from tests.workflows.script import COST, down
+from tests.workflows.script import COST, down, failing
 from workflows.rules.stopping import MAX_JUDGE_FAILURES
 from workflows.steps.ordering import in_order
 
@@ -102,21 +102,14 @@ async def test_waiting_for_a_model_can_be_cancelled(stage: Stage) -> None:
 
 async def test_while_a_model_is_known_to_be_down_it_is_asked_once_a_step(stage: Stage) -> None:
     """Five attempts find out; after that every step asks once whether it is back."""
-
-    def fails(_: object) -> None:
-        raise down()
-
-    stage.script.before = dict.fromkeys(ROLES, fails)
+    stage.script.before = dict.fromkeys(ROLES, failing(down()))
     await stage.play(a_request())
     assert stage.fakes.attempts.count("query_parser") == 5
     assert stage.fakes.attempts.count("judge") == MAX_JUDGE_FAILURES
 
 
 async def test_a_planner_without_a_model_still_plans(stage: Stage) -> None:
-    def fails(_: object) -> None:
-        raise down()
-
-    stage.script.before = {"planner": fails, "writer": fails}
+    stage.script.before = {"planner": failing(down()), "writer": failing(down())}
     outcome, report, _ = await stage.play(a_request("deep"))
     assert outcome.answered
     assert len(report.sections) == 3
@@ -127,11 +120,8 @@ async def test_what_was_paid_before_a_failure_is_counted(stage: Stage) -> None:
     from activities.contracts.errors import ModelUnusable, to_application_error
 
     paid = Usage(calls=2, input_tokens=500, output_tokens=100, cost_microusd=900)
-
-    def unusable(_: object) -> None:
-        raise to_application_error(ModelUnusable("not the shape that was asked for", usage=paid))
-
-    stage.script.before = {"writer": unusable}
+    unusable = to_application_error(ModelUnusable("not the shape that was asked for", usage=paid))
+    stage.script.before = {"writer": failing(unusable)}
     outcome, report, run = await stage.play(a_request())
     assert outcome.stop_reason == "sufficient_evidence"
     assert (await run.budget()).by_role["writer"] == paid

@@ -8,13 +8,13 @@ from temporalio import activity
 from temporalio.worker import Worker
 
 from activities.contracts.errors import Refused, Unavailable, to_application_error
-from activities.contracts.evidence import Evidence, Identifiers, SourceInfo, SourceOption, StandingNotice
+from activities.contracts.evidence import Evidence, Identifiers, StandingNotice
 from activities.contracts.publish import PubMedCheck, PubMedSaid
 from activities.contracts.search import SearchTask
 from activities.publish_activity import CHECK_PUBMED
 from tests.registered import registered_names
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.script import document
+from tests.workflows.script import document, option
 
 NCBI = "stage-ncbi"
 RETRACTION = StandingNotice(kind="retraction", reported_by="pubmed")
@@ -57,8 +57,7 @@ async def test_own_documents_are_asked_about_only_where_other_sources_are_search
 ) -> None:
     stage.script.pubmed_queue, stage.script.search, authority = NCBI, own_documents, Authority()
     if alone:
-        library = SourceInfo(name="library", title="library", covers="papers", queue=NCBI)
-        stage.script.sources = [SourceOption(info=library, enabled=True)]
+        stage.script.sources = [option("library", queue=NCBI)]
     searches = [stage.fakes._search("library")] if alone else []
     async with Worker(stage.client, task_queue=NCBI, activities=[authority.check, *searches]):
         await stage.play(a_request(sources=("library",) if alone else ("alpha", "beta")))
@@ -104,10 +103,7 @@ async def test_every_source_is_searched_on_its_queue(
     queues, _ = await registered_names(home, monkeypatch)
     every = (name.partition("search_") for found in queues.values() for name in found)
     names = sorted(source for before, searches, source in every if searches and not before)
-    stage.script.sources = [
-        SourceOption(info=SourceInfo(name=n, title=n, covers="papers", queue=NCBI), enabled=True)
-        for n in names
-    ]
+    stage.script.sources = [option(name, queue=NCBI) for name in names]
     stage.script.sufficient_at, stage.script.pubmed_queue, stage.script.search = 2, NCBI, numbered
     limits = {"max_gaps": 10, "searches_per_gap": 10}
     activities = [Authority().check, *map(stage.fakes._search, names)]

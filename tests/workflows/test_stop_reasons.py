@@ -7,7 +7,7 @@ from activities.contracts.plan import KnowledgeGapOutput
 from activities.contracts.search import SearchTask
 from activities.contracts.step import Role
 from tests.workflows.conftest import Stage, a_request, limitations, said_of_steps
-from tests.workflows.script import COST, down, outage, refused
+from tests.workflows.script import COST, down, failing, outage, refused
 from tests.workflows.test_every_mode import ended
 
 
@@ -43,22 +43,13 @@ async def test_no_gap_left(stage: Stage) -> None:
 
 
 async def test_a_judge_that_recovers_is_used_again(stage: Stage) -> None:
-    failures = iter([True] * 6 + [False] * 100)
-
-    def fails(_: object) -> None:
-        if next(failures):
-            raise down()
-
-    stage.script.before["judge"] = fails
+    stage.script.before["judge"] = failing(down(), 6)
     await ended(stage, "iterative", "sufficient_evidence")
 
 
 async def test_a_key_that_is_refused_is_not_tried_again(stage: Stage) -> None:
-    def fails(_: object) -> None:
-        raise refused("auth")
-
     roles: tuple[Role, ...] = ("query_parser", "tool_selector", "judge")
-    stage.script.before = dict.fromkeys(roles, fails)
+    stage.script.before = dict.fromkeys(roles, failing(refused("auth")))
     await ended(stage, "iterative", "judge_unavailable")
     assert stage.fakes.attempts.count("query_parser") == 1
     assert stage.fakes.attempts.count("tool_selector") == 0
@@ -66,12 +57,9 @@ async def test_a_key_that_is_refused_is_not_tried_again(stage: Stage) -> None:
 
 
 async def test_a_model_refused_in_one_role_does_not_silence_another(stage: Stage) -> None:
-    def fails(_: object) -> None:
-        raise refused("model_not_found")
-
     other = ModelChoice(backend="openai", model="m2")
     stage.script.models = {**stage.script.models, "tool_selector": other}
-    stage.script.before["tool_selector"] = fails
+    stage.script.before["tool_selector"] = failing(refused("model_not_found"))
     await ended(stage, "iterative", "sufficient_evidence")
     assert [c.paid for c in stage.fakes.of("tool_selector")] == [False]
     assert [c.paid for c in stage.fakes.of("judge")] == [True]
@@ -103,12 +91,8 @@ async def test_an_outage_is_never_an_empty_answer_and_changes_no_query(stage: St
 
 async def test_a_step_that_nothing_can_answer_does_not_cost_the_report(stage: Stage) -> None:
     """The store fails under every thinking step, with and without a model."""
-
-    def broken(_: object) -> None:
-        raise outage()
-
     roles: tuple[Role, ...] = ("observer", "gap_evaluator", "writer")
-    stage.script.always = dict.fromkeys(roles, broken)
+    stage.script.always = dict.fromkeys(roles, failing(outage()))
     outcome, report, _ = await stage.play(a_request())
     assert outcome.stop_reason == "sufficient_evidence"
     # the sentences by which works were judged to answer stand in place of the draft

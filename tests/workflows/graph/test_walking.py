@@ -17,7 +17,7 @@ from temporalio.exceptions import ApplicationError
 from tests.workflows.conftest import Stage, a_request, a_stage, until
 from tests.workflows.deep import all_judging
 from tests.workflows.graph.graphs import SPOILED, a_graph, valid_graphs
-from tests.workflows.script import down, outage, takes
+from tests.workflows.script import down, failing, outage, takes
 from tests.workflows.test_every_mode import within_limits
 from tests.workflows.test_random_runs import Weather, holds, play
 from workflows.graph.conditions import Facts
@@ -69,20 +69,11 @@ def nothing_found(stage: Stage) -> None:
 
 
 def no_source(stage: Stage) -> None:
-    def fails(_: object) -> tuple[()]:
-        raise outage()
-
-    stage.script.search = fails
+    stage.script.search = failing(outage())
 
 
 def judge_down_twice(stage: Stage) -> None:
-    failures = iter([True] * 10)
-
-    def fails(_: object) -> None:
-        if next(failures, False):
-            raise down()
-
-    stage.script.before["judge"] = fails
+    stage.script.before["judge"] = failing(down(), 10)
 
 
 @pytest.mark.parametrize(
