@@ -164,7 +164,7 @@ class Script:
     usage: Callable[[Role, StepContext], Usage] = lambda _role, _step: COST
     before: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before a paid step; may raise."""
-    holds: dict[Role, Callable[[Any], Awaitable[None]]] = field(default_factory=dict)
+    holds: dict[Role, Callable[[Any], Awaitable[object]]] = field(default_factory=dict)
     """Awaited before a paid step."""
     always: dict[Role, Callable[[Any], None]] = field(default_factory=dict)
     """Called before any step, paid or not; may raise."""

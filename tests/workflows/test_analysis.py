@@ -13,7 +13,8 @@ from activities.contracts.plan import TeamLedger
 from activities.contracts.step import Role
 from activities.contracts.stop_reasons import StopReason
 from activities.contracts.write import Extracted, ExtractInput
-from tests.workflows.conftest import Run, Stage, a_request
+from activities.report.schema import Report
+from tests.workflows.conftest import Stage, a_request
 from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import MODEL, takes
 from tests.workflows.test_deep_writing import sentences
@@ -87,10 +88,9 @@ def different(n: int) -> str:
     return ("death", "stroke", "infarction")[n]
 
 
-async def analysis_of(run: Run) -> Analysis:
-    analysis = (await run.report()).analysis
-    assert analysis is not None
-    return analysis
+def analysis_of(report: Report) -> Analysis:
+    assert report.analysis is not None
+    return report.analysis
 
 
 @pytest.mark.parametrize("columns", [(), ("dose",), ("estimate",)])
@@ -98,9 +98,8 @@ async def test_the_effects_of_the_works_are_pooled_and_the_readers_table_has_the
     stage: Stage, columns: tuple[str, ...]
 ) -> None:
     trials(stage, same)
-    run = await stage.start(a_request(analyse=True, expected="lower", columns=columns))
-    await run.outcome()
-    analysis = await analysis_of(run)
+    _, report, run = await stage.play(a_request(analyse=True, expected="lower", columns=columns))
+    analysis = analysis_of(report)
     (pool,) = analysis.pools
     assert len(pool.rows) == 3
     assert analysis.verdict == "SUPPORTED"
@@ -118,11 +117,10 @@ async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage
     stage.script.program = POOLING
     stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
     stage.script.reports = lambda _: [("begun",)]
-    run = await stage.start(a_request(analyse=True, expected="lower"))
-    await run.outcome()
+    _, report, run = await stage.play(a_request(analyse=True, expected="lower"))
     (asked,) = stage.fakes.of("analyst")
     assert len(asked.step.not_pooled) == 3  # type: ignore[attr-defined]
-    analysis = await analysis_of(run)
+    analysis = analysis_of(report)
     assert analysis.pools == ()
     assert analysis.generated is not None
     assert analysis.generated.failed == ""
@@ -144,9 +142,8 @@ async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage
 async def test_no_word_and_no_number_that_a_program_made_up_is_a_verdict(stage: Stage, program: str) -> None:
     trials(stage, different)
     stage.script.program = program
-    run = await stage.start(a_request(analyse=True, expected="lower"))
-    await run.outcome()
-    analysis = await analysis_of(run)
+    _, report, _ = await stage.play(a_request(analyse=True, expected="lower"))
+    analysis = analysis_of(report)
     assert analysis.verdict == "INCONCLUSIVE"
     assert analysis.generated is not None
     assert analysis.generated.code == program
@@ -162,12 +159,11 @@ async def test_without_bubblewrap_no_program_is_paid_for_and_the_fixed_analysis_
         for n in range(1)
     )
     stage.script.program = POOLING
-    run = await stage.start(a_request(analyse=True, expected="lower", effects=effects))
-    await run.outcome()
+    _, report, _ = await stage.play(a_request(analyse=True, expected="lower", effects=effects))
     assert not stage.fakes.of("analyst")
-    analysis = await analysis_of(run)
+    analysis = analysis_of(report)
     assert [(pool.outcome, len(pool.rows)) for pool in analysis.pools] == [("stroke", 2)]
-    (said,) = [text for text in (await run.report()).limitations if "bubblewrap" in text]
+    (said,) = [text for text in report.limitations if "bubblewrap" in text]
     assert "\n" not in said
 
 
@@ -177,21 +173,19 @@ async def test_without_a_model_only_the_users_effects_are_pooled(stage: Stage) -
         Effect(study=f"own {n}", outcome="death", measure="OR", estimate=0.5, low=0.4, high=0.63)
         for n in range(3)
     )
-    run = await stage.start(a_request(analyse=True, expected="lower", effects=effects))
-    await run.outcome()
-    analysis = await analysis_of(run)
+    _, report, _ = await stage.play(a_request(analyse=True, expected="lower", effects=effects))
+    analysis = analysis_of(report)
     assert (analysis.verdict, len(analysis.pools)) == ("SUPPORTED", 1)
 
 
 async def test_a_graph_analyses_where_its_node_says_so_and_only_new_works_again(stage: Stage) -> None:
     trials(stage, same)
     graph = a_graph("begin wanted select search judge analyse again", until="sufficient")
-    run = await stage.start(a_request("graph", graph=graph, expected="lower"))
-    await run.outcome()
+    _, report, run = await stage.play(a_request("graph", graph=graph, expected="lower"))
     types = [event.type for event in await run.events()]
     assert types.count("analysis_complete") == 1
     assert types.index("analysis_complete") < types.index("synthesizing")
-    assert (await analysis_of(run)).verdict == "SUPPORTED"
+    assert analysis_of(report).verdict == "SUPPORTED"
     assert set(EFFECT_COLUMNS) <= set(stage.fakes.of("extractor")[0].step.columns)  # type: ignore[attr-defined]
     assert stage.fakes.published[-1].table.columns == ()
 
@@ -209,12 +203,11 @@ async def test_a_team_whose_effects_are_analysed_has_an_analyst(stage: Stage, an
     stage.script.sufficient_at = 3
     stage.script.answers["manager"] = manage
     limits = {"max_iterations": 4}
-    run = await stage.start(a_request("team", analyse=analyse, expected="lower", limits=limits))
-    await run.outcome()
+    _, report, run = await stage.play(a_request("team", analyse=analyse, expected="lower", limits=limits))
     assert ("analyst" in shown[0]) is analyse
     if analyse:
         assert "analyst" in [event.data["member"] for event in await run.events() if event.type == "turn"]
-        assert (await analysis_of(run)).verdict == "SUPPORTED"
+        assert analysis_of(report).verdict == "SUPPORTED"
 
 
 @pytest.mark.parametrize(

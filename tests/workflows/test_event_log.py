@@ -50,8 +50,7 @@ async def log_after(stage: Stage, run: Run, folder: Path, after: int = 0) -> lis
 
 async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path: Path) -> None:
     stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 3, 2
-    run = await stage.start(a_request("deep"))
-    outcome = await run.outcome()
+    outcome, _, run = await stage.play(a_request("deep"))
     events = await log_after(stage, run, tmp_path)
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert outcome.events[-1].type == "complete"
@@ -100,8 +99,7 @@ async def test_paragraphs_are_emitted_while_a_draft_is_written_and_each_once(
         )
 
     stage.script.answers["writer"] = answer
-    run = await stage.start(a_request())
-    await run.outcome()
+    _, _, run = await stage.play(a_request())
     emitted = paragraphs_of(await log_after(stage, run, tmp_path), "s1")
     assert emitted == [(1, "a", False), (2, "b", False), (2, "c", True), (3, "d", False), (3, "", True)]
 
@@ -109,8 +107,7 @@ async def test_paragraphs_are_emitted_while_a_draft_is_written_and_each_once(
 async def test_each_section_of_a_deep_run_streams_its_draft_to_the_run(stage: Stage, tmp_path: Path) -> None:
     stage.script.mode, stage.script.sections = "deep", 2
     stage.script.reports = lambda step: [(f"first of {step.section_id}",)]
-    run = await stage.start(a_request("deep"))
-    await run.outcome()
+    _, _, run = await stage.play(a_request("deep"))
     events = await log_after(stage, run, tmp_path)
     for section in ("s1", "s2"):
         emitted = paragraphs_of(events, section)

@@ -142,10 +142,7 @@ async def test_a_nexus_operation_is_one_run_that_is_cancelled_with_it(
         assert {step.run_id[:6] for step in fakes.published} == {"hired-"}
         waits = asyncio.Event()
 
-        async def waiting(_: object) -> None:
-            await waits.wait()
-
-        fakes.script.holds["judge"] = waiting
+        fakes.script.holds["judge"] = lambda _: waits.wait()
         async with Worker(
             temporal_client, task_queue=THEIRS, workflows=[Hirer], workflow_runner=UnsandboxedWorkflowRunner()
         ):

@@ -127,8 +127,7 @@ async def test_the_method_has_a_row_for_each_iteration_and_one_for_all_else(
 async def test_sections_share_what_they_found_as_references(stage: Stage) -> None:
     """At their next iterations, in one signal an iteration at most, and each item once."""
     stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 3, 5
-    run = await stage.start(a_request("deep", limits={"max_tokens": None}))
-    await run.outcome()
+    _, _, run = await stage.play(a_request("deep", limits={"max_tokens": None}))
     received = {name: await offers(stage.child(run, name)) for name in ("s1", "s2", "s3")}
     assert any(received.values())
     for section, offered in received.items():

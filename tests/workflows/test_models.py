@@ -173,10 +173,7 @@ async def test_a_small_model_puts_passages_in_order_and_judges_nothing(stage: St
 async def test_finishing_drops_the_works_that_wait_for_a_small_model(stage: Stage) -> None:
     release = asyncio.Event()
 
-    async def wait(_: WeighInput) -> None:
-        await release.wait()
-
-    stage.script.models, stage.script.holds["orderer"] = SMALL, wait
+    stage.script.models, stage.script.holds["orderer"] = SMALL, lambda _: release.wait()
     run = await stage.start(a_request())
     await run.until(lambda p: "in order" in p.message)
     await run.handle.signal("finish_now")

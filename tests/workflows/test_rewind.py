@@ -83,8 +83,7 @@ async def test_a_finished_run_goes_on_from_an_iteration(
 
 async def test_later_decisions_of_people_are_discarded(live: Stage) -> None:
     live.script.sufficient_at = 2
-    run = await live.start(a_request(), f"{live.queue}-said")
-    await run.outcome()
+    _, _, run = await live.play(a_request(), f"{live.queue}-said")
     await asyncio.sleep(APART)
     live.script.hangs = "judge"
     run = await back(live, run, 2)

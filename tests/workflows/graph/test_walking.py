@@ -160,8 +160,7 @@ async def test_a_graph_cannot_claim_that_its_evidence_is_sufficient(stage: Stage
 
 
 async def test_a_branch_without_budget_lets_the_other_end_and_leaves_a_report(stage: Stage) -> None:
-    run = await stage.start(a_request("graph", graph=LINE, limits={"max_tokens": 6_000}))
-    outcome = await run.outcome()
+    outcome, _, run = await stage.play(a_request("graph", graph=LINE, limits={"max_tokens": 6_000}))
     assert outcome.stop_reason == "token_budget_exceeded"
     assert (await run.budget()).reserved_tokens == 0
     assert [event.type for event in await run.events()].count("complete") == 1
