@@ -29,6 +29,7 @@ from activities.plural import plural
 from activities.roles.selection import without_duplicates
 from activities.sources.base import Lister, Listing, Source, exchanges_of, unread
 from activities.sources.choice import best_first
+from activities.sources.filters import in_years
 from activities.sources.http.cache import forgotten_when_malformed, no_older_than
 from activities.sources.http.clock import source_clock
 from activities.sources.library.source import WHOLE
@@ -274,13 +275,6 @@ def _public(record: Evidence) -> Evidence:
     shown = ids.replace(url=redacted(ids.url) if ids.url else None)
     url = redacted(record.url) if record.url else None
     return record.replace(url=url, identifiers=shown)
-
-
-def in_years(record: Evidence, filters: Filters) -> bool:
-    """Whether a record is from the years that were asked for; one without a year is."""
-    if record.year is None:
-        return True
-    return (filters.year_from or record.year) <= record.year <= (filters.year_to or record.year)
 
 
 def narrowed(query: Query, configured: SourceSettings | None) -> Query:

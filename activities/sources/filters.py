@@ -61,10 +61,15 @@ def canonical(name: str) -> str:
     return SHORT_FORMS.get(plain) or (plain if plain in TYPES else name.strip())
 
 
-def passes(work: Evidence, filters: Filters) -> bool:
-    """Whether a work of one's own is within the years and of the types; one without a year is within all."""
+def in_years(work: Evidence, filters: Filters) -> bool:
+    """Whether a work is from the years that were asked for; one without a year is."""
     year = work.year
-    if year is not None and not (filters.year_from or year) <= year <= (filters.year_to or year):
+    return year is None or (filters.year_from or year) <= year <= (filters.year_to or year)
+
+
+def passes(work: Evidence, filters: Filters) -> bool:
+    """Whether a work of one's own is from the years and of the types that were asked for."""
+    if not in_years(work, filters):
         return False
     wanted = {canonical(name) for name in filters.publication_types}
     return not wanted or work.evidence_type in wanted

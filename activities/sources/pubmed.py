@@ -20,14 +20,13 @@ from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.http.answers import XmlReader
 from activities.sources.ncbi import MAX_IDS, Eutils, read_tree
-from activities.sources.records import facts, read_records
+from activities.sources.records import facts, read_records, year_of
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 _LINKS = {"related": "pubmed_pubmed", "citedby": "pubmed_pubmed_citedin", "references": "pubmed_pubmed_refs"}
 _COCHRANE = "the cochrane database of systematic reviews"
 """Its reviews were indexed as plain reviews before the type existed."""
 _LINK_QUERY = re.compile(r"\s*(related|citedby|references):\s*(\d+)\s*", re.IGNORECASE)
-_YEAR = re.compile(r"\b(1[5-9]|20|21)\d{2}\b")
 
 
 class PubMed(Eutils):
@@ -144,8 +143,8 @@ def _authors(article: etree._Element) -> tuple[str, ...]:
 def _year(article: etree._Element) -> int | None:
     for path in ("Journal/JournalIssue/PubDate", "ArticleDate", "Book/PubDate", "ContributionDate"):
         for part in ("Year", "MedlineDate"):
-            if match := _YEAR.search(article.findtext(f"{path}/{part}") or ""):
-                return int(match.group())
+            if year := year_of(article.findtext(f"{path}/{part}")):
+                return year
     return None
 
 

@@ -267,9 +267,12 @@ def facts(**values: object) -> dict[str, str]:
     return texts
 
 
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?=(?:\d\d){0,2}(?!\d))")
+
+
 def year_of(date: str | None) -> int | None:
-    """The year a date begins with (`2024-05-08`, `20240508`), or None."""
-    match = re.match(r"(1[5-9]\d\d|20\d\d)", date or "")
+    """The first year from 1500 to 2199 in a date (`2024-05-08`, `20240508`, `8 May 2024`), or None."""
+    match = _YEAR.search(date or "")
     return int(match.group()) if match else None
 
 

@@ -25,8 +25,7 @@ from activities.sources.base import Exchange, Listing, read_all_listed
 from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
-from activities.sources.library.records import year_in
-from activities.sources.records import ApiSource, facts
+from activities.sources.records import ApiSource, facts, year_of
 
 MAX_PAGES = 20
 """Results of one search, whatever its limit."""
@@ -134,7 +133,7 @@ class WebSource(ApiSource, ABC):
             title=text.title or listed.title or url,
             text=text.text[:TEXT_CHARS],
             authors=text.authors,
-            year=year_in(text.meta.get("date") or listed.date),
+            year=year_of(text.meta.get("date") or listed.date),
             venue=text.meta.get("venue"),
             identifiers=ids,
             url=url,

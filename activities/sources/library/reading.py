@@ -38,7 +38,8 @@ from activities.documents.speech import read_recording
 from activities.documents.text import Lacking, NoText, Text, Unreadable, decode, from_pages
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
-from activities.sources.library.records import has_text, is_row, read_record, records_in, year_in
+from activities.sources.library.records import has_text, is_row, read_record, records_in
+from activities.sources.records import year_of
 
 MAX_FILE_BYTES = 128 * 1024 * 1024
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
@@ -276,7 +277,7 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score", "date") if key in text.meta}
     if kind == "document" and (dated := _DATED.match(Path(name).name)):
         facts.setdefault("date", dated[0])
-    year = year_in(text.meta.get("year", "") or facts.get("date", ""))
+    year = year_of(text.meta.get("year", "") or facts.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),
         source="library",

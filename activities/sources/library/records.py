@@ -20,6 +20,7 @@ from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, S
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, Unreadable
 from activities.sources.library import evidence_type
 from activities.sources.publication import stated_type
+from activities.sources.records import year_of
 from activities.sources.retraction_marks import notice_of, read_marks
 
 ABSTRACT_CHARS = 6_000
@@ -187,15 +188,9 @@ def _year(record: Record) -> int | None:
     for name in ("year", "publication_year", "date", "publication_date", "pub_date", "published", "issued"):
         value = record.get(name)
         dated = value.get("date-parts") if isinstance(value, dict) else None  # CSL JSON
-        if year := year_in(str(dated) if dated else _string(record, name)):
+        if year := year_of(str(dated) if dated else _string(record, name)):
             return year
     return None
-
-
-def year_in(value: str) -> int | None:
-    """The first year from 1500 to 2199 in a date."""
-    match = re.search(r"(?<!\d)(1[5-9]\d\d|2[01]\d\d)(?!\d)", value)
-    return int(match.group()) if match else None
 
 
 def _string(record: Record, *names: str) -> str:

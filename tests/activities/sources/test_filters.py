@@ -4,8 +4,8 @@ import pytest
 
 from activities.configuration.question import SourceFilters, SourceSettings
 from activities.contracts.evidence import Evidence, Filters, Query
-from activities.search_activity import in_years, narrowed
-from activities.sources.filters import TYPES, canonical
+from activities.search_activity import narrowed
+from activities.sources.filters import TYPES, canonical, in_years
 
 
 @pytest.mark.parametrize("name", TYPES)
