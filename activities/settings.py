@@ -53,7 +53,7 @@ class Settings(QuestionSettings):
     `determinator.toml` as well."""
 
     model: str | None = setting(
-        "Model for every role; `extractive` or none: passages are ranked and quoted.",
+        "Model for every role; without one, or with `extractive`: passages are ranked and quoted.",
         at="model.name",
         also=("llm.model",),
         example='"gpt-oss:20b"',
