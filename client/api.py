@@ -35,7 +35,7 @@ from client.listing import Filter, Row, description, find_run, list_runs, status
 
 # what a method needs is imported by it: a command calls one of them
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from activities.contracts.evidence import Evidence, Filters, SourceOption
     from activities.refresh_activity import RefreshOutcome
@@ -361,9 +361,7 @@ class Determinator:
 
         return await available(self.settings)
 
-    async def _follow_up(
-        self, name: str, question: str, options: "Mapping[str, object]"
-    ) -> "ResearchRequest":
+    async def _follow_up(self, name: str, question: str, options: "AskOptions") -> "ResearchRequest":
         """The request of a question that builds on a finished run: what its report cites comes first."""
         from activities.contracts.prepare import FollowUp
         from activities.evidence_store import EvidenceStore

@@ -57,6 +57,14 @@ class Duration(click.ParamType[float]):
             self.fail(str(error), param, ctx)
 
 
+def duration(seconds: float) -> str:
+    """`7d`, `1h`, `30m`, `150s`: by the largest unit of which it is a whole number."""
+    for letter, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds % length == 0:
+            return f"{seconds / length:g}{letter}"
+    return f"{seconds:g}s"
+
+
 class Day(click.ParamType[datetime]):
     """A day as `2026-03-01`, or `today` or `yesterday`: its beginning in local time."""
 

@@ -16,8 +16,8 @@ from activities.configuration.origins import origins, unknown_variables
 from activities.configuration.trust import trust as trusted
 from activities.credentials import without_credentials
 from activities.settings import CONFIG_FILE, Settings, config_path, user_config_path
-from client.cli.common import json_option, load_settings, print_json, print_text
-from client.cli.options import default_of, duration
+from client.cli.common import duration, json_option, load_settings, print_json, print_text
+from client.cli.options import default_of
 from client.failures import BadInput
 from client.terminal import harmless
 from workflows.modes import TABLE

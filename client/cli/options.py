@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from activities.configuration.declaration import Key, flag_of
 from activities.settings import Settings
-from client.cli.common import Amount, Duration, Filled, Name, Names, Words
+from client.cli.common import Amount, Duration, Filled, Name, Names, Words, duration
 from client.cli.modes import ModeName
 from client.runs.options import FIELDS, KEYS, OWN
 
@@ -121,14 +121,6 @@ def default_of(key: Key, field: FieldInfo) -> str:
     return (
         f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
     )
-
-
-def duration(seconds: float) -> str:
-    """`7d`, `1h`, `30m`, `150s`: by the largest unit of which it is a whole number."""
-    for letter, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds % length == 0:
-            return f"{seconds / length:g}{letter}"
-    return f"{seconds:g}s"
 
 
 def setting_groups() -> dict[str, list[str]]:

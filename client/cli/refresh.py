@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from client.cli.common import Duration, json_option, on_client, print_json, print_text, run_argument, say
-from client.cli.options import duration
+from client.cli.common import (
+    Duration,
+    duration,
+    json_option,
+    on_client,
+    print_json,
+    print_text,
+    run_argument,
+    say,
+)
 from client.failures import BadInput, Exit
 from client.terminal import plain
 

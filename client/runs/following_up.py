@@ -4,8 +4,7 @@ A run over a folder of one's own searched nothing else, and what was asked of it
 folder: its follow-up sends no more from the machine than it did, unless the person says so.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -39,7 +38,7 @@ async def earlier_request(client: "Determinator", run_id: str) -> "ResearchReque
         return None
 
 
-def options_of_report(settings: "Settings", report: "Report", options: Mapping[str, Any]) -> "AskOptions":
+def options_of_report(settings: "Settings", report: "Report", options: "AskOptions") -> "AskOptions":
     """The options of `ask` that stand for what a report says was searched, where its request is not known.
     Raises BadInput where it searched a folder, which the report does not name, and none is known now."""
     searched = tuple(dict.fromkeys(search.source for search in report.methodology.searches))
@@ -86,22 +85,22 @@ def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions"
     return cast("AskOptions", limits)
 
 
-def over(options: Mapping[str, Any], earlier: "AskOptions") -> "AskOptions":
+def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
     """The options of a follow-up: those that were given over those of the earlier run. Sources and a folder
     that are given replace what was searched."""
     chosen = {name: value for name, value in options.items() if value not in (None, (), [], "", False)}
-    named = chosen.get("sources", ())
+    sources = options.get("sources") or ()
     replaced = set[str]()
     if "library" in chosen or chosen.get("also_web"):
         replaced.add("sources")
-    if named and "library" not in named:
+    if sources and "library" not in sources:
         replaced.add("library")
     taken = {name: value for name, value in earlier.items() if name not in replaced}
     return cast("AskOptions", {**taken, **chosen})
 
 
 async def request_of_follow_up(
-    client: "Determinator", report: "Report", question: str, options: Mapping[str, Any]
+    client: "Determinator", report: "Report", question: str, options: "AskOptions"
 ) -> "ResearchRequest":
     """The request of a question that follows up the run of a report. Raises BadInput, NotPermitted,
     RPCError."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.failures import BadInput
 from client.runs.following_up import options_of_report, options_of_request, over
+from client.runs.options import AskOptions
 from client.runs.request import build_request
 from workflows.types import Limits, ResearchRequest
 
@@ -47,7 +48,7 @@ def asked(settings: Settings, library: str, **more: Any) -> ResearchRequest:
     )
 
 
-def followed(settings: Settings, earlier: ResearchRequest, **options: Any) -> ResearchRequest:
+def followed(settings: Settings, earlier: ResearchRequest, **options: Unpack[AskOptions]) -> ResearchRequest:
     return build_request(settings, QUESTION, over(options, options_of_request(settings, RUN, earlier)))
 
 
