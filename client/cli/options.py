@@ -1,5 +1,4 @@
-"""The options of `ask` and `search`, and the groups of the help. Options that are settings are made of their
-declarations."""
+"""The options of `ask` and `search`, each made of its declaration, and the groups of the help."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_args, get_origin

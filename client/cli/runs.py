@@ -1,6 +1,5 @@
 """`determinator status`, `list` and `events`: looking at runs."""
 
-import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -8,7 +7,7 @@ import click
 
 from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
 from client.cli.modes import ModeName
-from client.listing import Filter
+from client.listing import Filter, shortest_name
 from client.terminal import plain, show_link, shown, to_stdout
 
 if TYPE_CHECKING:
@@ -158,10 +157,9 @@ def show_list(rows: "list[Row]") -> None:
 
 
 def short_id(run_id: str) -> str:
-    """The hash at the end of an id, which names the run; another id is shortened in its middle."""
-    if match := re.fullmatch(r"ask-.*-([0-9a-f]{8})", run_id):
-        return match.group(1)
-    return run_id if len(run_id) <= SHORT_ID else f"{run_id[: SHORT_ID - 3]}..."
+    """The shortest name of a run, of which no more than a column's width is shown."""
+    name = shortest_name(run_id)
+    return name if len(name) <= SHORT_ID else f"{name[: SHORT_ID - 3]}..."
 
 
 def as_data(row: "Row") -> dict[str, object]:

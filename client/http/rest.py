@@ -148,7 +148,14 @@ def rest(desk: Desk) -> APIRouter:
     @router.post("/{run_id}/budget")
     async def extend(body: Addition, case: Case = deciding) -> BudgetStatus:
         """Add to its budget, its cost up to what the token allows."""
-        return await desk.extend(case.run, case.token, **body.model_dump())
+        return await desk.extend(
+            case.run,
+            case.token,
+            tokens=body.tokens,
+            cost=body.cost,
+            seconds=body.seconds,
+            iterations=body.iterations,
+        )
 
     @router.post("/{run_id}/candidates")
     async def candidates(body: Candidates, case: Case = deciding) -> list[str]:
@@ -181,7 +188,8 @@ def rest(desk: Desk) -> APIRouter:
     @router.post("/{run_id}/decide")
     async def settle(body: Decided, case: Case = deciding) -> Changed:
         """Decide a dispute."""
-        return Changed.of(await client.decide(case.run.id, **body.model_dump(), by=case.by))
+        decided = client.decide(case.run.id, body.sentence, upheld=body.upheld, by=case.by, note=body.note)
+        return Changed.of(await decided)
 
     @router.post("/{run_id}/{action}")
     async def act(action: Action, body: Message | None = None, case: Case = deciding) -> RunState:

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from activities.contracts.errors import StoreError
-from activities.contracts.evidence import ModelChoice, Usage
+from activities.contracts.evidence import Frozen, ModelChoice
 from activities.contracts.publish import Amount, Estimate
 from activities.contracts.stop_reasons import StopReason
 from activities.models.address import parse
@@ -16,11 +16,16 @@ from activities.models.prices import address, context_window, price_of
 from activities.models.sizing import effort_of, facts_of
 from activities.report.archive import Archive
 from activities.report.names import report_name
+from activities.report.schema import Methodology
 from activities.roles.allowances import MAX_WORK_CHARS, PASSAGES_CHARS
 from activities.settings import Settings
 from client.naming import named
 from workflows.rules.estimate import Server, Settled, Took, Works, estimate
 from workflows.types import ResearchRequest
+
+if TYPE_CHECKING:
+    from activities.contracts.evidence import Usage
+    from activities.contracts.step import Role
 
 CUT_SHORT: frozenset[StopReason] = frozenset({"cancelled", "rejected_by_reviewer", "finished_by_reviewer"})
 """Ends of runs that do not say what a run takes."""
@@ -55,38 +60,45 @@ async def estimated(
     return made.replace(models=models)
 
 
+class Earlier(Frozen):
+    """What is read of the report of an earlier run: of no other part a long report takes time."""
+
+    mode: str
+    stop_reason: str
+    sections: tuple[object, ...]
+    methodology: Methodology
+
+
 async def taken(settings: Settings, models: tuple[str, ...]) -> list[Took]:
     """What the latest runs of the home took that were estimated and came to their own end. How often and how
     fast a model was asked is told only of those with the same `models`."""
-    import json
-
     runs: list[Took] = []
     try:
         archive = Archive(settings.evidence_url)
         for name in (await archive.names())[:MAX_RUNS]:
-            data = json.loads(await archive.store.get_named(report_name(name, "json")) or b"{}")
-            method: dict[str, Any] = data.get("methodology") or {}
-            said = method.get("estimate")
-            if not said or not method.get("model_calls") or data.get("stop_reason") in CUT_SHORT:
+            if (data := await archive.store.get_named(report_name(name, "json"))) is None:
                 continue
-            cost, loops = method.get("cost_usd"), [one["section"] for one in method.get("spent_by") or ()]
-            own = {role: Usage.model_validate(used) for role, used in (method.get("by_role") or {}).items()}
+            run = Earlier.model_validate_json(data)
+            method, said = run.methodology, run.methodology.estimate
+            if said is None or not method.model_calls or run.stop_reason in CUT_SHORT:
+                continue
+            loops = [one.section for one in method.spent_by]
             runs.append(
                 Took(
-                    kind=said["kind"],
-                    mode=data["mode"],
+                    kind=said.kind,
+                    mode=run.mode,
                     amount=Amount(
-                        calls=method["model_calls"],
-                        tokens=method["tokens"],
-                        cost_microusd=None if cost is None else round(cost * 1e6),
-                        seconds=method["seconds"],
+                        calls=method.model_calls,
+                        tokens=method.tokens,
+                        cost_microusd=None if method.cost_usd is None else round(method.cost_usd * 1e6),
+                        seconds=method.seconds,
                     ),
-                    by_role=own if tuple(said["models"]) == models else {},
-                    sections=len(data["sections"]) or 1,
+                    by_role=cast("dict[Role, Usage]", method.by_role) if said.models == models else {},
+                    sections=len(run.sections) or 1,
                     iterations=len(loops) / len(set(loops)) if loops else 1.0,
                 )
             )
-    except (StoreError, ValueError, LookupError, TypeError):
+    except (StoreError, ValueError):
         return runs  # an estimate from fewer runs, or from the plan
     return runs
 

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from activities.contracts.publish import Amount, Estimate
-from client.runs.estimating import limit_doubts, works_in
+from activities.evidence_store import EvidenceStore
+from activities.report.names import report_name
+from activities.settings import Settings
+from client.runs.estimating import limit_doubts, taken, works_in
+from tests.client.seen import a_report
 from tests.workflows.conftest import a_request
 
 
@@ -63,3 +67,23 @@ def test_a_folder_has_as_many_works_as_documents_and_as_long_as_they_are_read(tm
     assert (found.most, found.chars) == (2, 1_150)
     (tmp_path / "many.ris").write_text("")
     assert works_in(str(tmp_path)).most is None, "how many works a file of records has is not known"
+
+
+async def test_what_earlier_runs_took_is_read_of_their_reports(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    store = EvidenceStore.at(settings.evidence_url)
+    spent = {"tokens": 900, "model_calls": 9, "seconds": 60.0, "cost_usd": 0.5}
+    rounds = [{"section": name, "iteration": 1} for name in ("s1", "s1", "s2")]
+    own = {"by_role": {"writer": {"calls": 2}}, "spent_by": rounds, "estimate": {"models": ["m"]}}
+    for name, stop, method in (
+        ("whole", "sufficient_evidence", spent | own),
+        ("cut-short", "cancelled", spent | own),
+        ("without-a-model", "sufficient_evidence", {}),
+    ):
+        report = a_report(run_id=name, stop_reason=stop, methodology=method)
+        await store.put_named(report_name(name, "json"), report.model_dump_json().encode())
+    (took,) = await taken(settings, ("m",))
+    assert took.amount == Amount(calls=9, tokens=900, cost_microusd=500_000, seconds=60.0)
+    assert (took.sections, took.iterations, took.by_role["writer"].calls) == (1, 1.5, 2)
+    (other,) = await taken(settings, ("another",))
+    assert not other.by_role
