@@ -60,37 +60,28 @@ def limitations(
         statements.append(Statement.of("quotes_refused", quotes=checks.quotes_refused))
     if step.usage.cost_microusd is None:
         statements.append(Statement.of("price_unknown"))
-    statements += folded(inputs)
+    statements += inputs
     statements += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
     return once(one for one in statements if report.words.standing or one.code not in _OF_RECORDS)
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """Each statement once; those whose sentences differ by case or the full stop are one, and so is a step
-    that the model did not answer several times, each time with a reason of its own."""
+    that the model did not answer several times, each time with a reason of its own. The steps whose prompts
+    could not hold every item are one statement: a long run has dozens, each with numbers of its own."""
     kept: dict[str, Statement] = {}
     for one in statements:
-        unanswered = one.code == "model_did_not_answer"
-        key = f"{one.code} {one.text('step')}" if unanswered else sentence(one).casefold().rstrip(" .")
+        key = sentence(one).casefold().rstrip(" .")
+        if one.code == "model_did_not_answer":
+            key = f"{one.code} {one.text('step')}"
+        elif one.code == "items_not_shown":
+            key = one.code
+            if (other := kept.get(key)) is not None:
+                most = max(one, other, key=lambda s: (s.number("missing"), s.number("of")))
+                kept[key] = Statement.of(key, missing=most.number("missing"), of=most.number("of"))
         if key:
             kept.setdefault(key, one)
     return tuple(kept.values())
-
-
-def folded(statements: Sequence[Statement]) -> list[Statement]:
-    """The same, with one statement for all the steps whose prompts could not hold every item: a long run has
-    dozens, each with numbers of its own. It has the place of the first of them."""
-    steps = [s for s in statements if s.code == "items_not_shown"]
-    if len(steps) < 2:
-        return list(statements)
-    most = max(steps, key=lambda s: (s.number("missing"), s.number("of")))
-    one = Statement.of("items_not_shown", missing=most.number("missing"), of=most.number("of"))
-    first = statements.index(steps[0])
-    return [
-        one if place == first else s
-        for place, s in enumerate(statements)
-        if place == first or s.code != "items_not_shown"
-    ]
 
 
 def why_unanswered(step: PublishInput, dropped: int) -> Statement:

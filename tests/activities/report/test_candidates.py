@@ -1,5 +1,7 @@
 """The page of a candidate: its content, the sources of it, and how each format shows it."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from activities.contracts.candidates import (
@@ -77,13 +79,17 @@ FINDINGS = CandidateFindings(
 FORMATS = ["md", "html", "docx", "pdf"]
 
 
-def report_of(candidate: Candidate = RILUZOLE, findings: CandidateFindings | None = FINDINGS) -> Report:
+def report_of(
+    candidate: Candidate = RILUZOLE,
+    findings: CandidateFindings | None = FINDINGS,
+    documents: Mapping[str, Evidence] = DOCUMENTS,
+) -> Report:
     step = publish_input(
         planned("s1", quoting("Riluzole prolonged survival in 959 patients.", ("pmid:10", PROLONGED))),
         question="Which drugs might treat amyotrophic lateral sclerosis?",
         candidates=(candidate,),
     )
-    return build_report(step, DOCUMENTS, (), {candidate.name: findings} if findings else {})
+    return build_report(step, documents, (), {candidate.name: findings} if findings else {})
 
 
 def field(report: Report, name: CandidateFieldName) -> CandidateField:
@@ -166,20 +172,10 @@ def test_an_address_on_a_page_is_a_plain_one_or_none() -> None:
 
 def test_what_a_mechanism_names_and_what_works_say_of_harm_stand_on_the_page() -> None:
     harm = "Riluzole raised liver enzymes in 12 patients."
-    work = TRIAL.model_copy(update={"text": f"{TRIAL.text} {harm}"})
-    made = RILUZOLE.model_copy(
-        update={
-            "target": "glutamate release",
-            "pathway": "nerve endings",
-            "safety": (Support(evidence_id="pmid:10", quote=harm),),
-        }
-    )
-    step = publish_input(
-        planned("s1", quoting("Riluzole prolonged survival in 959 patients.", ("pmid:10", PROLONGED))),
-        question="Which drugs might treat amyotrophic lateral sclerosis?",
-        candidates=(made,),
-    )
-    report = build_report(step, {**DOCUMENTS, "pmid:10": work})
+    work = TRIAL.replace(text=f"{TRIAL.text} {harm}")
+    said = (Support(evidence_id="pmid:10", quote=harm),)
+    made = RILUZOLE.replace(target="glutamate release", pathway="nerve endings", safety=said)
+    report = report_of(made, None, {**DOCUMENTS, "pmid:10": work})
     texts = {
         name: [e.text for e in field(report, name).entries] for name in ("targets", "pathways", "safety")
     }

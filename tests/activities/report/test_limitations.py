@@ -7,7 +7,7 @@ from activities.contracts.evidence import Statement
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PrismaCounts
 from activities.report.formats.statements import WORDING, sentence
-from activities.report.limitations import folded
+from activities.report.limitations import once
 from activities.roles.prompt import left_out
 from tests.activities.cases import FULL, TRIAL, planned, publish_input, ref_of
 from tests.activities.report.rendered import built
@@ -30,15 +30,14 @@ def test_steps_that_could_not_hold_every_item_are_one_statement_and_one_keeps_it
         Statement(code="report_rejected"),
         unshown("writer", 1, 9),
     )
-    report = built(FULL.model_copy(update={"limitations": notes}))
+    report = built(FULL.replace(limitations=notes))
     (about,) = [s for s in report.statements if s.code == "items_not_shown"]
     assert (about.number("missing"), about.number("of")) == (12, 40)
-    assert [s.code for s in folded(notes)] == ["candidates_rejected", "items_not_shown", "report_rejected"]
+    assert [s.code for s in once(notes)] == ["candidates_rejected", "items_not_shown", "report_rejected"]
     assert sentence(about) in report.limitations
-    alone = [Statement(code="candidates_rejected"), unshown("judge", 3, 20)]
-    assert folded(alone) == alone
-    assert "judge" in sentence(alone[1])
-    assert folded([]) == []
+    alone = unshown("judge", 3, 20)
+    assert once([alone]) == (alone,)
+    assert "judge" in sentence(alone)
 
 
 def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -> None:

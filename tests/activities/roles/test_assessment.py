@@ -1,5 +1,7 @@
 """Confidence and relevance, computed from judgements; which works are judged, and in what batches."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from activities.contracts.judge import (
     Direction,
     JudgeAssessment,
     JudgeBatch,
+    Ordered,
     OrderInput,
     WorkJudgement,
     relevance_score,
@@ -24,7 +27,7 @@ from activities.profiles.loader import load_profile
 from activities.roles import selection
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
 from activities.roles.assessment import DEFINITE, READ, assess
-from activities.roles.selection import FIRST_OF_A_SEARCH, JUDGED_ANYHOW, order, without_duplicates
+from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
 
 PROFILE = load_profile("drug_repurposing")
 
@@ -126,6 +129,13 @@ def evidence(name: str, text: str) -> Evidence:
     return Evidence(evidence_id=name, source="pubmed", title=name, text=text)
 
 
+def ordered(question: str, documents: Sequence[Evidence], **more: object) -> Ordered:
+    """What is shown of documents to a judge; `more`: other fields of the step."""
+    refs = tuple(ref(d.evidence_id, d.evidence_type) for d in documents)
+    fields = {"run_id": "r", "question": question, "profile": PROFILE, "evidence": refs, **more}
+    return order(OrderInput.model_validate(fields), documents)
+
+
 NOISE = [
     evidence(f"n{n}", f"Number {n} of the reports is on the weather, the harvest and fields of crop {n * 7}.")
     for n in range(30)
@@ -139,15 +149,9 @@ def test_the_first_works_of_every_search_are_shown() -> None:
     refs = [
         ref(d.evidence_id, queries=("pubmed: screening trial",) if d is SCREENED else ()) for d in documents
     ]
-    step = OrderInput(
-        run_id="r",
-        question="Does mammographic screening (film, digital) alter outcomes?",
-        profile=PROFILE,
-        evidence=tuple(refs),
-        queries=("screening trial",),
-        most=FIRST_OF_A_SEARCH,
-    )
-    assert "screened" in order(step, documents).ids
+    asked = "Does mammographic screening (film, digital) alter outcomes?"
+    searched = {"evidence": refs, "queries": ("screening trial",), "most": FIRST_OF_A_SEARCH}
+    assert "screened" in ordered(asked, documents, **searched).ids
 
 
 THINGS = ("timber", "coffee", "concrete", "wool", "copper")
@@ -156,20 +160,15 @@ AROUND = [
     evidence("a2", "Of the women who were invited to be screened for a tumour two in three came."),
     evidence("a3", "Mortality of women from heart failure fell in the decade after the reform."),
 ]
+WOMEN = "Mortality of screened women?"
 
 
 def test_what_is_far_from_the_question_is_not_shown_to_a_judge() -> None:
-    step = OrderInput(
-        run_id="r",
-        question="Mortality of screened women?",
-        profile=PROFILE,
-        evidence=tuple(ref(d.evidence_id) for d in (*NOISE, *AROUND)),
-    )
-    ordered = order(step, [*NOISE, *AROUND])
-    assert {"a2", "a3"} <= set(ordered.ids) <= {"a1", "a2", "a3"}
-    assert ordered.far == len(NOISE) + len(AROUND) - len(ordered.ids)
-    answered = step.model_copy(update={"answered": (ref(SCREENED.evidence_id),)})
-    later = order(answered, [*NOISE, *AROUND, SCREENED])
+    shown = ordered(WOMEN, [*NOISE, *AROUND])
+    assert {"a2", "a3"} <= set(shown.ids) <= {"a1", "a2", "a3"}
+    assert shown.far == len(NOISE) + len(AROUND) - len(shown.ids)
+    answered = {"answered": (ref("screened"),), "evidence": tuple(ref(d.evidence_id) for d in AROUND)}
+    later = ordered(WOMEN, [*NOISE, *AROUND, SCREENED], **answered)
     assert later.ids == (), "nothing is nearer than the weakest work that answers"
 
 
@@ -187,35 +186,19 @@ def test_works_much_further_than_the_nearest_are_not_shown_to_a_judge_of_many(
         evidence(f"s{n}", f"After a stroke {thing} was used in the ward.") for n, thing in enumerate(THINGS)
     ]
     found = (*near, *vague, *akin)
-    step = OrderInput(
-        run_id="r",
-        question=asked,
-        profile=PROFILE,
-        queries=(asked, "How much?"),
-        evidence=tuple(
-            ref(d.evidence_id).model_copy(update={"queries": ("library: How much?",)}) for d in found
-        ),
-    )
-    shown = order(step, found).ids
+    refs = tuple(ref(d.evidence_id, queries=("library: How much?",)) for d in found)
+    searched = {"queries": (asked, "How much?"), "evidence": refs}
+    shown = ordered(asked, found, **searched).ids
     assert {d.evidence_id for d in near} <= set(shown)
     assert len(shown) < len(near) + len(akin), "some that are only of the ward are left out"
     assert not {d.evidence_id for d in vague} & set(shown)
-    few = order(step, (near[0], *akin)).ids
-    assert len(few) == JUDGED_ANYHOW < len(akin), "a few are shown however far they are behind the nearest"
     monkeypatch.setattr(selection, "embedder", lambda: None)
-    assert len(order(step, found).ids) > len(shown), "words alone do not tell what is far"
+    assert len(ordered(asked, found, **searched).ids) > len(shown), "words alone do not tell what is far"
 
 
 def test_a_copy_of_a_work_is_shown_once() -> None:
-    copies = [evidence(f"c{n}", SCREENED.text) for n in range(5)]
-    step = OrderInput(
-        run_id="r",
-        question="Mortality of screened women?",
-        profile=PROFILE,
-        evidence=tuple(ref(d.evidence_id) for d in (*copies, *AROUND)),
-        most=4,
-    )
-    found = order(step, [d.model_copy(update={"title": "Same"}) for d in copies] + AROUND).ids
+    copies = [evidence(f"c{n}", SCREENED.text).replace(title="Same") for n in range(5)]
+    found = ordered(WOMEN, [*copies, *AROUND], most=4).ids
     assert sum(name.startswith("c") for name in found) == 1
     assert len(found) == 4
 
@@ -224,13 +207,8 @@ def test_a_folder_that_one_call_can_read_is_shown_whole() -> None:
     """The letter that decides has no word of the question."""
     minutes = evidence("own1", "The members met to talk about the lease of the workshop and its end.")
     letter = evidence("own2", "Dear Ms Verma, three months will do for us. Yours, R. Harrow")
-    step = OrderInput(
-        run_id="r",
-        question="When can the lease of the workshop end?",
-        profile=PROFILE,
-        evidence=(ref("own1", "document"), ref("own2", "document")),
-    )
-    assert set(order(step, [minutes, letter]).ids) == {"own1", "own2"}
+    folder = [work.replace(evidence_type="document") for work in (minutes, letter)]
+    assert set(ordered("When can the lease of the workshop end?", folder).ids) == {"own1", "own2"}
 
 
 @pytest.mark.parametrize(

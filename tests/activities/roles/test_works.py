@@ -18,6 +18,13 @@ from activities.text.sentences import sentences
 from activities.text.tokens import terms
 from activities.verification import gate
 
+
+def work(text: str, title: str = "T", **more: object) -> Evidence:
+    return Evidence.model_validate(
+        {"evidence_id": "pmid:1", "source": "", "title": title, "text": text, **more}
+    )
+
+
 TEXT = (
     "The conversion rate to an open procedure was 20% overall. Mortality was 0%. "
     "No patient had biliary atresia. CONCLUSIONS: The laparoscopic approach may be used in such patients."
@@ -25,7 +32,7 @@ TEXT = (
 
 
 def test_a_short_sentence_is_quoted_with_the_one_before_it() -> None:
-    works = show("mortality", [Evidence(evidence_id="pmid:1", source="", title="T", text=TEXT)], 2_000)
+    works = show("mortality", [work(TEXT)], 2_000)
     shown = dict(line.split(": ", 1) for line in works.text.splitlines() if line.startswith("S"))
     label = next(name for name, said in shown.items() if said == "Mortality was 0%.")
     assert works.sentences[label].quote.endswith("was 20% overall. Mortality was 0%.")
@@ -40,8 +47,7 @@ def test_of_a_long_text_passages_are_shown_with_their_page_and_heading() -> None
     told = "It was given twice a day. Metformin lowered the risk of dementia. The effect lasted ten years. "
     text = f"{filler}\n\nMethods\n\n{filler}\n\nLong-term outcomes\n\n{told}{filler}"
     pages = (0, len(filler) + 2, text.index("Long-term"))
-    document = Evidence(evidence_id="pmid:1", source="", title="T", text=text, pages=pages)
-    works = show("metformin dementia", [document], 20_000, chars=4_000, passages=600)
+    works = show("metformin dementia", [work(text, pages=pages)], 20_000, chars=4_000, passages=600)
     lines = works.text.splitlines()
     gap = lines.index("[... page 3, Long-term outcomes]")
     shown = [line.split(": ", 1)[1] for line in lines[gap + 1 : gap + 4]]
@@ -87,46 +93,39 @@ def test_what_a_judge_named_is_shown_whole_of_every_work_before_the_rest_of_any(
 
 def test_a_short_sentence_that_was_named_is_shown_of_a_long_text() -> None:
     text = f"{'The weather was mild and the harvest was good. ' * 60}{TEXT}"
-    document = Evidence(evidence_id="pmid:1", source="", title="T", text=text)
     quote = "The conversion rate to an open procedure was 20% overall. Mortality was 0%."
-    works = show("harvest", [document], 300, named={"pmid:1": (quote,)})
+    works = show("harvest", [work(text)], 300, named={"pmid:1": (quote,)})
     assert any(one.quote == quote for one in works.sentences.values())
     assert any(line.endswith(": Mortality was 0%.") for line in works.text.splitlines())
 
 
 def test_a_title_that_begins_the_text_is_not_shown_again() -> None:
     text = "# Falls in old age\n\nMortality fell in adults who took metformin for a year."
-    work = Evidence(evidence_id="url:1", source="", title="Falls in old age", text=text)
-    assert show("mortality", [work], 500).text.count("Falls in old age") == 1
+    assert show("mortality", [work(text, "Falls in old age")], 500).text.count("Falls in old age") == 1
 
 
 def test_a_heading_of_one_word_is_shown_with_what_stands_under_it() -> None:
     text = "The board met in the hall on Monday.\n\n## Pump\n\nThe offer of the firm in town was accepted."
-    work = Evidence(
-        evidence_id="url:1", source="library", title="Minutes", text=text, evidence_type="document"
-    )
-    assert "\n- ## Pump\nS2: The offer" in show("pump", [work], 500).text
+    assert "\n- ## Pump\nS2: The offer" in show("pump", [work(text, evidence_type="document")], 500).text
 
 
 def test_of_a_users_own_text_the_heading_says_who_sent_it_and_when() -> None:
-    letter = Evidence(
-        evidence_id="doc:1",
-        source="library",
-        title="Roof",
-        text="The roof was repaired on Monday for 4,850 by the firm.",
+    letter = work(
+        "The roof was repaired on Monday for 4,850 by the firm.",
+        "Roof",
         authors=("Ann Whitlock (chair)",),
         year=2024,
         facts={"date": "12 March 2024"},
         evidence_type="document",
     )
     assert "[E1] Roof (by Ann Whitlock chair , 12 March 2024, document)" in show("roof", [letter], 2_000).text
-    paper = letter.model_copy(update={"evidence_type": "article"})
+    paper = letter.replace(evidence_type="article")
     assert "[E1] Roof (2024, article)" in show("roof", [paper], 2_000).text
     text = "Ann Whitlock wrote on 12 March that the roof was repaired for 4,850."
-    support = (Support(evidence_id="doc:1", quote=letter.text),)
-    assert gate.sentence(text, "finding", support, {"doc:1": letter}).state == "ask"
-    unsigned = letter.model_copy(update={"authors": (), "facts": {}})
-    assert gate.sentence(text, "finding", support, {"doc:1": unsigned}).state == "refused"
+    support = (Support(evidence_id="pmid:1", quote=letter.text),)
+    assert gate.sentence(text, "finding", support, {"pmid:1": letter}).state == "ask"
+    unsigned = letter.replace(authors=(), facts={})
+    assert gate.sentence(text, "finding", support, {"pmid:1": unsigned}).state == "refused"
 
 
 def test_a_writer_and_its_second_reader_have_room_for_all_works_that_answer() -> None:
@@ -184,14 +183,14 @@ def claims_by_what_is_shown(prompt: Prompt) -> set[str]:
 
 def test_sections_over_the_same_works_do_not_make_the_same_claims() -> None:
     """Those written at once are told each other's questions, and each what is written before it."""
-    work = Evidence(evidence_id="pmid:1", source="", title="Zinc", text=SAID)
-    support = tuple(Support(evidence_id="pmid:1", quote=one.quote) for one in sentences(work))
+    zinc = work(SAID, "Zinc")
+    support = tuple(Support(evidence_id="pmid:1", quote=one.quote) for one in sentences(zinc))
     judged = (WorkJudgement(evidence_id="pmid:1", answers=3, support=support),)
     step = WriteInput(run_id="r", question="", profile=load_profile("general"), judgements=judged)
 
     def claims(question: str, **told: object) -> set[str]:
         asked = step.model_copy(update={"question": question, **told})
-        return claims_by_what_is_shown(SPECS["writer"].render(asked, [work], 6_000))
+        return claims_by_what_is_shown(SPECS["writer"].render(asked, [zinc], 6_000))
 
     alone = [claims(question) for question in QUESTIONS]
     assert all(one == {s.quote for s in support} for one in alone)
