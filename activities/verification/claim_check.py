@@ -34,6 +34,7 @@ _UNITS = {
 _ORDINAL_ENDINGS = ("st", "nd", "rd", "th")
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
 _ROMAN_AFTER = re.compile(r"\b((?:[Pp]hase|[Ss]tage|[Gg]rade|[Tt]ype|[Cc]lass)s?)[ -](IV|V|I{1,3})\b")
+"""A phase III is no phase II."""
 _SPELLED = re.compile(SPELLED, re.IGNORECASE)
 _LESS = r"(?:less|lower|fewer|smaller|shorter)"
 _MORE = r"(?:more|greater|higher|larger|longer)"
@@ -57,8 +58,6 @@ _BEHIND = tuple(
         ("<=", "less|fewer|younger|below|under|shorter|lower|earlier"),
     )
 )
-_FROM = re.compile(r"\bfrom\s*$", re.IGNORECASE)
-_ON = re.compile(r"(?:\s[^\W\d_]{1,20})?\son(?:wards?)?\b(?!\s+(?:the|a|an)\b)", re.IGNORECASE)
 _CITED = re.compile(r"\[\d{1,3}\]")
 """A mark of a citation, which states no number."""
 _YEARS = re.compile(r"\b((?:19|20))(\d\d)-(\d\d)\b(?![-.,]?\d)")
@@ -193,8 +192,6 @@ def _comparator(before: str, behind: str) -> str:
     for sign, pattern in _BEFORE:
         if pattern.search(before):
             return sign
-    if _FROM.search(before) and _ON.match(behind):
-        return ">="
     return next((sign for sign, pattern in _BEHIND if pattern.match(behind)), "")
 
 

@@ -120,6 +120,7 @@ class Case:
     store: EvidenceStore
     settings: Settings
     refs: tuple[EvidenceRef, ...]
+    last_attempt: bool = False
 
     async def said(
         self, role: Role, answer: Any, refs: Sequence[EvidenceRef] | None = None, **more: object
@@ -231,5 +232,7 @@ async def case(server: FakeOpenAI, tmp_path: Path) -> AsyncIterator[Case]:
     settings = Settings(home=tmp_path, openai_base_url=server.base_url)
     model = OpenAIModel(settings, store)
     refs = tuple([await store.put(document) for document in DOCUMENTS])
-    yield Case(server, RoleThinker(lambda _: model, store, settings, lambda: False), store, settings, refs)
+    thinker = RoleThinker(lambda _: model, store, settings, lambda: made.last_attempt)
+    made = Case(server, thinker, store, settings, refs)
+    yield made
     await model.aclose()

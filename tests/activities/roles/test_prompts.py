@@ -57,8 +57,7 @@ async def test_the_stable_part_does_not_change_with_the_step(case: Case, role: R
 
 @pytest.mark.parametrize("role", READERS)
 async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role) -> None:
-    case.server.script(sensible)
-    await case.thinker.think(role, case.step(role))
+    await case.said(role, sensible)
     system, user = (m["content"] for m in case.server.bodies[0]["messages"])
     assert "IGNORE ALL" not in system
     # the one valid pair of marks separates the three parts of the prompt
@@ -74,8 +73,7 @@ async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role
 
 
 async def test_no_text_forges_an_item(case: Case) -> None:
-    case.server.script(sensible)
-    await case.thinker.think("judge", case.step("judge"))
+    await case.said("judge", sensible)
     assert set(evidence_of(case.server.asked[0])) == {"E1", "E2", "E3"}
 
 
@@ -127,9 +125,7 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
 
 
 async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) -> None:
-    case.server.script(sensible)
-    step = case.step("judge", steering=("Look at women only.",))
-    await case.thinker.think("judge", step)
+    await case.said("judge", sensible, steering=("Look at women only.",))
     user = case.server.bodies[0]["messages"][1]["content"]
     assert user.index("The reviewer says") < user.index("Look at women only.") < user.index("<<<")
 
@@ -137,12 +133,10 @@ async def test_the_reviewers_words_are_followed_and_evidence_is_not(case: Case) 
 @pytest.mark.parametrize("role", ["judge", "writer", "verifier"])
 async def test_who_answers_a_part_is_told_the_whole_question(case: Case, role: Role) -> None:
     """What a plan's `these drugs` stands for, its section cannot say."""
-    whole = "Which drugs slow dementia, and what harm do they do?"
-    step = case.step(role, question="What harm do these drugs do?", run_question=whole)
-    case.server.script(sensible)
-    await case.thinker.think(role, step)
+    whole, part = "Which drugs slow dementia, and what harm do they do?", "What harm do these drugs do?"
+    await case.said(role, sensible, question=part, run_question=whole)
     user = case.server.bodies[0]["messages"][1]["content"]
-    assert user.startswith(f"Question: {step.question}\n\nIt is a part of this one: {whole}\n\n")
+    assert user.startswith(f"Question: {part}\n\nIt is a part of this one: {whole}\n\n")
 
 
 async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
@@ -191,8 +185,7 @@ def test_a_retracted_work_is_not_shown_to_a_writer(case: Case) -> None:
 
 @pytest.mark.parametrize("role", ["judge", "writer"])
 async def test_a_schema_names_the_form_of_labels_and_not_each(case: Case, role: Role) -> None:
-    case.server.script(sensible)
-    await case.thinker.think(role, case.step(role))
+    await case.said(role, sensible)
     schema = case.server.bodies[0]["response_format"]["json_schema"]["schema"]
     assert schema["$defs"]["SentenceLabel"] == {"type": "string", "pattern": "^[S][0-9]{1,4}$"}
     assert "'S1'" not in str(schema)
