@@ -14,7 +14,7 @@ from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.prompt import fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, OneClaim, Text, limits, line, one_of
-from activities.roles.works import about_works, compose_works, named_sentences, readable_works
+from activities.roles.works import compose_works
 from activities.text.sentences import Sentence
 from activities.verification import gate
 from activities.verification.warnings import warning_text
@@ -46,18 +46,15 @@ class VerdictsAnswer(Loose):
 
 
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    judged = {judgement.evidence_id: judgement for judgement in step.judgements}
-    works = readable_works(documents, judged)
     rows: list[str] = []
     for _ in range(MAX_LAYOUTS):
         prompt = compose_works(
             "verifier",
             step,
-            works,
+            documents,
             room=room,
             inputs=["Sentences:\n" + fenced("claims", "\n".join(rows))],
-            about=about_works(judged),
-            named=named_sentences(judged),
+            judged=step.judgements,
             task=TASK,
             most=step.works_room or int(room * (1 - SHARE_OF_SENTENCES)),
         )

@@ -62,16 +62,24 @@ def compose_works(
     room: int,
     task: str,
     inputs: Sequence[str] = (),
-    about: Mapping[str, str] | None = None,
+    judged: Sequence[WorkJudgement] | None = None,
     named: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
     most: int = 0,
 ) -> Prompt:
     """The prompt of a role that reads works; retracted ones are not shown. What did not fit is in its
-    notes. `about`, `named`: see `show`. `chars`: of each work; of a longer one so many of `passages`, by
-    default as many. `most`: tokens that the works may have at most; 0 for all that are left."""
+    notes. `judged`: of a writer and its second reader, who read the works that answer, under what was judged
+    of them and with the sentences named. `named`: see `show`. `chars`: of each work; of a longer one so many
+    of `passages`, by default as many. `most`: tokens that the works may have at most; 0 for all that are
+    left."""
     sound = [document for document in documents if document.standing != "retracted"]
+    about: Mapping[str, str] = {}
+    if judged is not None:
+        by_id = {one.evidence_id: one for one in judged}
+        sound = readable_works(sound, by_id)
+        about = {name: _about(one) for name, one in by_id.items()}
+        named = {name: [quoted.quote for quoted in one.support] for name, one in by_id.items()}
     left = room_for_works(role, step, room=room, task=task, inputs=inputs)
     left = min(left, most) if most else left
     works = show(step.question, sound, left, about=about, named=named, chars=chars, passages=passages)
@@ -335,17 +343,8 @@ def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudge
     return sorted((one for one in documents if grade(one) >= least), key=lambda document: -grade(document))
 
 
-def about_works(judged: Mapping[str, WorkJudgement]) -> dict[str, str]:
-    """What was judged of each work, in a few words."""
-    return {name: _about(judgement) for name, judgement in judged.items()}
-
-
-def named_sentences(judged: Mapping[str, WorkJudgement]) -> dict[str, tuple[str, ...]]:
-    """The quotes by which works were judged to answer."""
-    return {name: tuple(one.quote for one in judgement.support) for name, judgement in judged.items()}
-
-
 def _about(judgement: WorkJudgement) -> str:
+    """What was judged of a work, in a few words."""
     parts = (
         f"judged: {GRADES[judgement.answers]}",
         "" if judgement.direction == "not_asked" else f"supports {judgement.direction}",

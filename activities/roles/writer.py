@@ -32,7 +32,7 @@ from activities.roles.validation import (
     refusal,
     supports,
 )
-from activities.roles.works import about_works, compose_works, named_sentences, readable_works
+from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.quote_check import worded
@@ -94,11 +94,10 @@ AnyDraft = DraftAnswer | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed:
         return _render_again(step, documents, room)
-    judged = {judgement.evidence_id: judgement for judgement in step.judgements}
     return compose_works(
         "writer",
         step,
-        readable_works(documents, judged),
+        documents,
         room=room,
         inputs=[
             f"Section: {line(step.title, 160)}" if step.title else "",
@@ -108,8 +107,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
         ],
-        about=about_works(judged),
-        named=named_sentences(judged),
+        judged=step.judgements,
         task=TASK,
     )
 
