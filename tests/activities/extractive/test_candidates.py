@@ -43,4 +43,4 @@ def test_a_record_says_where_a_drug_stands_and_a_retracted_work_names_none() -> 
     allopurinol = found("Which drugs treat gout?", REVIEW, APPROVAL)["allopurinol"]
     assert allopurinol.regulatory_status == "approved"
     assert [support.evidence_id for support in allopurinol.records] == ["pmid:2"]
-    assert found("Which drugs treat gout?", REVIEW.model_copy(update={"standing": "retracted"})) == {}
+    assert found("Which drugs treat gout?", REVIEW.replace(standing="retracted")) == {}

@@ -81,10 +81,7 @@ def test_where_no_passage_is_near_enough_none_is_shown() -> None:
 
 
 def test_retracted_works_and_those_of_another_section_are_not_quoted() -> None:
-    works = [
-        work.model_copy(update={"standing": "retracted"}) if n == 0 else work
-        for n, work in enumerate(library())
-    ]
+    works = [work.replace(standing="retracted") if n == 0 else work for n, work in enumerate(library())]
     draft = written(QUESTION, works, shared=("pmid:2",))
     assert {"pmid:1", "pmid:2"}.isdisjoint(shown((*draft.passages, *draft.related)))
 

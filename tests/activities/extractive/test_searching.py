@@ -81,7 +81,7 @@ def test_a_search_is_recognised_by_what_was_asked_not_by_what_the_source_sent() 
         gap=QUESTION,
     )
     assert ("pubmed", "metformin AND dementia") not in selected(QUESTION, tried=(sent,), per_gap=5)
-    down = sent.model_copy(update={"status": "unavailable"})
+    down = sent.replace(status="unavailable")
     assert ("pubmed", "metformin AND dementia") in selected(QUESTION, tried=(down,), per_gap=5)
 
 

@@ -36,7 +36,7 @@ def test_a_source_that_the_question_names_comes_first(offered: tuple[SourceOptio
 
 
 def test_what_is_not_enabled_is_not_chosen(offered: tuple[SourceOption, ...]) -> None:
-    closed = tuple(o.model_copy(update={"enabled": o.info.name == "crossref"}) for o in offered)
+    closed = tuple(o.replace(enabled=o.info.name == "crossref") for o in offered)
     assert parse_query(a_step("Does zinc help?", closed)).sources == ("crossref",)
     assert parse_query(a_step("Does zinc help?", ())).sources == ()
 

@@ -56,7 +56,7 @@ def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
 
 
 def test_the_method_lists_what_was_read_in_full() -> None:
-    whole = TRIAL.model_copy(update={"full_text": True})
+    whole = TRIAL.replace(full_text=True)
     report = build_report(FULL, {**DOCUMENTS, TRIAL.evidence_id: whole})
     assert report.methodology.read_in_full == (TRIAL.evidence_id,)
     assert "Read in full: 1 reference" in render(report, "md").decode()
@@ -103,7 +103,7 @@ def test_marks_and_labels_are_no_part_of_a_claim_and_years_and_intervals_are(
 
 
 def test_a_bracketed_year_is_never_a_citation() -> None:
-    item = TRIAL.model_copy(update={"year": 2023})
+    item = TRIAL.replace(year=2023)
     step = publish_input(
         planned("s1", quoting("In [2023] metformin reduced mortality [1].", ("pmid:1", REDUCED)))
     )
@@ -189,10 +189,8 @@ def test_any_output_of_models_yields_a_valid_report(claims: list[tuple[str, str,
     drafts = [quoting(text, (item, quote)) for text, item, quote in claims]
     drafts.append(quoting("Mortality fell.", ("pmid:1", REDUCED)))
     paragraphs = tuple(DraftParagraph(claims=(draft,)) for draft in drafts)
-    section = planned("s1").model_copy(
-        update={
-            "draft": SectionDraft(paragraphs=paragraphs, limitations=tuple(text for text, _, _ in claims))
-        }
+    section = planned("s1").replace(
+        draft=SectionDraft(paragraphs=paragraphs, limitations=tuple(text for text, _, _ in claims))
     )
     report = built(publish_input(section, title=claims[0][0] if claims else ""))
     assert faults(report) == []
@@ -203,7 +201,7 @@ def test_any_output_of_models_yields_a_valid_report(claims: list[tuple[str, str,
 
 def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
     lie = quoting("Metformin cures everything.", ("pmid:1", "these words are nowhere in the paper"))
-    step = publish_input(planned("s1", lie)).model_copy(update={"confidence": 1.0})
+    step = publish_input(planned("s1", lie)).replace(confidence=1.0)
     assert built(step).confidence is None
     judged = {"confidence": 0.9, "confidence_reasons": (Statement(code="confidence_contradictions"),)}
     assert built(FULL.model_copy(update=judged)).confidence == 0.9
@@ -211,13 +209,13 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
 
 def test_sections_that_ended_alike_are_one_limitation_and_each_is_stated_once() -> None:
     claim = planned("s4", quoting("Metformin reduced mortality by 30%.", ("pmid:1", REDUCED)))
-    drafts = claim.draft.model_copy(update={"limitations": ("Only abstracts.", "Only abstracts")})
+    drafts = claim.draft.replace(limitations=("Only abstracts.", "Only abstracts"))
     report = built(
         publish_input(
             planned("s1", title="One", status="partial", note="token budget exceeded"),
             planned("s2", title="Two", status="partial", note="token budget exceeded"),
             planned("s3", title="Three", status="partial", note="no new evidence"),
-            claim.model_copy(update={"draft": drafts}),
+            claim.replace(draft=drafts),
         )
     )
     assert [s.texts("titles") for s in stated(report, "section_incomplete")] == [("One", "Two")]

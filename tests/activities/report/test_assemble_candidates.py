@@ -50,8 +50,8 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
     for form in ("md", "html"):
         assert "metformin mortality no benefit" in render(report, form).decode()
     assert check_markdown(render(report, "md").decode()).holds
-    forged = candidate.model_copy(update={"against": (Support(evidence_id="pmid:2", quote=REDUCED),)})
-    assert faults(report.model_copy(update={"candidates": (forged,)}))
+    forged = candidate.replace(against=(Support(evidence_id="pmid:2", quote=REDUCED),))
+    assert faults(report.replace(candidates=(forged,)))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str,
     assert faults(report) == []
     [candidate] = report.candidates
     invented = candidate.model_copy(update={field: value})
-    [problem] = faults(report.model_copy(update={"candidates": (invented,)}))
+    [problem] = faults(report.replace(candidates=(invented,)))
     assert field.replace("_", " ") in problem
 
 
@@ -81,5 +81,5 @@ def test_a_candidate_under_concern_is_weak_and_none_is_said_to_be_missing() -> N
     assert report.candidates[0].evidence_quality == "weak"
     step = publish_input(planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED))))
     assert "no_candidate" in codes(built(step))
-    other = step.model_copy(update={"profile": "biomedical"})
+    other = step.replace(profile="biomedical")
     assert "no_candidate" not in codes(built(other))

@@ -56,12 +56,10 @@ def test_where_nothing_comes_near_the_report_says_what_was_asked_and_what_to_do_
 
 def test_retracted_work_is_left_out_and_named_also_when_it_was_withheld() -> None:
     withheld = [
-        ref_of(TRIAL).model_copy(
-            update={"evidence_id": f"doc:{n}", "title": f"Withheld work {n}", "standing": "retracted"}
-        )
+        ref_of(TRIAL).replace(evidence_id=f"doc:{n}", title=f"Withheld work {n}", standing="retracted")
         for n in range(23)
     ]
-    report = built(FULL.model_copy(update={"evidence": (*FULL.evidence, *withheld)}))
+    report = built(FULL.replace(evidence=(*FULL.evidence, *withheld)))
     named = {(s.text("evidence_id"), s.text("title")) for s in stated(report, "retracted_left_out")}
     assert {(ref.evidence_id, ref.title) for ref in withheld} <= named
     report = built(
@@ -88,9 +86,9 @@ def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
         "pmid:5": "not_chosen",
         "pmid:6": "not_read",
     }
-    full = built(step).model_copy(update={"length": "full"})
+    full = built(step).replace(length="full")
     assert "| Work number 6 | pmid:6 | ranked too low to be read |" in words_of(full, "md")
-    other_order = step.model_copy(update={"found": dict(reversed(found.items()))})
+    other_order = step.replace(found=dict(reversed(found.items())))
     assert built(other_order).unused == built(step).unused, "the order depends on how fast sources are"
 
 
@@ -122,8 +120,8 @@ def test_works_of_one_trial_count_once_and_a_review_is_not_independent_of_older_
     assert independent([same, twin, other], study) == 2
     assert independent([review, first, same], study) == 1
     assert independent([review, first, late], study) == 2
-    on_one = review.model_copy(update={"title": "Amantadine: a review"})
-    on_another = first.model_copy(update={"title": "Isradipine: a trial"})
+    on_one = review.replace(title="Amantadine: a review")
+    on_another = first.replace(title="Isradipine: a trial")
     assert independent([on_one, on_another], study) == 2
 
 

@@ -135,7 +135,7 @@ def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
     assert reasons["quality_studies"].number("works") == 1
     assert reasons["quality_against"].number("works") == 1
     assert reasons["quality_stopped_trials"].number("trials") == 1
-    by_label = RILUZOLE.model_copy(update={"support": (Support(evidence_id="pmid:11", quote=AGAINST),)})
+    by_label = RILUZOLE.replace(support=(Support(evidence_id="pmid:11", quote=AGAINST),))
     assert report_of(by_label).candidates[0].evidence_quality == "moderate"
 
 
@@ -160,7 +160,7 @@ def test_every_format_has_the_page_with_sources_and_reasons(name: str) -> None:
 
 
 def test_an_address_on_a_page_is_a_plain_one_or_none() -> None:
-    hostile = STOPPED.model_copy(update={"url": "javascript:alert(1)", "text": "<b>bold</b> [x](y)"})
+    hostile = STOPPED.replace(url="javascript:alert(1)", text="<b>bold</b> [x](y)")
     findings = CandidateFindings(
         name="Riluzole", fields=(CandidateField(name="trials", status="found", entries=(hostile,)),)
     )

@@ -59,7 +59,7 @@ def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
     assert one.pooled is not None
     assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
     assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
-    retracted = WORKS["pmid:2"].model_copy(update={"standing": "retracted"})
+    retracted = WORKS["pmid:2"].replace(standing="retracted")
     (one,) = report_of({**WORKS, "pmid:2": retracted}).conclusions
     assert [work.evidence_id for work in one.works] == ["pmid:1"]
     assert one.pooled is None
@@ -69,9 +69,9 @@ def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing()
     lost = DraftClaim(id="s1.a1", text="It lowers nothing.", state="refused")
     step = a_step()
     (section,) = step.sections
-    draft = section.draft.model_copy(update={"answer": (lost,)})
-    sections = (section.model_copy(update={"draft": draft}),)
-    report = build_report(step.model_copy(update={"sections": sections}), WORKS)
+    draft = section.draft.replace(answer=(lost,))
+    sections = (section.replace(draft=draft),)
+    report = build_report(step.replace(sections=sections), WORKS)
     assert report.conclusions
     assert not report.answer
 
@@ -88,7 +88,7 @@ def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_
 
 
 def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
-    words = words_of(report_of().model_copy(update={"length": "brief"}), "md")
+    words = words_of(report_of().replace(length="brief"), "md")
     assert "Mortality is probably lower with the drug" in words
     assert "of 2 studies" in words
     assert "Events by group" not in words
@@ -144,7 +144,7 @@ def test_every_format_begins_its_answer_with_the_conclusion_and_says_it_once(for
 
 def changed(report: Report, **fields: object) -> Report:
     (one,) = report.conclusions
-    return report.model_copy(update={"conclusions": (one.model_copy(update=fields),)})
+    return report.replace(conclusions=(one.model_copy(update=fields),))
 
 
 def test_verify_makes_each_conclusion_again() -> None:
@@ -165,5 +165,5 @@ def _with_events(one: Conclusion) -> tuple[object, ...]:
     first = one.works[0]
     assert first.effect is not None
     arms = Arms(events=10, total=400, control_events=80, control_total=400)
-    effect = first.effect.model_copy(update={"arms": arms})
-    return (first.model_copy(update={"effect": effect}), *one.works[1:])
+    effect = first.effect.replace(arms=arms)
+    return (first.replace(effect=effect), *one.works[1:])

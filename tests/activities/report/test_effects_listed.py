@@ -32,7 +32,7 @@ EFFECTS = [
         study="Other", outcome="pain", measure="MD", estimate=1.1, low=0.8, high=1.4, evidence_id="pmid:99"
     ),
 ]
-REPORT = build_report(STEP, WORKS).model_copy(update={"analysis": analyse_effects(EFFECTS)})
+REPORT = build_report(STEP, WORKS).replace(analysis=analyse_effects(EFFECTS))
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
@@ -47,8 +47,8 @@ def test_effects_of_one_measure_are_drawn_and_told_in_words() -> None:
     second = {"evidence_id": "pmid:12", "estimate": 0.9, "low": 0.6, "high": 1.35}
     analysis = analyse_effects([EFFECTS[1]])
     (one,) = analysis.not_pooled
-    both = (one, one.model_copy(update={"effect": one.effect.model_copy(update=second)}))
-    report = REPORT.model_copy(update={"analysis": analysis.model_copy(update={"not_pooled": both})})
+    both = (one, one.replace(effect=one.effect.model_copy(update=second)))
+    report = REPORT.replace(analysis=analysis.replace(not_pooled=both))
     page = page_of(render(report, "html"))
     (figure,) = page.xpath("//figure[figcaption='Effects by outcome, with 95 % intervals']")
     assert "2.02 (1.20 to 3.40)" in figure.xpath("string(.//*[local-name()='desc'])")

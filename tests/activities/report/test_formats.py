@@ -129,7 +129,7 @@ def test_a_sentence_is_printed_once_and_quotes_never_stand_between_an_answer_and
     report = build_report(STEP, WORKS)
     update = {"claims": report.answer, "paragraphs": (("s1.a1", "s1.a2"),)}
     both = report.sections[0].model_copy(update=update)
-    text = words_of(report.model_copy(update={"sections": (both,)}), name)
+    text = words_of(report.replace(sections=(both,)), name)
     assert text.count(FEWER.rstrip(".")) == 1
     if name == "md":
         answer = text[text.index("## Answer") : text.index("## Reservations")]
@@ -139,10 +139,7 @@ def test_a_sentence_is_printed_once_and_quotes_never_stand_between_an_answer_and
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_the_lengths_differ_by_what_they_leave_out(name: str) -> None:
     report = build_report(STEP, WORKS)
-    texts = [
-        words_of(report.model_copy(update={"length": length}), name)
-        for length in ("brief", "standard", "full")
-    ]
+    texts = [words_of(report.replace(length=length), name) for length in ("brief", "standard", "full")]
     assert [FEWER.rstrip(".") in text for text in texts] == [True, True, True]
     assert ["Patients left a day earlier" in text for text in texts] == [False, True, True]
     assert ["A claim that the writer lost." in text for text in texts] == [False, False, True]
@@ -216,5 +213,5 @@ def test_a_brief_report_lists_what_it_cites(answer: str) -> None:
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_a_brief_report_without_an_answer_has_the_first_passages(name: str) -> None:
-    report = build_report(PASSAGES, WORKS).model_copy(update={"length": "brief"})
+    report = build_report(PASSAGES, WORKS).replace(length="brief")
     assert INFECTION in words_of(report, name)

@@ -52,7 +52,7 @@ def test_strength_stands_once_where_sentences_share_it_and_at_each_where_they_di
 
 
 def test_figures_have_a_text_alternative() -> None:
-    full = RICH.model_copy(update={"length": "full"})
+    full = RICH.replace(length="full")
     (label,) = page_of(full).xpath("//*[local-name()='svg']/*[local-name()='desc']/text()")
     assert "15 identified, 3 duplicates removed, 12 screened, 8 not cited, 4 works included" in label
 

@@ -56,7 +56,7 @@ def say(problem: str = "", name: str = "s1.1") -> Verdicts:
 
 
 NEW = DraftClaim(id="s1.1", text="Put plainly.", support=(on("w1"), on("w3")), state="ask", reworded=True)
-NARROW = NEW.model_copy(update={"text": "Finding 1 of s1.", "support": (on("w3"),), "reworded": False})
+NARROW = NEW.replace(text="Finding 1 of s1.", support=(on("w3"),), reworded=False)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_new_text_gets_ids_that_no_sentence_had(section: str, name: str) -> None
 
 
 SAME = DraftClaim(id="s2.3", text="Finding 1 of s1.", support=(on("w1"),))
-ELSEWHERE = SAME.model_copy(update={"support": (on("w9"),)})
-OTHER_WORDS = SAME.model_copy(update={"text": "The first finding."})
+ELSEWHERE = SAME.replace(support=(on("w9"),))
+OTHER_WORDS = SAME.replace(text="The first finding.")
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_what_is_taken_out_is_not_printed_in_the_next_place_that_says_it(
 ) -> None:
     first, second = REPORT.sections
     claims = (*second.draft.paragraphs[0].claims, repeat)
-    draft = second.draft.model_copy(update={"paragraphs": (DraftParagraph(claims=claims),)})
+    draft = second.draft.replace(paragraphs=(DraftParagraph(claims=claims),))
     edited = Edited(repeated=(("s2.3", "s1.1"),)) if repeat is OTHER_WORDS else REPORT.edited
-    sections = (first, second.model_copy(update={"draft": draft}))
-    step = REPORT.model_copy(update={"sections": sections, "edited": edited})
+    sections = (first, second.replace(draft=draft))
+    step = REPORT.replace(sections=sections, edited=edited)
     after = sentences(changed(step, revised, SectionDraft(), say(), ()))
     texts = {one.text for name, one in after.items() if name in ("s1.1", "s2.3")}
     assert sorted(texts) == printed
@@ -137,7 +137,7 @@ def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
     kept = decided(open_one, choice)
     assert sentences(kept) == sentences(REPORT)
     assert kept.disputes[0].decision == "rejected"
-    taken = decided(open_one, choice.model_copy(update={"upheld": True}))
+    taken = decided(open_one, choice.replace(upheld=True))
     sentence = sentence_of(taken, "s1.1")
     assert sentence is not None
     assert (sentence.state, taken.disputes[0].decided_by) == ("refused", "bob")
@@ -145,7 +145,7 @@ def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
 
 def test_a_work_that_is_left_out_speaks_for_no_candidate_any_more() -> None:
     one = Candidate(name="Metformin", support=(on("w1"), on("w2")), safety=(on("w1"),))
-    step = REPORT.model_copy(update={"candidates": (one,)})
+    step = REPORT.replace(candidates=(one,))
     (after,) = changed(step, Revised(works=("w1",)), SectionDraft(), Verdicts(), ()).candidates
     assert after.quotes == (on("w2"),)
     assert (after.name, after.safety) == ("Metformin", ())

@@ -19,7 +19,7 @@ EMITTED = re.compile(r"(?:Statement(?:\.of\(|\(\s*code=)\s*|add_limitation\(\s*|
 def unshown(step: str, missing: int, of: int) -> Statement:
     """The note of a step, as the step gives it."""
     (note,) = left_out(of - missing, of)
-    return note.model_copy(update={"values": {**note.values, "step": step}})
+    return note.replace(values={**note.values, "step": step})
 
 
 def test_steps_that_could_not_hold_every_item_are_one_statement_and_one_keeps_its_words() -> None:

@@ -52,7 +52,7 @@ def test_only_pdfs_of_the_library_open_at_a_page() -> None:
     assert page_links(reference) == [("p. 3", None), ("p. 4", None)]
     assert best_url(reference) == "file:///home/me/talk.pptx"
     made = report("https://example.org/a?b=1", "web")
-    reference = made.references[0].model_copy(update={"evidence_type": "web_page"})
+    reference = made.references[0].replace(evidence_type="web_page")
     short, long = "a 5-year follow-up, it says", "one two three four five and then six seven eight nine ten"
     assert quote_url(reference, short, 0) == (
         "https://example.org/a?b=1#:~:text=a%205%2Dyear%20follow%2Dup%2C%20it%20says"
@@ -60,7 +60,7 @@ def test_only_pdfs_of_the_library_open_at_a_page() -> None:
     assert quote_url(reference, long, 0) == (
         "https://example.org/a?b=1#:~:text=one%20two%20three%20four%20five,six%20seven%20eight%20nine%20ten"
     )
-    article = reference.model_copy(update={"evidence_type": "article"})
+    article = reference.replace(evidence_type="article")
     assert quote_url(article, short, 0) is None, "the page of an article is not where its text was read"
 
 

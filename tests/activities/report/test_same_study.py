@@ -20,23 +20,19 @@ ARTICLE = pubmed(
     year=2021,
     identifiers=Identifiers(doi="10.1000/a"),
 )
-PREPRINT = ARTICLE.model_copy(
-    update={
-        "evidence_id": "doi:10.1101/b",
-        "source": "europepmc",
-        "title": "Low back pain after lifting among hospital nurses",
-        "text": TEXT.replace("We followed", "In this cohort we followed"),
-        "identifiers": Identifiers(doi="10.1101/b"),
-        "evidence_type": "preprint",
-    }
+PREPRINT = ARTICLE.replace(
+    evidence_id="doi:10.1101/b",
+    source="europepmc",
+    title="Low back pain after lifting among hospital nurses",
+    text=TEXT.replace("We followed", "In this cohort we followed"),
+    identifiers=Identifiers(doi="10.1101/b"),
+    evidence_type="preprint",
 )
-OTHER = ARTICLE.model_copy(
-    update={
-        "evidence_id": "doi:10.1000/c",
-        "title": "Frost damage to apple blossom in early spring",
-        "text": "Frost in April killed most of the blossom in 30 orchards.",
-        "identifiers": Identifiers(),
-    }
+OTHER = ARTICLE.replace(
+    evidence_id="doi:10.1000/c",
+    title="Frost damage to apple blossom in early spring",
+    text="Frost in April killed most of the blossom in 30 orchards.",
+    identifiers=Identifiers(),
 )
 
 
@@ -53,8 +49,8 @@ def test_a_preprint_and_its_article_under_a_reworded_title_count_as_one_study() 
 
 def test_a_year_an_identifier_or_another_drug_says_that_two_works_are_two() -> None:
     assert may_be_one(ARTICLE, PREPRINT)
-    assert not may_be_one(ARTICLE, PREPRINT.model_copy(update={"year": 2019}))
-    assert not may_be_one(ARTICLE, PREPRINT.model_copy(update={"evidence_type": "article"}))
+    assert not may_be_one(ARTICLE, PREPRINT.replace(year=2019))
+    assert not may_be_one(ARTICLE, PREPRINT.replace(evidence_type="article"))
     registered = (
         {"identifiers": Identifiers(nct="NCT00000001")},
         {"identifiers": Identifiers(nct="NCT00000002")},

@@ -19,7 +19,7 @@ from tests.activities.cases import (
 from tests.activities.report.rendered import REPORT
 from tests.activities.report.wide import RICH
 
-FULL = RICH.model_copy(update={"length": "full"})
+FULL = RICH.replace(length="full")
 
 
 def test_a_word_document_is_written_in_words_own_styles_with_links_and_metadata() -> None:
@@ -87,7 +87,7 @@ def test_a_missing_extra_is_one_clear_line(
 def test_word_and_pdf_have_the_statistics_with_their_forest_plot_and_the_program() -> None:
     effects = [*bcg("RR"), Effect(study="Alone", outcome="fever", measure="MD", estimate=1)]
     program = GeneratedAnalysis(code="x = 1\nresult = x", output="done", method="A sum", failed="no dict")
-    pooled = REPORT.model_copy(update={"analysis": with_generated(analyse_effects(effects), program)})
+    pooled = REPORT.replace(analysis=with_generated(analyse_effects(effects), program))
     document = docx.Document(io.BytesIO(render(pooled, "docx")))
     rows = [p.text for p in document.paragraphs]
     assert {"Statistics", "x = 1"} <= set(rows)

@@ -36,8 +36,8 @@ def refusals(report: Report, kind: str) -> list[tuple[str, str]]:
 def test_a_written_report_passes_an_outsiders_check_and_one_with_a_changed_cell_does_not() -> None:
     assert faults(REPORT, WORKS) == []
     (row,) = (row for row in REPORT.table.rows if row.cells)
-    moved = row.model_copy(update={"evidence_id": "pmid:12"})
-    forged = REPORT.model_copy(update={"table": REPORT.table.model_copy(update={"rows": (moved,)})})
+    moved = row.replace(evidence_id="pmid:12")
+    forged = REPORT.replace(table=REPORT.table.replace(rows=(moved,)))
     assert any("has no sentence of that work" in problem for problem in faults(forged, WORKS))
 
 
@@ -69,11 +69,11 @@ def test_everything_that_was_refused_is_listed_with_its_reason() -> None:
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_every_format_lists_what_was_refused_and_states_it_nowhere_else(name: str) -> None:
-    full = REPORT.model_copy(update={"length": "full"})
+    full = REPORT.replace(length="full")
     shown = words_of(full, name)
     assert "What was refused" in shown
-    clean = REPORT.verification.model_copy(update={"dropped": ()})
-    without = words_of(full.model_copy(update={"verification": clean}), name)
+    clean = REPORT.verification.replace(dropped=())
+    without = words_of(full.replace(verification=clean), name)
     for dropped in REPORT.verification.dropped:
         start = " ".join(dropped.text.split()[:3])
         assert start in shown, dropped
@@ -92,8 +92,8 @@ def test_every_format_has_answer_counts_reservations_and_one_table_of_works(name
     assert "open appendectomy" in shown
     assert "Judgements of works" not in shown
     assert "62" not in shown, "no confidence that was not calibrated"
-    means = REPORT.words.model_copy(update={"confidence": "of 10 such answers 6 were right."})
-    measured = REPORT.model_copy(update={"words": means})
+    means = REPORT.words.replace(confidence="of 10 such answers 6 were right.")
+    measured = REPORT.replace(words=means)
     assert "Confidence 62%: of 10 such answers 6" in words_of(measured, name)
 
 
@@ -217,9 +217,9 @@ def test_without_a_model_every_format_shows_passages_and_what_is_not_mentioned(n
 
 
 def test_without_a_near_passage_nothing_is_answered_and_the_nearest_is_shown() -> None:
-    far = PASSAGES.sections[0].draft.model_copy(update={"passages": ()})
-    counts = PASSAGES.counts.model_copy(update={"identified": 12, "duplicates": 2, "screened": 0})
-    step = PASSAGES.model_copy(update={"sections": (section("s1", far),), "counts": counts})
+    far = PASSAGES.sections[0].draft.replace(passages=())
+    counts = PASSAGES.counts.replace(identified=12, duplicates=2, screened=0)
+    step = PASSAGES.replace(sections=(section("s1", far),), counts=counts)
     report = build_report(step, WORKS)
     assert report.unanswered is not None
     assert report.unanswered.code == "nothing_near"

@@ -172,7 +172,7 @@ class Case:
             ),
             "hypothesis_generator": (HypothesisInput, {}),
             "writer": (WriteInput, {}),
-            "verifier": (VerifyInput, {"sentences": (PROTECTS.model_copy(update={"state": "ask"}),)}),
+            "verifier": (VerifyInput, {"sentences": (PROTECTS.replace(state="ask"),)}),
             "editor": (
                 EditInput,
                 {

@@ -220,7 +220,7 @@ def test_a_text_with_another_number_or_of_ones_own_with_another_word_is_no_copy(
 ) -> None:
     bill = "The rent of the workshop for {} is {} pounds, paid by the guild of turners to R. Harrow."
     bills = {
-        name: evidence("bill", bill.format(*words)).model_copy(update={"evidence_type": kind})
+        name: evidence("bill", bill.format(*words)).replace(evidence_type=kind)
         for name, words in (("b1", ("March", "520")), ("b2", (month, pounds)), ("b3", ("March", "520")))
     }
     assert without_duplicates(list(bills), bills) == ["b1", "b2"]

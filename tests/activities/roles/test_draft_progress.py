@@ -68,7 +68,7 @@ def slow(runs: Runs) -> Any:
 
 
 async def written(case: Case, runs: Runs) -> SectionDraft:
-    step = case.step("writer").model_copy(update={"report_to": "ask-1"})
+    step = case.step("writer").replace(report_to="ask-1")
     environment = ActivityEnvironment(client=cast(Client, runs))
     environment.info = replace(environment.info, start_to_close_timeout=None, schedule_to_close_timeout=None)
     charged = await environment.run(ThinkActivities(case.thinker).write_section, step)

@@ -60,7 +60,7 @@ async def test_a_judgement_belongs_to_the_prompt_that_it_was_asked_with(
     """A node of a graph has a prompt of its own: neither uses what the other was told."""
     files = EvidenceStore.at(str(tmp_path))
     ref = await files.put(Evidence(evidence_id="a", source="library", title="T", text="It works."))
-    step = STEP.model_copy(update={"evidence": (ref,)})
+    step = STEP.replace(evidence=(ref,))
     another = step.model_copy(update=other)
     store = JudgementStore(files)
     for asked, grade in ((step, 3), (another, 1)):

@@ -81,8 +81,8 @@ async def test_no_text_forges_an_item(case: Case) -> None:
 async def test_what_is_left_out_is_stated(case: Case, role: Role) -> None:
     case.server.script(sensible)
     many = [
-        DOCUMENTS[0].model_copy(
-            update={"evidence_id": f"pmid:{n}", "text": f"{n} adults took metformin against dementia. " * 60}
+        DOCUMENTS[0].replace(
+            evidence_id=f"pmid:{n}", text=f"{n} adults took metformin against dementia. " * 60
         )
         for n in range(100, 190)
     ]
@@ -113,7 +113,7 @@ async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_othe
     )
     elsewhere = Claim(id="s2.1", text="Metformin is safe in renal failure.")
     told = {"judgements": judged, "shared": tuple(ref.evidence_id for ref in refs), "written": (elsewhere,)}
-    small = {"allowance": ALLOWANCES["writer"].model_copy(update={"input_tokens": 8_000})}
+    small = {"allowance": ALLOWANCES["writer"].replace(input_tokens=8_000)}
     write = case.step("writer", refs).model_copy(update={**told, **small})
     prompt = SPECS["writer"].render(write, documents, room(write.allowance, 128_000))
     assert all(f": {answer_of(one)[1]}." in prompt.user for one in documents)
@@ -143,7 +143,7 @@ async def test_a_small_context_gets_a_small_prompt(case: Case) -> None:
     case.server.script(says({"works": []}))
     small = case.settings.model_copy(update={"context_tokens": 2600})
     model = OpenAIModel(small, case.store)
-    refs = [await case.store.put(d.model_copy(update={"text": d.text * 20})) for d in DOCUMENTS]
+    refs = [await case.store.put(d.replace(text=d.text * 20)) for d in DOCUMENTS]
     await RoleThinker(lambda _: model, case.store, small).think("judge", case.step("judge", refs))
     await model.aclose()
     body = case.server.bodies[0]
@@ -178,7 +178,7 @@ def test_shown_works_fit_their_room(texts: list[str], tokens: int) -> None:
 
 
 def test_a_retracted_work_is_not_shown_to_a_writer(case: Case) -> None:
-    gone = DOCUMENTS[0].model_copy(update={"standing": "retracted"})
+    gone = DOCUMENTS[0].replace(standing="retracted")
     prompt = SPECS["writer"].render(case.step("writer"), [gone, DOCUMENTS[1]], 6_000)
     assert [document.evidence_id for document in prompt.shown.values()] == ["pmid:2"]
 

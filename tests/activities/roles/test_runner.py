@@ -42,8 +42,8 @@ async def test_no_model_is_paid_to_read_nothing(case: Case, role: Role) -> None:
 
 async def test_searches_that_all_failed_are_no_reason_to_search_differently(case: Case) -> None:
     step = case.step("reflector", ())
-    failed = tuple(search.model_copy(update={"status": "unavailable"}) for search in step.searches)
-    charged = await case.thinker.think("reflector", step.model_copy(update={"searches": failed}))
+    failed = tuple(search.replace(status="unavailable") for search in step.searches)
+    charged = await case.thinker.think("reflector", step.replace(searches=failed))
     assert case.server.bodies == []
     assert (charged.model, charged.output.served, charged.output.better_searches) == ("code", False, ())
 
@@ -87,7 +87,7 @@ async def test_what_failed_calls_cost_is_charged_and_raised_with_the_failure(cas
     assert charged.usage.tokens > 860
     case.server.script(says("no json", usage=(400, 30)), says("still none", usage=(400, 30)), DOWN)
     with pytest.raises(ModelDown) as raised:
-        await case.thinker.think("judge", step.model_copy(update={"question": "Does aspirin help?"}))
+        await case.thinker.think("judge", step.replace(question="Does aspirin help?"))
     assert raised.value.usage.tokens == 860
 
 
@@ -107,8 +107,8 @@ async def test_a_retried_step_is_paid_once(case: Case) -> None:
 
 async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> None:
     """The loop must keep turning while documents are ranked, or a busy worker would look dead."""
-    big = DOCUMENTS[0].model_copy(update={"text": DOCUMENTS[0].text * 400})
-    refs = [await case.store.put(big.model_copy(update={"evidence_id": f"pmid:{n}"})) for n in range(10)]
+    big = DOCUMENTS[0].replace(text=DOCUMENTS[0].text * 400)
+    refs = [await case.store.put(big.replace(evidence_id=f"pmid:{n}")) for n in range(10)]
     beats = 0
 
     async def beat() -> None:
@@ -147,7 +147,7 @@ async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
         f"In cohort {n} metformin lowered the risk of dementia in {n} older adults." for n in range(90)
     )
     refs = [
-        await case.store.put(DOCUMENTS[0].model_copy(update={"evidence_id": f"pmid:{n}", "text": text}))
+        await case.store.put(DOCUMENTS[0].replace(evidence_id=f"pmid:{n}", text=text))
         for n in range(100, 112)
     ]
     case.server.script(fails(status, message) if status >= 400 else breaks(message), sensible)
@@ -185,6 +185,6 @@ async def test_a_work_is_judged_once_for_a_question(case: Case) -> None:
     assert set(labels_by_work(case.server.asked[-1])) == {"E1"}, "the two judged works were shown again"
     assert again.output.judgements[:2] == first.judgements
     assert {j.evidence_id for j in again.output.judgements} == {d.evidence_id for d in DOCUMENTS}
-    third = await case.thinker.think("judge", later.model_copy(update={"scope": "a refresh"}))
+    third = await case.thinker.think("judge", later.replace(scope="a refresh"))
     assert (len(case.server.bodies), third.usage.tokens) == (2, 0)
     assert third.output.scores == again.output.scores

@@ -138,7 +138,7 @@ def test_a_writer_and_its_second_reader_have_room_for_all_works_that_answer() ->
 
     def room_of(role: Role, answers: int, context: int) -> int:
         judged = tuple(WorkJudgement(evidence_id=ref.evidence_id, answers=answers) for ref in refs)
-        asked = step.model_copy(update={"judgements": judged})
+        asked = step.replace(judgements=judged)
         return room(allowance_for(role, choice, asked), context)
 
     assert room_of("writer", 1, 128_000) == room(allowance_of("writer", choice), 128_000)
