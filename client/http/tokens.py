@@ -5,19 +5,16 @@ Invariants: a token is random and kept as its SHA-256 only; a file that cannot b
 
 import hashlib
 import hmac
-import json
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter
 
 from activities.contracts.evidence import Frozen
-from activities.private_files import write_whole
 from client.access import RUNS_AN_HOUR
-from client.failures import BadInput, faults_of
-from client.web.users import ReadAgain
+from client.entries import Entries, add_entry
 
 Scope = Literal["ask", "read", "decide"]
 """`ask` starts and cancels runs, `read` reads them, `decide` answers gates and tells a run what to do."""
@@ -39,7 +36,13 @@ class Token(Frozen):
     requests_a_minute: int = Field(default=REQUESTS_A_MINUTE, ge=1)
 
 
-_FILE = TypeAdapter(dict[str, Token])
+def _of_a_user(token: Token) -> Token:
+    if not token.user:
+        raise ValueError("name the user")
+    return token
+
+
+_FILE = TypeAdapter(dict[str, Annotated[Token, AfterValidator(_of_a_user)]])
 
 
 class TokenFile:
@@ -53,7 +56,7 @@ class TokenFile:
     @classmethod
     def read(cls, path: Path) -> "TokenFile":
         """Raises BadInput."""
-        return cls(ReadAgain(path, _tokens_in), shared=True)
+        return cls(Entries(path, _FILE), shared=True)
 
     @classmethod
     def of_owner(cls, text: str) -> "TokenFile":
@@ -70,26 +73,10 @@ class TokenFile:
 
 def add_token(path: Path, name: str, scopes: tuple[Scope, ...], max_cost: float | None) -> str:
     """Add a token to a file, or replace the one of that name; return its text. Raises BadInput."""
-    tokens = _tokens_in(path) if path.exists() else {}
     text = secrets.token_urlsafe(TOKEN_BYTES)
-    tokens[name] = Token(sha256=_digest(text), user=name, scopes=scopes or SCOPES, max_cost=max_cost)
-    write_whole(path, _FILE.dump_json(tokens, indent=1))
+    token = Token(sha256=_digest(text), user=name, scopes=scopes or SCOPES, max_cost=max_cost)
+    add_entry(path, _FILE, name, token)
     return text
-
-
-def _tokens_in(path: Path) -> dict[str, Token]:
-    """Raises BadInput."""
-    try:
-        tokens = _FILE.validate_python(json.loads(path.read_text("utf-8")))
-    except OSError as error:
-        raise BadInput(f"the file of tokens {path} cannot be read: {error.strerror}") from error
-    except ValidationError as error:
-        raise BadInput(f"{path}: {faults_of(error, 'the file')}") from error
-    except ValueError as error:
-        raise BadInput(f"the file of tokens {path} is not JSON: {error}") from error
-    if nameless := [name for name, token in tokens.items() if not token.user]:
-        raise BadInput(f"{path}: {nameless[0]}: name the user")
-    return tokens
 
 
 def _digest(text: str) -> str:

@@ -8,19 +8,17 @@ wrong password; without a list and without a provider the page listens on this m
 import base64
 import hashlib
 import hmac
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Annotated
 
-from activities.logs import log
-from activities.private_files import write_whole
+from pydantic import Field, TypeAdapter
+
+from client.entries import Entries, add_entry
 from client.failures import BadInput
-
-T = TypeVar("T")
 
 SCRYPT_N = 2**14
 SCRYPT_R = 8
@@ -29,8 +27,8 @@ SCRYPT_P = 5
 MIN_PASSWORD_CHARS = 12
 
 
-class UserListError(BadInput):
-    """The list of users cannot be used; says why and how to repair it."""
+_FILE = TypeAdapter(Annotated[dict[str, Annotated[str, Field(pattern=r"^scrypt\$")]], Field(min_length=1)])
+"""User -> hash of the password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +41,9 @@ class Provider:
 
 
 def hash_of(password: str, salt: bytes | None = None) -> str:
-    """`scrypt$SALT$HASH`, both in base64. Raises UserListError for a short password."""
+    """`scrypt$SALT$HASH`, both in base64. Raises BadInput for a short password."""
     if len(password) < MIN_PASSWORD_CHARS:
-        raise UserListError(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
+        raise BadInput(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
     salt = salt or os.urandom(16)
     return f"scrypt${_text(salt)}${_text(_scrypt(password, salt))}"
 
@@ -60,28 +58,6 @@ def verifies(password: str, hashed: str) -> bool:
     return kind == "scrypt" and hmac.compare_digest(actual, expected)
 
 
-class ReadAgain(Generic[T]):
-    """The entries of a file by name, read again when the file changes; none while it cannot be used."""
-
-    def __init__(self, path: Path, read: Callable[[Path], Mapping[str, T]]) -> None:
-        """Raises BadInput."""
-        self._path = path
-        self._read = read
-        self._version = version_of(path)  # before it is read: a change in between is seen
-        self._entries = read(path)
-
-    def __call__(self) -> Mapping[str, T]:
-        version = version_of(self._path)
-        if version != self._version:
-            try:
-                self._entries = self._read(self._path)
-            except BadInput as error:
-                log.warning("unreadable", reason=str(error))
-                self._entries = {}
-            self._version = version
-        return self._entries
-
-
 class UserList:
     """Users: name -> hash of the password."""
 
@@ -90,8 +66,8 @@ class UserList:
 
     @classmethod
     def read(cls, path: Path) -> "UserList":
-        """The users of a JSON file. Raises UserListError."""
-        return cls(ReadAgain(path, _users_in))
+        """The users of a JSON file. Raises BadInput."""
+        return cls(Entries(path, _FILE))
 
     def accepts(self, name: str, password: str) -> str | None:
         """The hash that was checked, where this is a user and the password; else None."""
@@ -103,40 +79,9 @@ class UserList:
         return self._users().get(name)
 
 
-def version_of(path: Path) -> tuple[int, ...]:
-    """What changes when a file does; nothing for one that is not there."""
-    try:
-        status = path.stat()
-    except OSError:
-        return ()
-    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _users_in(path: Path) -> dict[str, str]:
-    """Raises UserListError."""
-    try:
-        users = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UserListError(f"the list of users {path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise UserListError(f"the list of users {path} is not JSON: {error}") from error
-    fits = isinstance(users, dict) and all(
-        isinstance(hashed, str) and hashed.startswith("scrypt$") for hashed in users.values()
-    )
-    if not fits or not users:
-        raise UserListError(
-            f"{path} must be an object of names and hashes; `determinator web --add-user NAME` adds one"
-        )
-    return dict(users)
-
-
 def add_user(path: Path, name: str, password: str) -> None:
-    """Add a user to the list, or replace the password of one. Raises UserListError."""
-    users: dict[str, str] = {}
-    if path.exists():
-        users = _users_in(path)
-    users[name] = hash_of(password)
-    write_whole(path, json.dumps(users, indent=1, sort_keys=True).encode())
+    """Add a user to the list, or replace the password of one. Raises BadInput."""
+    add_entry(path, _FILE, name, hash_of(password))
 
 
 def _scrypt(password: str, salt: bytes) -> bytes:

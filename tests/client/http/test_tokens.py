@@ -53,7 +53,7 @@ async def test_a_token_has_so_many_requests_open_at_once() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "not JSON"),
+        ("{", "Invalid JSON"),
         ('{"ada": {"sha256": "x", "user": "ada"}}', "ada.sha256"),
         (json.dumps({"ada": {"sha256": "0" * 64, "user": "ada", "scope": []}}), "scope"),
         (json.dumps({"ada": {"sha256": "0" * 64, "user": ""}}), "name the user"),

@@ -15,7 +15,7 @@ from client.access import SIGN_INS_A_MINUTE, Access, RateLimit
 from client.failures import BadInput, SeveralRuns
 from client.web.sessions import SESSION_SECONDS, Sessions
 from client.web.signing_in import SignIn
-from client.web.users import UserList, UserListError, add_user, hash_of, verifies
+from client.web.users import UserList, add_user, hash_of, verifies
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -66,12 +66,12 @@ def test_a_password_is_stored_as_a_salted_hash_only(tmp_path: Path) -> None:
 def test_a_list_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "users.json"
     path.write_text(text)
-    with pytest.raises(UserListError):
+    with pytest.raises(BadInput):
         UserList.read(path)
 
 
 def test_a_short_password_and_a_damaged_hash_are_refused() -> None:
-    with pytest.raises(UserListError):
+    with pytest.raises(BadInput):
         hash_of("short")
     assert not verifies(PASSWORD, "scrypt$x")
     assert not verifies(PASSWORD, "md5$AAAA$AAAA")
