@@ -79,9 +79,10 @@ def _excludes_what_matters(one: Conclusion) -> bool:
 
 
 def verdict(one: Conclusion) -> str:
-    """The direction in two or three words."""
+    """The direction and how certain it is, in a few words: a heading is read alone."""
     shown = " shown" if one.direction == "no_difference" and not _excludes_what_matters(one) else ""
-    return f"{in_words(one.direction)}{shown}"
+    certainty = "" if one.direction in OPEN else f", {in_words(one.certainty)} certainty"
+    return f"{in_words(one.direction)}{shown}{certainty}"
 
 
 def statement(one: Conclusion) -> str:

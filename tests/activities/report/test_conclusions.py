@@ -97,6 +97,7 @@ def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
 def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
     words = words_of(changed(report_of(), certainty="very_low"), "md")
     assert "Mortality may be lower with the drug, but the evidence is very uncertain." in words
+    assert "Mortality: lower, very low certainty" in words, "a heading is read alone"
     assert "Of 1,000 people" not in words
     assert "Of 1,000 people, 265 have it without, 147" in words_of(report_of(), "md")
 
