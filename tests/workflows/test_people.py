@@ -249,9 +249,12 @@ async def test_an_approval_before_its_gate_is_ignored_and_noted(stage: Stage) ->
     assert [p.draft for p in stage.fakes.published] == [True, False]
 
 
-async def test_a_report_that_is_rejected_says_so(stage: Stage) -> None:
+async def test_a_report_that_waits_is_not_searched_for_any_more_and_says_when_it_is_rejected(
+    stage: Stage,
+) -> None:
     run = await stage.start(a_request(approve=("report",)))
     await run.until(lambda p: p.waiting_for == "report")
+    assert "stopped searching" in await refusal(run, "extend_budget", ExtendBudget(tokens=5))
     await run.handle.signal("reject", {"gate": "report", "by": "ann", "note": "too thin"})
     outcome = await run.outcome()
     assert outcome.stop_reason == "rejected_by_reviewer"
@@ -379,14 +382,6 @@ async def test_an_edited_question_is_the_one_that_is_researched(stage: Stage) ->
         ("edited", "ann", view.plan_hash),
         ("approved", "bob", view.plan_hash),
     ]
-
-
-async def test_a_run_that_is_writing_cannot_be_extended(stage: Stage) -> None:
-    run = await stage.start(a_request(approve=("report",)))
-    await run.until(lambda p: p.waiting_for == "report")
-    assert "stopped searching" in await refusal(run, "extend_budget", ExtendBudget(tokens=5))
-    await run.handle.signal("approve", {"gate": "report"})
-    await run.outcome()
 
 
 # queries

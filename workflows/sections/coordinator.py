@@ -60,7 +60,6 @@ class SectionCoordinator:
         self._unsent: dict[str, list[tuple[str, Steer | AddSource | Grant | None]]] = {}
         """Signals, each with its payload, for sections that are being started: sent once they run."""
         self._requests: dict[str, LeaseRequest] = {}
-        self._grants: list[tuple[str, Grant]] = []
         self._share = Lease()
         self.drafting = 0
         """Sections that are drafted while others are researched: what they leave is not known yet."""
@@ -183,13 +182,11 @@ class SectionCoordinator:
         """Grant what can be granted; when nothing can be given back, end one section. Send the grants."""
         if self._requests:
             self.run.models.reserve_for_writing()
-        self._decide_grants()
-        grants, self._grants = self._grants, []
-        for section, grant in grants:
+        for section, grant in self._decide_grants():
             await self._send(section, "grant", grant)
 
-    def _decide_grants(self) -> None:
-        budget = self.context.budget
+    def _decide_grants(self) -> list[tuple[str, Grant]]:
+        budget, grants = self.context.budget, list[tuple[str, Grant]]()
         for section, request in list(self._requests.items()):
             granted = budget.leases.get(section, Lease())
             wanted = Lease(tokens=request.tokens, cost_microusd=request.cost_microusd)
@@ -197,7 +194,7 @@ class SectionCoordinator:
             tokens, cost = allowed.tokens, allowed.cost_microusd
             if tokens < request.least_tokens or cost < request.least_cost_microusd:
                 del self._requests[section]
-                self._grants.append((section, Grant(final=True)))
+                grants.append((section, Grant(final=True)))
                 continue
             if budget.refusal(request.least_tokens, request.least_cost_microusd) is not None:
                 continue
@@ -207,12 +204,13 @@ class SectionCoordinator:
             cost = max(request.least_cost_microusd, min(cost, money // parts))
             lease = budget.lease(section, tokens, cost)
             del self._requests[section]
-            self._grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
+            grants.append((section, Grant(tokens=lease.tokens, cost_microusd=lease.cost_microusd)))
         if self._requests and len(self._requests) == len(self._running) and not self.drafting:
             sections = self.context.state.sections
             furthest = max(self._requests, key=lambda section: sections[section].iteration)
             del self._requests[furthest]
-            self._grants.append((furthest, Grant(final=True)))
+            grants.append((furthest, Grant(final=True)))
+        return grants
 
     # signals
 
