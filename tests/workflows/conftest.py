@@ -115,7 +115,7 @@ async def until(ask: Callable[[], Any], met: Callable[[Any], bool], patience: fl
                     answer = await ask()
                 if met(answer):
                     return answer
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
 
 
 def limitations(report: Report) -> list[str]:
