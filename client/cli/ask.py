@@ -20,12 +20,12 @@ from client.cli.common import (
     say,
 )
 from client.cli.compare import compare
-from client.cli.options import FILTERS, GroupedCommand, question_options, setting_groups
+from client.cli.options import FILTERS, GroupedCommand, question_options
 from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput, Exit
 from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output
-from client.runs.options import AskOptions
+from client.runs.options import KEYS, AskOptions
 from client.runs.request import build_request
 from client.terminal import plain
 
@@ -35,15 +35,18 @@ if TYPE_CHECKING:
     from client.run import Run
     from client.runs.planning import Planned
 
-_OF_SETTINGS = setting_groups()
 GROUPS = {
-    **_OF_SETTINGS,
-    "What to search": ["sources", "library", *_OF_SETTINGS["What to search"], *FILTERS, "follow_up"],
+    "What to search": ["sources", "library", "also_web", "offline", *FILTERS, "follow_up"],
+    "How to answer": ["graph"],
+    "Limits": [n for n, key in KEYS.items() if key.limit or n in ("judge_threshold", "search_timeout")],
+    "People": ["approve", "approval_timeout", "approval_default"],
     "Question": ["audio", "image", "yes"],
     "Statistics": ["analyse", "effects", "expect"],
-    "How to answer": ["graph", *_OF_SETTINGS["How to answer"]],
     "Output": ["output", "many", "at_once", "dry_run", "detach", "as_json"],
 }
+"""Heading of the help -> options."""
+_PLACED = {name for names in GROUPS.values() for name in names}
+GROUPS["How to answer"] += [name for name, key in KEYS.items() if key.flag and name not in _PLACED]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 

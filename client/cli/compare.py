@@ -72,14 +72,12 @@ async def compare(
 async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) -> Compared:
     from activities.report.formats.words import percent
     from client.reports.load import ended_report, save_report
-    from client.runs.query import progress
     from client.terminal import plain
 
     if ended.outcome is None:
         return Compared(mode, run.id, f"failed: {plain(ended.reason)}")
     report = await ended_report(run.settings, run.connection, ended.outcome)
     path = save_report(run.settings, report, output, say=say)
-    seen = await progress(run.connection.client, run.id)
     return Compared(
         mode=mode,
         run_id=run.id,
@@ -89,9 +87,9 @@ async def _compared(run: "Run", mode: str, ended: "Ended", output: Path | None) 
         references=ended.outcome.references,
         confidence=report.confidence,
         sureness="" if report.confidence is None else percent(report.confidence),
-        calls=seen.budget.used.calls,
-        tokens=seen.budget.used.tokens,
-        seconds=seen.budget.elapsed_seconds,
+        calls=report.methodology.model_calls,
+        tokens=report.methodology.tokens,
+        seconds=report.methodology.seconds,
         report=str(path),
     )
 

@@ -122,29 +122,6 @@ def default_of(key: Key, field: FieldInfo) -> str:
     )
 
 
-def setting_groups() -> dict[str, list[str]]:
-    """Heading of the help -> settings with a flag."""
-    groups: dict[str, list[str]] = {
-        "What to search": [],
-        "How to answer": [],
-        "Limits": [],
-        "People": [],
-    }
-    for name, key in KEYS.items():
-        if not key.flag:
-            continue
-        if key.limit or name in ("judge_threshold", "search_timeout"):
-            heading = "Limits"
-        elif name.startswith("approv"):
-            heading = "People"
-        elif name in ("also_web", "offline"):
-            heading = "What to search"
-        else:
-            heading = "How to answer"
-        groups[heading].append(name)
-    return groups
-
-
 class GroupedCommand(click.Command):
     """Lists its options under headings; `groups` maps each heading to option names. An option that is in none
     is listed under `Other`."""
