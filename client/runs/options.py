@@ -54,13 +54,10 @@ Profile = Annotated[
         description="auto, drug_repurposing, biomedical, general ...",
     ),
 ]
-Sources = Annotated[
-    Names,
-    option(
-        "Search only these, and the library if one is given; none: those of the profile.",
-        flag="--source",
-    ),
-]
+SOURCES = option(
+    "Search only these, and the library if one is given; none: those of the profile.", flag="--source"
+)
+Sources = Annotated[Names, SOURCES]
 Library = Annotated[
     str, Field(max_length=1000, description="A folder of documents, below one the operator allows")
 ]
@@ -81,7 +78,7 @@ class SharedOptions(TypedDict, total=False):
 
     mode: Mode | None
     profile: Profile | None
-    sources: Sources
+    sources: Annotated[Sources | None, SOURCES]
     library: Annotated[
         Library | None,
         option("Search your own documents in this folder, and nothing else unless you name it."),
@@ -91,13 +88,13 @@ class SharedOptions(TypedDict, total=False):
     since: Annotated[int | None, option("Only works of this year or later."), YEARS]
     until: Annotated[int | None, option("Only works of this year or earlier."), YEARS]
     types: Annotated[
-        Names,
+        Names | None,
         option(
             "Only these types, where the source knows them: review,rct,meta-analysis,guideline ...",
             flag="--type",
         ),
     ]
-    free_full_text: Annotated[bool, option("Only works that are free to read, where it is known.")]
+    free_full_text: Annotated[bool | None, option("Only works that are free to read, where it is known.")]
     model: Annotated[Name | None, Field(description="One that the server is configured with")]
     max_iterations: Iterations | None
     max_sections: Sections | None
@@ -117,13 +114,13 @@ class AskOptions(SharedOptions, total=False):
     ]
     also_web: bool | None
     phases: Annotated[
-        Sequence[str],
+        Sequence[str] | None,
         option(
             "Only trials of these phases, registered and published, where the source knows them: 1,2,3,4.",
             flag="--phase",
         ),
     ]
-    analyse: Annotated[bool, option("Pool the effects that the works report; a forest plot.")]
+    analyse: Annotated[bool | None, option("Pool the effects that the works report; a forest plot.")]
     effects: Annotated[
         str | None,
         option("Effects of your own to pool as well: study, outcome, measure, estimate, low, high ..."),

@@ -1,13 +1,18 @@
 """What a run is told as, held to the types of the protocol's own client."""
 
+from typing import cast
+
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from activities.contracts.evidence import Usage
 from activities.report.schema import Reference
+from activities.settings import Settings
 from client.http.chat import Conversation
 from client.http.protocol import CHUNK_CHARS, Output, annotations, output_text, usage_of
 from client.http.response_routes import Asked
+from client.runs.options import AskOptions, SharedOptions
+from client.runs.request import build_request
 from workflows.event_types import AgentEvent
 
 EVENT: TypeAdapter[ResponseStreamEvent] = TypeAdapter(ResponseStreamEvent)
@@ -84,3 +89,8 @@ def test_fields_that_a_client_sends_as_null_are_fields_that_it_did_not_send() ->
     nulls = dict.fromkeys(("stream", "tools", "determinator"))
     assert Asked.model_validate({"input": "x", **nulls}) == Asked(input="x", stream=None)
     assert Conversation.model_validate({"messages": [], **nulls}) == Conversation(messages=[], stream=None)
+    options = dict.fromkeys(SharedOptions.__annotations__)
+    asked = Asked.model_validate({"input": "x", "determinator": options}).determinator
+    assert asked == options
+    request = build_request(Settings(), "Does it work?", cast("AskOptions", asked))
+    assert request == build_request(Settings(), "Does it work?", {})
