@@ -9,6 +9,7 @@ import click
 from activities.plural import plural
 from client.cli.common import json_option, on_client, print_json, print_text, say
 from client.failures import BadInput, Exit
+from client.terminal import plain
 
 if TYPE_CHECKING:
     from activities.report.audit import Examination
@@ -65,7 +66,6 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
     from activities.report.formats.statements import sentence
     from activities.report.markdown_check import check_markdown
     from client.reports.verify import read_markdown
-    from client.terminal import plain
 
     checked = check_markdown(read_markdown(Path(target)))
     if not checked.references and not checked.citations:
@@ -92,7 +92,6 @@ def _verify_markdown(target: str, *, as_json: bool) -> int:
 
 
 def _show(examination: "Examination", parcel: "Parcel", *, holds: bool) -> None:
-    from client.terminal import plain
 
     for bearer in examination.bearers:
         state = "holds" if bearer.holds else "FAILS"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args, get_origin, get_type_hints
 
 from activities.private_files import write_whole
-from client.failures import BadInput, unknown
+from client.failures import BadInput, NoSuchRun, unknown
 from client.runs.options import OWN, AskOptions
 from client.runs.request import build_request
 
@@ -195,8 +195,6 @@ class Batch:
 
     async def _is_known(self, run_id: str) -> bool:
         """Whether this home has a run that was noted: the folder may have been made with another one."""
-        from client.failures import NoSuchRun
-
         try:
             await self._client.run(run_id)
         except NoSuchRun:  # the server has forgotten it; the evidence store has not
@@ -216,7 +214,6 @@ class Batch:
 
     async def _result(self, question: Question, run_id: str) -> Result:
         from activities.report.formats import render
-        from client.failures import NoSuchRun
 
         try:
             try:

@@ -24,15 +24,17 @@ from temporalio.client import (
     ScheduleOverlapPolicy,
     SchedulePolicy,
     ScheduleSpec,
+    WorkflowFailureError,
     WorkflowHandle,
 )
+from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import SourceError
 from activities.contracts.evidence import EvidenceRef
 from activities.evidence_store import EvidenceStore
 from activities.permits import sign
-from activities.refresh_activity import RefreshOutcome, RefreshRequest
+from activities.refresh_activity import RefreshActivities, RefreshFindings, RefreshOutcome, RefreshRequest
 from activities.settings import Settings
 from client.failures import BadInput, Failure, NoConnection
 from client.listing import find_run, matching
@@ -203,8 +205,6 @@ async def refreshed(client: "Determinator", run: "Finished", *, search: bool) ->
     check_online(client.settings)
     if search:  # as a workflow, which goes on when the wait ends
         return await send(client, lambda connection: the_request(client, connection, run, search=True))
-    from activities.refresh_activity import RefreshActivities, RefreshFindings
-
     refreshing = RefreshActivities(client.settings, {}, _AskedHere(client, run.run_id))
     at = datetime.now(UTC).isoformat(timespec="seconds")
     request = RefreshRequest(run_id=run.run_id, search=False)
@@ -274,9 +274,6 @@ async def send(
 ) -> RefreshOutcome:
     """Have the server do what is asked of a finished report, and wait for it. Raises BadInput for what
     another message mends, Failure for what failed."""
-    from temporalio.client import WorkflowFailureError
-    from temporalio.exceptions import ActivityError, ApplicationError
-
     from client.runs.follow import why
     from client.runs.start import signing_key
 
