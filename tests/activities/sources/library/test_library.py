@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Filters, Query
 from activities.documents.readers import Stop, Stopped
 from activities.settings import Settings
-from activities.sources.library import LibrarySource, encoding, index, store
+from activities.sources.base import Exchange
+from activities.sources.library import SAMPLE, LibrarySource, encoding, index, store
 from activities.sources.library.files import FileStamp, documents_of
 from activities.sources.library.index import KEPT_DAYS, Libraries
 from activities.sources.library.reading import SetAside
@@ -41,52 +43,52 @@ def source(tmp_path: Path, folder: Path | None) -> LibrarySource:
     return LibrarySource(Settings(home=tmp_path / "home", library=folder))
 
 
+@pytest.fixture
+def library(tmp_path: Path, folder: Path) -> LibrarySource:
+    return source(tmp_path, folder)
+
+
+async def ask(library: LibrarySource, text: str, limit: int = 10, **filters: Any) -> Exchange:
+    return await anext(library.exchanges(Query(text=text, limit=limit, filters=Filters(**filters))))
+
+
+def files(found: Exchange) -> list[str]:
+    return [record.facts["file"] for record in found.records]
+
+
 async def test_the_sample_holds_papers_and_no_answers_of_annotators(tmp_path: Path) -> None:
-    documents = Libraries(tmp_path).open(index_of_sample()).documents
+    documents = Libraries(tmp_path).open(SAMPLE).documents
     assert len(documents) == 600
     assert len({d.identifiers.pmid for d in documents}) == 600
     assert all(len(d.text) > 200 and d.title for d in documents)
     assert not any("final_decision" in d.model_dump_json() for d in documents)
 
 
-def index_of_sample() -> Path:
-    from activities.sources.library import SAMPLE
-
-    return SAMPLE
-
-
 async def test_the_best_match_comes_first_and_the_querys_folder_goes_before_the_settings(
-    tmp_path: Path, folder: Path
+    library: LibrarySource, tmp_path: Path, folder: Path
 ) -> None:
-    found = await anext(source(tmp_path, folder).exchanges(Query(text="colchicine heart attack", limit=10)))
-    assert [r.facts["file"] for r in found.records] == ["heart.txt", "old.jsonl"]
+    found = await ask(library, "colchicine heart attack")
+    assert files(found) == ["heart.txt", "old.jsonl"]
     assert found.hits == 2
     assert found.records[0].provenance[0].query == "colchicine heart attack"
-    asked = Query(text="colchicine", filters=Filters(options={"library": str(folder)}))
-    found = await anext(source(tmp_path, None).exchanges(asked))
-    assert {r.facts["file"] for r in found.records} == {"heart.txt", "old.jsonl"}
-    missing = Query(text="x", filters=Filters(options={"library": str(tmp_path / "nowhere")}))
+    found = await ask(source(tmp_path, None), "colchicine", options={"library": str(folder)})
+    assert set(files(found)) == {"heart.txt", "old.jsonl"}
     with pytest.raises(Refused, match="nowhere does not exist"):
-        await anext(source(tmp_path, folder).exchanges(missing))
+        await ask(library, "x", options={"library": str(tmp_path / "nowhere")})
 
 
-async def test_filters_narrow_by_year_and_kind(tmp_path: Path, folder: Path) -> None:
-    library = source(tmp_path, folder)
-    recent = await anext(library.exchanges(Query(text="colchicine", filters=Filters(year_from=2000))))
-    assert [r.facts["file"] for r in recent.records] == ["heart.txt"]
-    reviews = await anext(
-        library.exchanges(Query(text="colchicine", filters=Filters(publication_types=("Review",))))
-    )
-    assert [r.facts["file"] for r in reviews.records] == ["old.jsonl"]
-    old = await anext(library.exchanges(Query(text="colchicine", filters=Filters(year_to=1995))))
+async def test_filters_narrow_by_year_and_kind(library: LibrarySource) -> None:
+    assert files(await ask(library, "colchicine", year_from=2000)) == ["heart.txt"]
+    assert files(await ask(library, "colchicine", publication_types=("Review",))) == ["old.jsonl"]
+    old = await ask(library, "colchicine", year_to=1995)
     assert len(old.records) == 2, "a document without a year passes"
-    both = await anext(library.exchanges(Query(text="colchicine", limit=1, filters=Filters(year_to=1980))))
-    assert [r.facts["file"] for r in both.records] == ["heart.txt"], "narrowed before it is cut to the limit"
+    both = await ask(library, "colchicine", limit=1, year_to=1980)
+    assert files(both) == ["heart.txt"], "narrowed before it is cut to the limit"
 
 
 async def test_files_that_cannot_be_read_are_named_and_an_empty_folder_says_so(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
-    found = await anext(source(tmp_path, tmp_path / "none").exchanges(Query(text="x")))
+    found = await ask(source(tmp_path, tmp_path / "none"), "x")
     assert found.records == ()
     assert "no documents" in found.detail
     folder = tmp_path / "papers"
@@ -94,7 +96,7 @@ async def test_files_that_cannot_be_read_are_named_and_an_empty_folder_says_so(t
     (folder / "note.txt").write_text("Compound 17 was safe in 18 volunteers.")
     for name in ("a.pdf", "b.pdf", "c.pdf", "d.pdf"):
         (folder / name).write_bytes(b"no PDF at all")
-    answer = await anext(source(tmp_path, folder).exchanges(Query(text="compound 17")))
+    answer = await ask(source(tmp_path, folder), "compound 17")
     assert answer.detail.startswith("4 files or records of the library could not be read: ")
     assert answer.detail.endswith(": a.pdf, b.pdf, c.pdf and 1 more")
     assert answer.records[0].venue == "note.txt"
@@ -121,44 +123,41 @@ async def test_a_file_is_read_once_by_all_searches_and_processes(
 ) -> None:
     counting = Counting(monkeypatch)
     library = source(tmp_path, folder)
-    found = await asyncio.gather(*(anext(library.exchanges(Query(text="colchicine"))) for _ in range(12)))
+    found = await asyncio.gather(*(ask(library, "colchicine") for _ in range(12)))
     assert len({tuple(r.evidence_id for r in f.records) for f in found}) == 1
     assert sorted(counting.files) == ["bone.txt", "heart.txt", "old.jsonl"]
     other = source(tmp_path, folder)  # as another process would
-    assert (await anext(other.exchanges(Query(text="colchicine")))).records == found[0].records
+    assert (await ask(other, "colchicine")).records == found[0].records
     assert len(counting.files) == 3
     (folder / "heart.txt").write_text("Rewritten: colchicine again.")
-    await anext(other.exchanges(Query(text="colchicine")))
+    await ask(other, "colchicine")
     assert counting.files[3:] == ["heart.txt"]
 
 
-async def test_an_open_index_that_was_damaged_is_opened_again(tmp_path: Path, folder: Path) -> None:
-    library = source(tmp_path, folder)
-    first = await anext(library.exchanges(Query(text="colchicine")))
+async def test_an_open_index_that_was_damaged_is_opened_again(library: LibrarySource, tmp_path: Path) -> None:
+    first = await ask(library, "colchicine")
     for place in (tmp_path / "home" / "cache" / "library").rglob("*.sqlite"):
         place.write_bytes(b"another process writes here" * 4_000)
-    again = await anext(library.exchanges(Query(text="colchicine")))
+    again = await ask(library, "colchicine")
     assert again.records == first.records
 
 
-async def test_a_cache_that_cannot_be_written_fails_no_search(tmp_path: Path, folder: Path) -> None:
+async def test_a_cache_that_cannot_be_written_fails_no_search(library: LibrarySource, tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file where a folder should be")
-    assert len((await anext(source(tmp_path, folder).exchanges(Query(text="colchicine")))).records) == 2
+    assert len((await ask(library, "colchicine")).records) == 2
 
 
 async def test_with_a_model_meaning_finds_what_words_do_not(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Query(text="cardiac", limit=1)
     with monkeypatch.context() as without:
         without.setattr(index, "embedder", lambda: None)
-        assert (await anext(source(tmp_path, folder).exchanges(asked))).records == ()
-    found = await anext(source(tmp_path, folder).exchanges(asked))
-    assert [r.facts["file"] for r in found.records] == ["heart.txt"]
+        assert (await ask(source(tmp_path, folder), "cardiac", limit=1)).records == ()
+    library = source(tmp_path, folder)
+    found = await ask(library, "cardiac", limit=1)
+    assert files(found) == ["heart.txt"]
     assert found.detail == "", "a folder of a few pages is encoded before its first answer"
-    nothing = await anext(
-        source(tmp_path, folder).exchanges(Query(text="heart", filters=Filters(year_to=1980)))
-    )
+    nothing = await ask(library, "heart", year_to=1980)
     assert nothing.hits == 1, "what neither shares a word nor resembles is not a hit"
 
 
@@ -168,31 +167,30 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     for name in ("MAX_ENCODED_BEFORE", "MAX_TITLES"):
         monkeypatch.setattr(encoding, name, 0)
     monkeypatch.setattr(encoding, "QUIET_SECONDS", 1.0)
-    library, asked = source(tmp_path, folder), Query(text="cardiac", limit=1)
-    early = await anext(library.exchanges(Query(text="colchicine gout", limit=1)))
-    assert early.records[0].facts["file"] == "old.jsonl"
+    library = source(tmp_path, folder)
+    early = await ask(library, "colchicine gout", limit=1)
+    assert files(early) == ["old.jsonl"]
     assert "3 of 3 documents are not encoded yet" in early.detail
-    assert (await anext(library.exchanges(asked))).records == (), "words choose what is read meanwhile"
-    assert "3 of 3" in (await anext(library.exchanges(asked))).detail, "it waits while somebody asks"
+    assert (await ask(library, "cardiac", limit=1)).records == (), "words choose what is read meanwhile"
+    assert "3 of 3" in (await ask(library, "cardiac", limit=1)).detail, "it waits while somebody asks"
     opened = library._libraries.open(folder).encoding
     assert opened is not None
     assert await asyncio.to_thread(opened.wait, 60)
-    found = await anext(library.exchanges(asked))
-    assert (found.records[0].facts["file"], found.detail) == ("heart.txt", "")
-    again = await anext(source(tmp_path, folder).exchanges(asked))
+    found = await ask(library, "cardiac", limit=1)
+    assert (files(found), found.detail) == (["heart.txt"], "")
+    again = await ask(source(tmp_path, folder), "cardiac", limit=1)
     assert (again.records, again.detail) == (found.records, ""), "a new process maps the same vectors"
 
 
-async def test_reading_a_folder_reports_how_far_it_is(tmp_path: Path, folder: Path) -> None:
+async def test_reading_a_folder_reports_how_far_it_is(library: LibrarySource, folder: Path) -> None:
     reports: list[tuple[int, int]] = []
-    library = source(tmp_path, folder)
     with reporting(lambda done, total: reports.append((done, total))):
-        await anext(library.exchanges(Query(text="colchicine")))
+        await ask(library, "colchicine")
         assert reports == [(0, 3), (1, 3), (2, 3)]
         (folder / "new.txt").write_text("A new one about colchicine.")
-        await anext(library.exchanges(Query(text="colchicine")))
+        await ask(library, "colchicine")
         assert reports[3:] == [(3, 4)]
-        await anext(library.exchanges(Query(text="colchicine")))
+        await ask(library, "colchicine")
     assert len(reports) == 4
 
 
@@ -252,12 +250,9 @@ def test_an_index_that_nobody_uses_is_removed_and_one_in_use_is_not(tmp_path: Pa
     assert set(cache.iterdir()) == kept
 
 
-async def test_of_a_small_folder_a_run_is_given_all_where_one_matches(tmp_path: Path, folder: Path) -> None:
+async def test_of_a_small_folder_a_run_is_given_all_where_one_matches(library: LibrarySource) -> None:
     """The letter that decides may have no word of the question."""
-    library = source(tmp_path, folder)
-    options = Filters(options={WHOLE: "yes"})
-    every = await anext(library.exchanges(Query(text="colchicine", limit=10, filters=options)))
-    some = await anext(library.exchanges(Query(text="colchicine", limit=10)))
+    every = await ask(library, "colchicine", options={WHOLE: "yes"})
+    some = await ask(library, "colchicine")
     assert {r.evidence_id for r in some.records} < {r.evidence_id for r in every.records}
-    fewer = await anext(library.exchanges(Query(text="colchicine", limit=2, filters=options)))
-    assert fewer.records == some.records
+    assert (await ask(library, "colchicine", limit=2, options={WHOLE: "yes"})).records == some.records
