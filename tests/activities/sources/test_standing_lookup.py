@@ -182,16 +182,14 @@ async def test_what_was_known_when_found_is_not_forgotten_in_an_outage(standing:
     assert verdict.notices[0].reported_by == "openalex (when found)"
 
 
-async def test_offline_and_the_library_are_left_as_they_are(server: ReplayServer) -> None:
+async def test_offline_and_the_library_are_left_as_they_are(server: ReplayServer, http: Http) -> None:
     answers(server)
-    async with client() as http:
-        offline = await check(lookup(server, http, offline=True), ref("1", standing="corrected"))
-        own = await check(lookup(server, http), ref("1", standing="retracted", source="library"))
+    offline = await check(lookup(server, http, offline=True), ref("1", standing="corrected"))
+    own = await check(lookup(server, http), ref("1", standing="retracted", source="library"))
     assert server.asked == []
-    async with client() as http:
-        mine = ref("1", source="library")
-        asked = await check(lookup(server, http), mine, library=True)
-        unasked = await check(lookup(server, http, offline=True), mine, library=True)
+    mine = ref("1", source="library")
+    asked = await check(lookup(server, http), mine, library=True)
+    unasked = await check(lookup(server, http, offline=True), mine, library=True)
     assert asked.asked
     assert unasked.asked == ()
     assert (offline.standing, offline.asked) == ("corrected", ())
@@ -203,12 +201,11 @@ async def test_what_has_no_name_to_ask_by_is_unknown() -> None:
     assert (verdict.standing, verdict.asked) == ("unknown", ())
 
 
-async def test_many_works_need_few_requests(server: ReplayServer) -> None:
+async def test_many_works_need_few_requests(server: ReplayServer, http: Http) -> None:
     pmids = [str(n) for n in range(1, 61)]
     refs = [ref(pmid, "10.1000/same" if pmid in ("1", "2") else None) for pmid in pmids]
     answers(server, efetch(*[(pmid, [("ErratumIn", "J. 2019")] if pmid == "7" else []) for pmid in pmids]))
-    async with client() as http:
-        verdicts = await check_all(lookup(server, http), refs)
+    verdicts = await check_all(lookup(server, http), refs)
     assert server.count("/efetch.fcgi") == 1
     assert server.count("/works/*") == 1
     assert server.count("/search") == 3
@@ -217,26 +214,26 @@ async def test_many_works_need_few_requests(server: ReplayServer) -> None:
     assert {v.standing for name, v in verdicts.items() if name != "pmid:7"} == {"none"}
 
 
-async def test_an_unreadable_record_costs_only_itself(server: ReplayServer) -> None:
+async def test_an_unreadable_record_costs_only_itself(server: ReplayServer, http: Http) -> None:
     two = efetch(("1", [("RetractionIn", "J. 2019")]), ("2", []))
     assert isinstance(two.body, str)
     broken = two.body.replace("<PMID>2</PMID>", "<PMID>two</PMID>")
     answers(server, Reply(200, broken, {"content-type": "text/xml"}))
-    async with client() as http:
-        verdicts = await check_all(lookup(server, http), [ref("1"), ref("2")])
+    verdicts = await check_all(lookup(server, http), [ref("1"), ref("2")])
     assert verdicts["pmid:1"].standing == "retracted"
     assert verdicts["pmid:2"].standing == "unknown"
 
 
-async def test_an_authority_that_is_down_is_not_asked_for_every_work(server: ReplayServer) -> None:
+async def test_an_authority_that_is_down_is_not_asked_for_every_work(
+    server: ReplayServer, http: Http
+) -> None:
     refs = [ref(doi=f"10.1000/{n}") for n in range(8)]
     answers(server, crossref=Reply(503, "down"))
-    async with client() as http:
-        verdicts = await lookup(server, http).check_many(refs)
-        assert server.count("/works/*") == 3
-        server.on("/works/*", Reply(429, "slow down", {"retry-after": "100000"}))
-        await lookup(server, http).check_many(refs)
-        assert server.count("/works/*") == 4
+    verdicts = await lookup(server, http).check_many(refs)
+    assert server.count("/works/*") == 3
+    server.on("/works/*", Reply(429, "slow down", {"retry-after": "100000"}))
+    await lookup(server, http).check_many(refs)
+    assert server.count("/works/*") == 4
     assert all(v.standing == "unknown" and len(v.failures) == 1 for v in verdicts.values())
     assert "not asked again" in verdicts["doi:10.1000/7"].failures[0]
 
