@@ -72,8 +72,7 @@ class SearchActivities:
         @activity.defn(name=activity_name(name))
         async def search(step: SearchTasks) -> HitsOfAll:
             reading = Reading()
-            about = {"run_id": step.run_id, "source": name}
-            async with reporting_errors("search_failed", reading.details, **about):
+            async with reporting_errors(details=reading.details):
                 with reporting(reading.report):
                     return await self.search_all(name, step)
 
