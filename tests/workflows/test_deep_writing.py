@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from activities.contracts.evidence import Identifiers, ReportPlan, ReportPlanSection, Statement, Support
+from activities.contracts.judge import JudgeInput
 from activities.contracts.plan import PlanInput
 from activities.contracts.profile import Criterion
 from activities.contracts.write import (
@@ -141,6 +142,19 @@ async def test_a_work_two_sections_found_is_one_reference_credited_to_both(stage
     counts = report.methodology.counts
     assert (counts.screened, counts.included) == (1, 1)
     assert counts.duplicates == counts.identified - 1 > 1
+
+
+async def test_a_work_that_several_sections_judged_is_screened_once(stage: Stage) -> None:
+    def search(task: Any) -> Any:
+        own = (document(task.source, f"{task.query.text} {n}") for n in range(30))
+        return [document(task.source, "the common work"), *own]
+
+    stage.script.search = search
+    _, report, _ = await stage.play(a_request("deep", sources=("alpha",)))
+    steps = [call.step for call in stage.fakes.of("judge") if isinstance(call.step, JudgeInput)]
+    judged = [ref.evidence_id for step in steps for ref in step.evidence]
+    counts = report.methodology.counts
+    assert counts.screened == len(set(judged)) < len(judged) < counts.identified - counts.duplicates
 
 
 UNSUPPORTED = Statement(code="not_supported", values={"verdict": "partly", "reason": "not there"})
