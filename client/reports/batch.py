@@ -59,7 +59,8 @@ class Result:
     question: str
     run_id: str
     status: str
-    """`answered`, `not_answered` (its report says why), or `failed`."""
+    """`answered`, `quoted` (passages that no model has judged), `not_answered` (its report says why), or
+    `failed`."""
     stop_reason: str = ""
     confidence: float | None = None
     references: int = 0
@@ -228,11 +229,12 @@ class Batch:
         write_whole(self._folder / name, data)
         self._reports[question.line] = report
         method = report.methodology
+        status = "answered" if report.written_by == "model" else "quoted"
         return Result(
             line=question.line,
             question=question.text,
             run_id=run_id,
-            status="answered" if report.references else "not_answered",
+            status=status if report.references else "not_answered",
             stop_reason=report.stop_reason,
             confidence=report.confidence,
             references=len(report.references),

@@ -32,6 +32,7 @@ def test_a_batch_ends_in_a_table_and_one_export(file_home: Path, library: str, t
     rows = [json.loads(line) for line in ran.out.splitlines()]
     assert [row["question"] for row in rows] == list(QUESTIONS)
     assert [row["line"] for row in rows] == [3, 4, 5]
+    assert {row["status"] for row in rows} <= {"quoted", "not_answered"}, "no model has judged them"
     table = list(csv.DictReader((folder / "results.csv").read_text().splitlines()))
     assert [row["run_id"] for row in table] == [row["run_id"] for row in rows]
     reports = [json.loads(line) for line in (folder / "reports.jsonl").read_text().splitlines()]
