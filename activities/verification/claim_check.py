@@ -58,6 +58,9 @@ _BEHIND = tuple(
         ("<=", "less|fewer|younger|below|under|shorter|lower|earlier"),
     )
 )
+_FROM = re.compile(r"\bfrom\s*$", re.IGNORECASE)
+_ON = re.compile(r"(?:\s[^\W\d_]{1,20})?\son(?:wards?)?\b(?!\s+(?:the|a|an)\b)", re.IGNORECASE)
+"""`from 34 weeks on` is at least: else true sentences are read with a warning."""
 _CITED = re.compile(r"\[\d{1,3}\]")
 """A mark of a citation, which states no number."""
 _YEARS = re.compile(r"\b((?:19|20))(\d\d)-(\d\d)\b(?![-.,]?\d)")
@@ -192,6 +195,8 @@ def _comparator(before: str, behind: str) -> str:
     for sign, pattern in _BEFORE:
         if pattern.search(before):
             return sign
+    if _FROM.search(before) and _ON.match(behind):
+        return ">="
     return next((sign for sign, pattern in _BEHIND if pattern.match(behind)), "")
 
 

@@ -64,6 +64,7 @@ def test_numbers_in_words_are_read_as_texts_write_them(words: str, value: list[i
         ("Births from 34 weeks on were studied.", "Cases carrying \u226534 weeks were allocated.", "held"),
         ("Women of 34 weeks or more were studied.", "Cases carrying >=34 weeks were allocated.", "held"),
         ("At least 34 weeks had passed.", "Cases from 34 weeks onwards were allocated.", "held"),
+        ("At most 34 weeks had passed.", "Cases from 34 weeks on were allocated.", "missing"),
         ("34 weeks or less had passed.", "At least 34 weeks had passed.", "missing"),
         ("Up to 12 episodes were counted.", "Episodes were counted (maximum of 12).", "held"),
         ("The rate was 9.90% and 19.19%.", "It was less in cesarean delivery-9.90% vs 19.19%.", "held"),
