@@ -9,6 +9,7 @@ speaks for different answers lowers the result (docs/models.md has the formula a
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
 
 from activities.contracts.evidence import EvidenceRef, Statement, kind_of_source
 from activities.contracts.iterations import Recommendation
@@ -133,11 +134,8 @@ def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
 
 def _merged(lists: Iterable[Sequence[str]], most: int | None = MAX_GAPS) -> tuple[str, ...]:
     """Different texts, the first of every list before the second of any."""
-    rows = [list(texts) for texts in lists]
-    longest = max((len(row) for row in rows), default=0)
     unique: dict[str, str] = {}
-    for place in range(longest):
-        for row in rows:
-            if place < len(row):
-                unique.setdefault(row[place].casefold(), row[place])
+    for text in chain.from_iterable(zip_longest(*lists, fillvalue="")):
+        if text:
+            unique.setdefault(text.casefold(), text)
     return tuple(unique.values())[:most]

@@ -18,6 +18,7 @@ from activities.extractive import passages
 from activities.models.base import Review
 from activities.models.structured import read_so_far
 from activities.plural import plural
+from activities.report.formats.statements import sentence as in_words
 from activities.roles.prompt import concluded, fenced, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
@@ -35,7 +36,6 @@ from activities.roles.validation import (
 from activities.roles.works import compose_works
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS
-from activities.verification.quote_check import worded
 from activities.verification.verdicts import printed
 
 MAX_ANSWER_SENTENCES = 5
@@ -119,7 +119,7 @@ def _render_again(step: WriteInput, documents: Sequence[Evidence], room: int) ->
         named.setdefault(support.evidence_id, []).append(support.quote)
     labels = {f"C{n}": claim.id for n, claim in enumerate(step.failed, 1)}
     rows = [
-        f"{label}: {claim.text} (refused: {worded([claim.problem]) if claim.problem else 'not verified'})"
+        f"{label}: {claim.text} (refused: {in_words(claim.problem) if claim.problem else 'not verified'})"
         for label, claim in zip(labels, step.failed, strict=True)
     ]
     prompt = compose_works(

@@ -56,5 +56,5 @@ def heading_of(title: str, text: str) -> str:
 
 
 def refusal(code: str, **values: str) -> Statement:
-    """Why a quote or a sentence does not stand; `activities.verification.quote_check.REFUSALS` words it."""
+    """Why a quote or a sentence does not stand; `activities.report.formats.statements` words it."""
     return Statement(code=code, values=dict(values))

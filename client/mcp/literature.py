@@ -13,9 +13,9 @@ from pydantic import Field
 from activities.contracts.errors import SourceError
 from activities.contracts.evidence import Evidence, Filters, SearchStatus
 from activities.contracts.identifiers import normal_pmid
+from activities.report.formats.statements import sentence
 from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, verbatim
 from activities.text.quotability import quote_fault
-from activities.verification.quote_check import worded
 from client.api import Determinator
 from client.failures import BadInput, Failure
 from client.mcp.answers import (
@@ -229,5 +229,5 @@ def checked(asked: QuoteToCheck, document: Evidence | None) -> CheckedQuote:
         reason = "it is not in the text"
     else:
         is_verbatim, fault = True, quote_fault(quote, document)
-        reason = f"it supports nothing: {worded([fault])}" if fault is not None else ""
+        reason = f"it supports nothing: {sentence(fault)}" if fault is not None else ""
     return CheckedQuote(quote=quote, verbatim=is_verbatim, reason=reason)

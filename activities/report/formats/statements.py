@@ -11,7 +11,7 @@ from activities.contracts.stop_reasons import STOPS
 from activities.extras import install
 from activities.plural import counted
 from activities.report.formats.text import clean, listed
-from activities.verification.quote_check import REFUSALS
+from activities.text.normal_form import MIN_QUOTE_CHARS
 
 TEXT = "text"
 """A sentence that came as text, from a model or from a run recorded before statements existed."""
@@ -368,10 +368,34 @@ WORDING: Mapping[str, Wording] = {
         "The report was too long to be published whole: the ends of its longest sections are missing."
     ),
     # why a claim or a quote was refused: ends of a sentence
-    **REFUSALS,
+    "claim_empty": "it says nothing",
+    "cites_nothing": "it cites nothing",
+    "cites_unknown_item": "it cites an item that was not found in this run",
+    "rests_on_retracted": "it rests on retracted work",
+    "quote_too_short": f"its quote is shorter than {MIN_QUOTE_CHARS} characters",
+    "quote_not_in_text": "its quote is not in the text of the item it cites",
+    "quote_is_title": "its quote is merely the title",
+    "quote_is_copyright": "its quote is a copyright line",
+    "quote_is_citation": "its quote is a citation line",
+    "quote_is_reference": "its quote is a line of references",
+    "number_missing": "it has a number that its quote does not have: {number}",
+    "name_missing": "it has a name that the works it cites do not have: {name}",
     "not_supported": _not_supported,
-    "dispute_upheld": "{by} disputed it ({reason}), and this was upheld",
     "not_verified": "no second reader could confirm that its quotes say it",
+    "not_carried": "a second reader named no words of the works that carry it",
+    "leans_on_refused": "it points at a sentence that does not stand",
+    "label_unknown": "it names a sentence or work that was not shown: {label}",
+    "text_cut": "it was cut off at its length limit",
+    "adds_to_claims": "it says more than the claims it rests on",
+    "other_work": "the sentence it names is of another work",
+    "not_in_work": "the work does not say it",
+    "direction_of_numbers": "its numbers are on the other side of no effect",
+    "groups_exchanged": "its sentence gives these numbers to the other group",
+    "meaning_turned": "{how}",
+    "not_of_quotes": "it shares next to no word with its quotes",
+    "recommends": "it recommends what its quotes do not",
+    "widens": "it says of all what its quotes do not: {words}",
+    "dispute_upheld": "{by} disputed it ({reason}), and this was upheld",
     "not_settled": "The works that were found do not settle the question.",
     "repeats_claim": "it repeats claim {claim}",
     "rests_on_dropped": "it rests on a claim that does not stand",

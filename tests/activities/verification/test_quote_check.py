@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim
+from activities.report.claims import reasons_text
 from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, verbatim
 from activities.verification import gate
-from activities.verification.quote_check import Checked, QuoteChecker, worded
+from activities.verification.quote_check import Checked, QuoteChecker
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, REGISTRY, TRIAL, quoting
 
 FINDINGS = (
@@ -26,13 +27,13 @@ def check(claim: DraftClaim, documents: Mapping[str, Evidence] = DOCUMENTS) -> C
 
 def refusal(*quotes: tuple[str, str], documents: Mapping[str, Evidence] = DOCUMENTS) -> str:
     """Why quotes do not stand; empty when they do."""
-    return worded(check(quoting("", *quotes), documents).refused)
+    return reasons_text(check(quoting("", *quotes), documents).refused)
 
 
 def outcome(text: str, *quotes: tuple[str, str]) -> str:
     """Why the gate refused a sentence; empty when it did not."""
     decision = gate.sentence(text, "finding", quoting(text, *quotes).support, DOCUMENTS)
-    return worded([decision.refusal] if decision.refusal else [])
+    return reasons_text([decision.refusal] if decision.refusal else [])
 
 
 @given(st.text())
@@ -157,7 +158,7 @@ def test_a_citation_a_reference_and_the_title_are_no_quotes(line: str, reason: s
 def test_retracted_work_supports_nothing() -> None:
     quote = "Metformin abolished all mortality in every patient"
     checked = check(quoting("Metformin abolished mortality.", ("pmid:3", quote)))
-    assert worded(checked.refused) == "it rests on retracted work"
+    assert reasons_text(checked.refused) == "it rests on retracted work"
     assert checked.retracted == ("pmid:3",)
 
 
