@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from activities.contracts.evidence import ANSWERED, Claim, Frozen, SearchRecord
 from activities.report.formats import conclusion_words, words
-from activities.report.formats.prose import notice, numbers_of, summary_of, unanswered_lead
+from activities.report.formats.prose import notice, numbers_of, summary_of, unanswered
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, ended
 from activities.report.schema import Report
@@ -110,8 +110,8 @@ def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerC
 
 
 def _bottom_line(report: Report) -> str:
-    if report.unanswered is not None:
-        return f"{unanswered_lead(report)}: {sentence(report.unanswered).rstrip('.')}."
+    if why := unanswered(report):
+        return why
     if report.answer:
         numbers = numbers_of(report.references)
         return " ".join(with_references(_claim(claim, numbers)) for claim in report.answer)

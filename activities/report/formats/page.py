@@ -33,9 +33,8 @@ from activities.report.formats.blocks import (
     table,
 )
 from activities.report.formats.charts import chart_of
-from activities.report.formats.prose import notice, paragraphs_of, unanswered_lead
+from activities.report.formats.prose import notice, paragraphs_of, unanswered
 from activities.report.formats.quotes import Quotes, anchor_of, words_of
-from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, listed
 from activities.report.formats.works_table import works_table
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -120,9 +119,7 @@ class _Page:
         """The answer, how many works it rests on, what each section found, and what was checked."""
         report = self.report
         blocks: list[Block] = []
-        if report.unanswered is not None:
-            why = sentence(report.unanswered).rstrip(".")
-            blocks += _text(f"{unanswered_lead(report)}: {why}.")
+        blocks += _text(unanswered(report))
         leads = {words_of(section.answer[0].text) for section in report.sections if section.answer}
         own = len(report.sections) == 1 or any(words_of(claim.text) not in leads for claim in report.answer)
         answered = report.answer if own else ()

@@ -55,20 +55,21 @@ def summary_of(report: Report) -> tuple[Claim, ...]:
     return tuple(turns)[:FIRST_CLAIMS]
 
 
-def unanswered_lead(report: Report) -> str:
-    """How the sentence begins that says why there is no answer."""
+def unanswered(report: Report) -> str:
+    """Why there is no answer, as a sentence; empty where there is one."""
+    if report.unanswered is None:
+        return ""
+    lead = NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
     if report.stop_reason == "all_sources_failed":
-        return NOTHING_SEARCHED
-    return NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
+        lead = NOTHING_SEARCHED
+    return f"{lead}: {sentence(report.unanswered).rstrip('.')}."
 
 
 def summary_text(report: Report) -> str:
     """The answer and the summary, or why there is none."""
     numbers = numbers_of(report.references)
-    if report.unanswered is not None:
-        why = escape_markdown(sentence(report.unanswered).rstrip("."))
-        lead = f"{unanswered_lead(report)}: {why}."
-        return " ".join(filter(None, (notice(report), lead)))
+    if why := unanswered(report):
+        return " ".join(filter(None, (notice(report), escape_markdown(why))))
     answer = " ".join(claim_text(claim, numbers) for claim in report.answer)
     summary = summary_of(report)
     if report.summary:
