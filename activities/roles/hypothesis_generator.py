@@ -19,7 +19,6 @@ from activities.roles.validation import (
     limits,
     line,
     lines,
-    names,
     supports,
 )
 from activities.roles.works import compose_works
@@ -79,7 +78,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
         supporting = _of_drug(drug, hypothesis.supporting, prompt)
         contradicting = _of_drug(drug, hypothesis.contradicting, prompt)
         wanted = not chosen or drug.casefold() in chosen
-        if not names(drug, corpus) or not supporting or not wanted:
+        if not gate.names(drug, corpus) or not supporting or not wanted:
             dropped += 1
             continue
         generic = line(hypothesis.generic_name, 120)
@@ -91,7 +90,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
             drug.casefold(),
             MechanismHypothesis(
                 drug=drug,
-                generic_name=generic if names(generic, corpus) else "",
+                generic_name=generic if gate.names(generic, corpus) else "",
                 target=grounded(hypothesis.target, 160),
                 pathway=grounded(hypothesis.pathway, 200),
                 effect=grounded(hypothesis.effect, 240),
@@ -114,7 +113,7 @@ def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support,
     """The sentences that were named, of works that name the drug."""
     works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.shown.values()}
     sentences, _ = cited(labels, prompt)
-    return supports(one for one in sentences if names(drug, works[one.evidence_id]))
+    return supports(one for one in sentences if gate.names(drug, works[one.evidence_id]))
 
 
 SPEC = RoleSpec[HypothesisInput, HypothesesAnswer, Hypotheses](

@@ -8,8 +8,9 @@ from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.extractive import planning
 from activities.roles.prompt import compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, Text, Texts, limits, line, lines, names, one_of, words
+from activities.roles.validation import Loose, Text, Texts, limits, line, lines, one_of
 from activities.text.stand_alone import stand_alone
+from activities.verification.gate import names, words
 
 MOST_ENTITIES = 8
 MOST_QUESTIONS = 5

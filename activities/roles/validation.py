@@ -15,11 +15,11 @@ from activities.contracts.evidence import Statement, Support
 from activities.contracts.judge import Refused, RefusedKind
 from activities.roles.role import Prompt
 from activities.text.sentences import Sentence
+from activities.verification.gate import words
 from activities.verification.verdicts import MAX_REFUSED_CHARS
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LABEL = re.compile(r"[A-Z]\d{1,4}", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]+")
 _JOINED = str.maketrans(" -", "__")
 
 Value = TypeVar("Value", bound=str)
@@ -181,17 +181,6 @@ def refusal(
         reason=stated,
         evidence_ids=tuple(dict.fromkeys(evidence_ids)),
     )
-
-
-def words(text: str) -> list[str]:
-    """The words of a text in the form they are compared in."""
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def names(name: str, text: str) -> bool:
-    """Whether the words of a name stand side by side in the text."""
-    wanted = " ".join(words(name))
-    return bool(wanted) and f" {wanted} " in f" {' '.join(words(text))} "
 
 
 def is_relevant(text: str, *about: str) -> bool:

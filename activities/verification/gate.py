@@ -167,12 +167,11 @@ def confirmed(
     return None
 
 
-def _carries(words: str, works: Sequence[str]) -> bool:
+def _carries(said: str, works: Sequence[str]) -> bool:
     """Whether words that were named, in one piece or several, stand in the works, and are more than one
     word or a whole text: a sentence that is quoted may be short ("There were no complications.")."""
-    pieces = [" ".join(_words(normalise(piece))) for piece in _BETWEEN.split(words)]
-    held = [f" {' '.join(_words(normalise(work)))} " for work in works]
-    named = [piece for piece in pieces if piece]
+    named = [piece for one in _BETWEEN.split(said) if (piece := " ".join(words(normalise(one))))]
+    held = [f" {' '.join(words(normalise(work)))} " for work in works]
     whole = any(f" {piece} " in held for piece in named)
     enough = whole or sum(len(terms(piece)) for piece in named) >= MIN_CARRYING
     return enough and all(any(f" {piece} " in work for work in held) for piece in named)
@@ -275,9 +274,9 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
         return refused("number_missing", number=number)
     if name := unknown_name(plain, [whole(document)]):
         return refused("name_missing", name=name)
-    words, own = terms(plain), set(terms(quote))
+    said, own = terms(plain), set(terms(quote))
     vocabulary = own | set(terms(f"{document.title}\n{document.text}"))
-    if not vocabulary.issuperset(words) or sum(w in own for w in words) < MIN_OF_SENTENCE * len(words):
+    if not vocabulary.issuperset(said) or sum(word in own for word in said) < MIN_OF_SENTENCE * len(said):
         return refused("not_in_work")
     if not is_directed(plain):
         return STANDS
@@ -306,21 +305,21 @@ def finding(text: str, support: Sequence[Support], document: Evidence) -> Decisi
 def design(text: str, document: Evidence) -> Decision:
     """A kind of study: in words of the work or of its record, or the design that the work names of itself in
     another spelling."""
-    words, named = set(terms(text)), own_design(text, "", named_only=True)
-    if not words:
+    said, named = set(terms(text)), own_design(text, "", named_only=True)
+    if not said:
         return refused("not_in_work")
     own = own_design(document.title, document.text) if named is not None else None
     if named is not None and own is not None and named.design == own.design:
         return STANDS
     corpus = f"{document.title}\n{document.text}\n{TYPE_NAMES[document.evidence_type]}"
-    return STANDS if words <= set(terms(corpus)) else refused("not_in_work")
+    return STANDS if said <= set(terms(corpus)) else refused("not_in_work")
 
 
 def field(text: str, corpus: str) -> Decision:
     """A few words about a work or a candidate: all their numbers and most of their words are in the works."""
-    there = set(_words(corpus))
-    words = _words(text)
-    longer = [word for word in words if len(word) > 3 or any(c.isdigit() for c in word)] or words
+    there = set(words(corpus))
+    own = words(text)
+    longer = [word for word in own if len(word) > 3 or any(c.isdigit() for c in word)] or own
     held = sum(word in there for word in longer)
     figures = all(word in there for word in longer if any(c.isdigit() for c in word))
     return STANDS if longer and figures and held >= MIN_OF_WORK * len(longer) else refused("not_in_work")
@@ -347,5 +346,12 @@ def participants(number: int, corpus: str) -> Decision:
     return STANDS if stated else refused("not_in_work")
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The words of a text in the form they are compared in."""
     return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
+
+
+def names(name: str, text: str) -> bool:
+    """Whether the words of a name stand side by side in a text."""
+    wanted = " ".join(words(name))
+    return bool(wanted) and f" {wanted} " in f" {' '.join(words(text))} "

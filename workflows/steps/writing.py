@@ -394,10 +394,4 @@ async def run_all(steps: Iterable[Awaitable[T]]) -> list[T]:
 
 
 def _names(text: str, names: Iterable[str]) -> bool:
-    """Whether a text has one of the names, as whole words."""
-    words = f" {' '.join(_words(text))} "
-    return any(f" {' '.join(_words(name))} " in words for name in names)
-
-
-def _words(text: str) -> list[str]:
-    return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
+    return any(gate.names(name, text) for name in names)
