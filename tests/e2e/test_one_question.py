@@ -1,5 +1,6 @@
 """One command, one question, on a machine with no key and no network; and what may go wrong on the way."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -19,30 +20,6 @@ QUESTION = "What is known about survival in lung cancer?"
 ON_THE_SHELF = "Is laparoscopic surgery as safe as open surgery?"
 MODES = ("simple", "team", "hierarchical", "graph")
 ROOT = Path(__file__).parent.parent.parent
-KEYS = {
-    "run_id": str,
-    "question": str,
-    "mode": str,
-    "profile": str,
-    "title": str,
-    "executive_summary": str,
-    "sections": list,
-    "candidates": list,
-    "references": list,
-    "methodology": dict,
-    "verification": dict,
-    "limitations": list,
-    "written_by": str,
-    "stop_reason": str,
-    "generated_at": str,
-}
-SECTION = {"id", "title", "key_question", "markdown", "status", "claims"}
-REFERENCE = {
-    *("number", "evidence_id", "source", "title", "authors", "year", "venue", "identifiers", "url"),
-    *("evidence_type", "standing", "full_text"),
-}
-METHOD = {*("searches", "counts", "iterations", "tokens", "cost_usd", "models", "plan_hash", "approvals")}
-SEARCH = {"source", "query", "status", "hits", "kept", "seconds", "attempts"}
 
 
 @pytest.fixture
@@ -73,16 +50,9 @@ def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offlin
         assert reference["url"] in markdown
     assert (report["written_by"], report["confidence"]) == ("extractive", None)
 
-    assert KEYS.keys() <= report.keys()
-    for name, kind in KEYS.items():
-        assert isinstance(report[name], kind), name
-    assert all(section.keys() >= SECTION for section in report["sections"])
-    assert all(reference.keys() >= REFERENCE for reference in report["references"])
-    assert report["methodology"].keys() >= METHOD
-    assert report["methodology"]["counts"].keys() >= {"identified", "duplicates", "screened", "included"}
-    assert all(search.keys() >= SEARCH for search in report["methodology"]["searches"])
-    claims = [claim for section in report["sections"] for claim in section["claims"]]
-    assert all(claim.keys() >= {"id", "text", "support", "contradicts"} for claim in claims)
+    # what lies deeper is of the same models, whose keys `tests/contracts.json` lists
+    listed = json.loads((ROOT / "tests" / "contracts.json").read_text())["report keys"]
+    assert {key for key in listed if key.isidentifier()} <= report.keys()
 
     printed = " ".join(f"{ran.err} {ran.out}".split())
     for page in ("README.md", "docs/tutorial.md"):

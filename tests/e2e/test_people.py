@@ -16,7 +16,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from tests.client.harness import Ran, inside, wait_for_gate, wait_until
 from tests.client.shelf import JSON, RUN, STEERING, VERBS_OF_A_RUN, shelve
-from tests.client.terminal import Terminal
+from tests.client.terminal import Terminal, editor
 from tests.e2e.stage import faults, own_id, report_of
 from tests.papers import DOCUMENTS
 from tests.papers import papers as written
@@ -118,15 +118,6 @@ def progress(run_id: str) -> dict[str, Any]:
 
 def section(run_id: str, name: str) -> dict[str, Any]:
     return next((s for s in progress(run_id).get("sections", ()) if s["id"] == name), {})
-
-
-def editor(folder: Path, text: str) -> dict[str, str]:
-    """An editor that writes this, whatever it is given."""
-    (folder / "written.toml").write_text(text)
-    script = folder / "editor.sh"
-    script.write_text(f'#!/bin/sh\ncp "{folder}/written.toml" "$1"\n')
-    script.chmod(0o755)
-    return {"EDITOR": str(script), "VISUAL": ""}
 
 
 def check_editing(run_id: str, folder: Path) -> None:

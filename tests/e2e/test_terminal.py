@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.harness import begin, determinator, inside, wait_for_gate
-from tests.client.terminal import Terminal
+from tests.client.terminal import Terminal, editor
 from tests.e2e.stage import own_id
 from tests.papers import QUESTION
 
@@ -58,12 +58,8 @@ def test_a_plan_is_shown_and_edited_at_the_gate_and_is_the_plan_that_runs(
 ) -> None:
     title = "One section of my own"
     written = {"report_title": "Mine", "report_outline": [{"title": title, "key_question": QUESTION}]}
-    (tmp_path / "plan.json").write_text(json.dumps(written))
-    editor = tmp_path / "editor.sh"
-    editor.write_text(f'#!/bin/sh\ncp "{tmp_path}/plan.json" "$1"\n')
-    editor.chmod(0o755)
     arguments = ("ask", QUESTION, "--mode", "deep", "--library", library, "--approve", "plan", *own_id())
-    terminal = Terminal(*arguments, columns=80, EDITOR=str(editor), VISUAL=str(editor), LOGNAME="ada")
+    terminal = Terminal(*arguments, columns=80, LOGNAME="ada", **editor(tmp_path, json.dumps(written)))
     terminal.expect(PROMPT)
     asked = terminal.text()
     plan = inside("plan", "show", "last", "--json").json()["plan"]
