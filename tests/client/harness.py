@@ -33,6 +33,7 @@ class Ran:
     err: str
 
     def json(self) -> Any:
+        assert self.out, self
         return json.loads(self.out)
 
     @property
