@@ -11,6 +11,7 @@ from activities.contracts.effects import MEASURE_NAMES, Interval, Measure
 from activities.report.format_table import CHARTS
 from activities.report.formats import figures
 from activities.report.formats.blocks import Figure, Table, table
+from activities.report.formats.conclusion_words import found
 from activities.report.formats.figures import Bar, Panel
 from activities.report.formats.references import label_of
 from activities.report.formats.statistics import stated_interval
@@ -117,8 +118,9 @@ def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
 
 def _directions(report: Report) -> Chart | None:
     """Works by outcome and the direction that they found, with or without numbers."""
-    tally = Counter((clean(one.outcome), work.direction) for one in report.conclusions for work in one.works)
-    bars = tuple(Bar(f"{outcome}: {way.replace('_', ' ')}", count) for (outcome, way), count in tally.items())
+    ways = ((one.outcome, work.direction) for one in report.conclusions for work in one.works)
+    tally = Counter(f"{clean(outcome)}: {found(direction)}" for outcome, direction in ways)
+    bars = tuple(Bar(label, count) for label, count in tally.items())
     many = report.words.many
     title = f"What the {many} found on each outcome (number of {many})"
     return Chart("rows", title, ("Outcome", many.capitalize()), bars) if bars else None

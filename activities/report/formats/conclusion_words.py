@@ -78,6 +78,11 @@ def _excludes_what_matters(one: Conclusion) -> bool:
     return not {"wide_interval", "no_numbers"}.intersection(one.reasons)
 
 
+def found(direction: ConclusionDirection) -> str:
+    """What one work found: that its interval includes no effect does not say that there is none."""
+    return f"{in_words(direction)}{' shown' if direction == 'no_difference' else ''}"
+
+
 def verdict(one: Conclusion) -> str:
     """The direction and how certain it is, in a few words: a heading is read alone."""
     shown = " shown" if one.direction == "no_difference" and not _excludes_what_matters(one) else ""
@@ -225,7 +230,7 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
         cell(_share(arms.events, arms.total, how) if arms else ""),
         cell(_share(arms.control_events, arms.control_total) if arms else ""),
         cell(effect),
-        cell(in_words(work.direction)),
+        cell(found(work.direction)),
         cell("" if arms or not work.n else f"{work.n:,}"),
     )
 

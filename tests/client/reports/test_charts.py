@@ -74,7 +74,7 @@ def test_a_chart_says_what_studies_without_intervals_found() -> None:
         render_chart(RICH.model_copy(update={"conclusions": (concluded,)}), "directions", "md") or b""
     ).decode()
     assert "| mortality: lower | 2 |" in table
-    assert "| mortality: no difference | 1 |" in table
+    assert "| mortality: no difference shown | 1 |" in table
 
 
 def test_what_a_report_does_not_have_is_no_chart() -> None:
