@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 from typing import Any, TypeVar
 
 import pydantic_core
@@ -130,9 +131,7 @@ def read(text: str, answer: type[Answer], *, cut: bool = False) -> Answer:
 def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
     problem = ""
     has_json = False
-    for number, candidate in enumerate(candidates(text, cut=cut)):
-        if number >= MOST_CANDIDATES:
-            break
+    for candidate in islice(candidates(text, cut=cut), MOST_CANDIDATES):
         has_json = True
         shaped = without_repeats(_shaped(candidate, answer))
         if not (isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys()):
@@ -159,16 +158,12 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
 def read_so_far(text: str, answer: type[Answer]) -> Answer | None:
     """The answer that a text begins, as far as it has come; None when nothing of it can be read yet. The last
     item of a list may be incomplete."""
-    try:
-        for number, candidate in enumerate(candidates(text[:LONGEST_ANSWER], cut=True)):
+    with suppress(RecursionError):
+        for candidate in islice(candidates(text[:LONGEST_ANSWER], cut=True), MOST_CANDIDATES):
             shaped = _shaped(candidate, answer)
             if isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys():
                 with suppress(ValidationError):
                     return answer.model_validate(shaped)
-            if number >= MOST_CANDIDATES:
-                break
-    except RecursionError:
-        return None
     return None
 
 
