@@ -131,9 +131,8 @@ _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
         re.compile(r"max_tokens|max_completion_tokens"),
         lambda old, words: old.capped(words) or old.other_limit(),
     ),
-    (re.compile(r"system role|role.*system|system.*role"), lambda old, _: old.without("system_role")),
     (
-        re.compile(r"\brole\b|messages\["),
+        re.compile(r"(?<![a-z])roles?\b|messages\["),
         lambda old, words: old.without("system_role") if "system" in words else None,
     ),
     (re.compile(r"\bstream(ing)?\b"), lambda old, _: old.without("stream", "stream_usage")),
