@@ -39,38 +39,14 @@ def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
 
 
 def _lines(record: "IterationRecord") -> list[str]:
+    from activities.report.formats.iterations import rows
+
     where = f"{record.section} iteration" if record.section else "iteration"
     time = record.started_at[11:19]
     duration = f"{record.seconds:.0f} s" if record.seconds else ""
-    lines = [plain("  ".join(filter(None, (f"{where} {record.iteration}", time, duration, cost_of(record)))))]
-
-    def add(word: str, text: str) -> None:
-        if text:
-            lines.append(f"  {word:{WIDTH}}{plain(text)}")
-
-    add("thought", record.thought)
-    for gap in record.gaps:
-        add("gap", gap)
-    for search in record.searches:
-        status = search.status.replace("_", " ")
-        add("search", f"{search.source}: {status}, {search.kept} kept of {search.hits}; {search.query}")
-    titles = "; ".join(finding.title for finding in record.findings)
-    add(
-        "new",
-        f"{plural(record.new_items, 'item')}{f': {titles}' if titles else ''}" if record.searches else "",
-    )
-    add("shared", f"{plural(record.shared_items, 'item')} of other sections" if record.shared_items else "")
-    add("reflected", record.reflection)
-    if record.judged:
-        scores = ", ".join(
-            f"{name} {score}{f' ({why})' if (why := record.score_reasons.get(name)) else ''}"
-            for name, score in record.scores.items()
-        )
-        verdict = "sufficient" if record.sufficient else "not sufficient"
-        sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
-        add("judged", "; ".join(filter(None, (sure, scores, verdict))))
-        add("verdict", record.verdict)
-    return lines
+    first = "  ".join(filter(None, (f"{where} {record.iteration}", time, duration, cost_of(record))))
+    told = (f"  {word.lower():{WIDTH}}{plain(text)}" for word, text in rows(record) if text)
+    return [plain(first), *told]
 
 
 def cost_of(record: "IterationRecord") -> str:

@@ -1,35 +1,40 @@
-"""An iteration of a run in Markdown: what it thought, searched, found and decided."""
+"""An iteration of a run in words: what it thought, searched, found and decided."""
+
+from collections.abc import Iterator
 
 from activities.contracts.iterations import IterationRecord
 from activities.plural import plural
 from activities.report.formats.text import escape_markdown
 
 
-def iteration_text(record: IterationRecord) -> str:
-    """Its gaps, the results of its searches and its judgement, below a heading."""
-    where = f"{record.section}, iteration" if record.section else "Iteration"
-    searches = (f"{s.source}: {s.query} ({s.status}, {s.kept} of {s.hits} kept)" for s in record.searches)
-    scores = ", ".join(
-        f"{name} {score}{f' ({why})' if (why := record.score_reasons.get(name)) else ''}"
-        for name, score in record.scores.items()
-    )
-    by_kind = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in record.kinds_breakdown.items())
-    shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
-    shown += f" ({by_kind})" if by_kind else ""
-    sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
-    judged = "; ".join(filter(None, (scores, sure)))
-    verdict = " ".join(filter(None, (f"{judged}." if judged else "", record.verdict)))
+def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
+    """What each row is, in a word, and its text: gaps, searches with their results, and the judgement."""
+    yield "Thought", record.thought
+    yield from (("Missing", gap) for gap in record.gaps)
+    for search in record.searches:
+        status = search.status.replace("_", " ")
+        yield "Searched", f"{search.source}: {search.query} ({status}, {search.kept} of {search.hits} kept)"
     titles = "; ".join(one.title for one in record.findings)
-    rows = {
-        "Known": (record.thought,),
-        "Missing": record.gaps,
-        "Searched": tuple(searches),
-        "Found": (f"{plural(record.new_items, 'new work')}{f': {titles}' if titles else ''}",),
-        "From other sections": (plural(record.shared_items, "work"),) if record.shared_items else (),
-        "On the searches": (record.reflection,),
-        "Judged": (verdict,) if record.judged else (),
-        "Shown to the judge": (shown,),
-    }
-    lines = [f"{name}: {text}" for name, texts in rows.items() for text in texts if text]
-    listed = "\n".join(f"- {escape_markdown(line)}" for line in lines)
+    if record.searches:
+        yield "Found", f"{plural(record.new_items, 'new work')}{f': {titles}' if titles else ''}"
+    if record.shared_items:
+        yield "Shared", f"{plural(record.shared_items, 'work')} of other sections"
+    yield "Reflected", record.reflection
+    if record.judged:
+        scores = ", ".join(
+            f"{name} {score}{f' ({why})' if (why := record.score_reasons.get(name)) else ''}"
+            for name, score in record.scores.items()
+        )
+        sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
+        enough = "sufficient" if record.sufficient else "not sufficient"
+        yield "Judged", "; ".join(filter(None, (scores, sure, enough, record.verdict)))
+    shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
+    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in record.kinds_breakdown.items())
+    yield "Shown", f"{shown} ({kinds})" if kinds else shown
+
+
+def iteration_text(record: IterationRecord) -> str:
+    """An iteration in Markdown, below a heading."""
+    where = f"{record.section}, iteration" if record.section else "Iteration"
+    listed = "\n".join(f"- {escape_markdown(f'{word}: {text}')}" for word, text in rows(record) if text)
     return f"### {where} {record.iteration}\n\n{listed}"
