@@ -1,6 +1,6 @@
 """An iteration of a run in words: what it thought, searched, found and decided."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from activities.contracts.iterations import IterationRecord
 from activities.plural import plural
@@ -21,16 +21,24 @@ def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
         yield "Shared", f"{plural(record.shared_items, 'work')} of other sections"
     yield "Reflected", record.reflection
     if record.judged:
-        scores = ", ".join(
-            f"{name} {score}{f' ({why})' if (why := record.score_reasons.get(name)) else ''}"
-            for name, score in record.scores.items()
-        )
         sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
         enough = "sufficient" if record.sufficient else "not sufficient"
-        yield "Judged", "; ".join(filter(None, (scores, sure, enough, record.verdict)))
+        yield (
+            "Judged",
+            "; ".join(
+                filter(None, (scored(record.scores, record.score_reasons), sure, enough, record.verdict))
+            ),
+        )
     shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
     kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in record.kinds_breakdown.items())
     yield "Shown", f"{shown} ({kinds})" if kinds else shown
+
+
+def scored(scores: Mapping[str, int], reasons: Mapping[str, str]) -> str:
+    """`mechanism 6 (one trial), candidates 4`"""
+    return ", ".join(
+        f"{name} {score}{f' ({why})' if (why := reasons.get(name)) else ''}" for name, score in scores.items()
+    )
 
 
 def iteration_text(record: IterationRecord) -> str:

@@ -11,6 +11,7 @@ from activities.contracts.publish import Decision, Dispute, IterationUse
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import RefusedKind
 from activities.plural import counted
+from activities.report.formats.iterations import scored
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, listed
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason
@@ -306,10 +307,7 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
             str(one.calls),
             f"{one.tokens:,}",
             "not known" if one.cost_usd is None else f"${one.cost_usd:.4f}",
-            "; ".join(
-                clean(f"{name} {score}" + (f" ({why})" if (why := one.score_reasons.get(name)) else ""))
-                for name, score in one.scores.items()
-            ),
+            clean(scored(one.scores, one.score_reasons)),
             one.stopped.replace("_", " ") if one.stopped else "",
         )
         for one in (*method.spent_by, rest)
