@@ -214,9 +214,16 @@ def unanswered(verdict: StandingVerdict) -> bool:
 
 def references_of(report: Report) -> list[EvidenceRef]:
     """A report's references as the standing is asked for, with the standing they have in it."""
-    names = ("evidence_id", "source", "title", "year", "identifiers", "standing")
     return [
-        EvidenceRef.model_validate({"blob": "", **{name: getattr(one, name) for name in names}})
+        EvidenceRef(
+            evidence_id=one.evidence_id,
+            blob="",
+            source=one.source,
+            title=one.title,
+            year=one.year,
+            identifiers=one.identifiers,
+            standing=one.standing,
+        )
         for one in report.references
     ]
 

@@ -29,10 +29,12 @@ def price_of(settings: Settings, choice: ModelChoice) -> Price | None:
     if choice.backend == "extractive":
         return Price(input_per_million=0, output_per_million=0)
     prices = _prices(settings, choice)
-    names = ("input_mtok", "output_mtok", "cache_read_mtok")
-    into, out, cached = (_dearest(getattr(prices, name, None)) for name in names)
+    if prices is None:
+        return None
+    into, out = _dearest(prices.input_mtok), _dearest(prices.output_mtok)
     if into is None or out is None:
         return None
+    cached = _dearest(prices.cache_read_mtok)
     return Price(input_per_million=into, output_per_million=out, cached_input_per_million=cached)
 
 
