@@ -55,12 +55,15 @@ class Cite:
         return f"[{', '.join(str(mark.number) for mark in self.marks)}]" if self.marks else ""
 
 
+Style: TypeAlias = Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"]
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Words in one style, maybe a link, maybe with the sentence they are from."""
 
     text: str
-    style: Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"] = "plain"
+    style: Style = "plain"
     """`said`: quoted words; `around`: what stands around them; `source`: where a statement is from; `alert`:
     a warning; `badge`: what qualifies a reference; `grade`: the strength of evidence."""
     url: str | None = None
@@ -214,6 +217,11 @@ def bullets(texts: Iterable[str]) -> Iterator[Bullets]:
     """A list of plain texts; nothing for none."""
     if items := tuple((Run(clean(text)),) for text in texts):
         yield Bullets(items)
+
+
+def cell(text: str, style: Style = "plain", *, quote: Quote | None = None, rank: str = "") -> Cell:
+    """A field of plain text; an empty one without text."""
+    return Cell((Run(clean(text), style, quote=quote),), rank) if text else Cell()
 
 
 def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:

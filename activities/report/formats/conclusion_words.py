@@ -29,6 +29,7 @@ from activities.report.formats.blocks import (
     Table,
     Text,
     bullets,
+    cell,
     filled,
 )
 from activities.report.formats.quotes import Quotes
@@ -213,9 +214,6 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     reference = quotes.references.get(work.evidence_id)
     quote = quotes.quote("", work.support[0]) if work.support else None
 
-    def cell(text: str) -> Cell:
-        return Cell((Run(text, quote=quote),)) if text else Cell()
-
     label = clean(refs.label_of(reference)) if reference else work.evidence_id
     year = str(reference.year or "") if reference else ""
     name = Run(label if label.endswith(year) else f"{label} ({year})")
@@ -225,14 +223,15 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     how = ", ".join(("from percentages",) * bool(work.shares) + ("groups taken as halves",) * halves)
     effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
     effect += ", turned round: the work gives the opposite outcome" if effect and work.opposite else ""
-    return (
-        Cell((*((quotes.mark(reference.number),) if reference else ()), name)),
-        cell(_share(arms.events, arms.total, how) if arms else ""),
-        cell(_share(arms.control_events, arms.control_total) if arms else ""),
-        cell(effect),
-        cell(found(work.direction)),
-        cell("" if arms or not work.n else f"{work.n:,}"),
+    texts = (
+        _share(arms.events, arms.total, how) if arms else "",
+        _share(arms.control_events, arms.control_total) if arms else "",
+        effect,
+        in_words(work.direction),
+        "" if arms or not work.n else f"{work.n:,}",
     )
+    first = Cell((*((quotes.mark(reference.number),) if reference else ()), name))
+    return (first, *(cell(text, quote=quote) for text in texts))
 
 
 def _share(events: int, total: int, how: str = "") -> str:

@@ -7,7 +7,7 @@ from activities.contracts.evidence import Support
 from activities.contracts.judge import MIN_ANSWERS
 from activities.report.formats import references as refs
 from activities.report.formats import words
-from activities.report.formats.blocks import Cell, Run, Table, filled
+from activities.report.formats.blocks import Cell, Run, Table, cell, filled
 from activities.report.formats.quotes import Quotes
 from activities.report.formats.text import clean
 from activities.report.schema import DescribedWork, JudgedWork, Reference, Report
@@ -45,8 +45,8 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
     unasked = [] if words.asks_yes_or_no(report.question) else [2]
     table = [
         tuple(
-            Cell() if place in unasked or (place in shared and at < len(report.references)) else cell
-            for place, cell in enumerate(row)
+            Cell() if place in unasked or (place in shared and at < len(report.references)) else one
+            for place, one in enumerate(row)
         )
         for at, row in enumerate(table)
     ]
@@ -62,10 +62,8 @@ def _row(
     name = reference.evidence_id if reference else work.evidence_id if work else ""
     entry = next((w for w in report.works if w.evidence_id == name), DescribedWork(evidence_id=name))
     row = next((r.cells for r in report.table.rows if r.evidence_id == name), {})
-    own = (
-        _cell(cell.text, cell.support, quotes) if (cell := row.get(column)) and cell.support else Cell()
-        for column in report.table.columns
-    )
+    fields = map(row.get, report.table.columns)
+    own = (_quoted(one.text, one.support, quotes) if one and one.support else Cell() for one in fields)
     title, date, standing, read = Cell(), "", "", "not cited"
     if reference is not None:
         linked = Run(clean(reference.title), anchor=f"ref-{reference.number}")
@@ -74,32 +72,23 @@ def _row(
         standing = refs.STANDINGS[reference.standing] if report.words.standing else ""
         read = "" if not report.words.graded else "in full" if reference.full_text else "abstract"
     elif work is not None:
-        title, date = _plain(work.title), str(work.year or "")
+        title, date = cell(work.title), str(work.year or "")
     grade = entry.strength or ""
+    people = entry.n or (work.participants if work else None) or 0
     return (
-        *(title, *_judgement(work, quotes), _plain(entry.design or (work.design if work else ""))),
-        *(_number(entry.n or (work.participants if work else None)), _plain(work.comparator if work else "")),
-        *(*own, Cell((Run(grade, "grade"),), rank=_RANKS[grade]) if grade else Cell(), _plain(date)),
-        Cell((Run(standing, "alert" if standing.isupper() else "plain"),)) if standing else Cell(),
-        _plain(read),
+        *(title, *_judgement(work, quotes), cell(entry.design or (work.design if work else ""))),
+        *(cell(f"{people:,}" if people else "", rank=str(people)), cell(work.comparator if work else "")),
+        *(*own, cell(grade, "grade", rank=_RANKS.get(grade, "")), cell(date)),
+        *(cell(standing, "alert" if standing.isupper() else "plain"), cell(read)),
     )
 
 
 def _judgement(work: JudgedWork | None, quotes: Quotes) -> tuple[Cell, Cell]:
     if work is None:
         return Cell(), Cell()
-    finding = _cell(work.finding, work.support[0], quotes) if work.support and work.finding else Cell()
-    return finding, _plain(words.DIRECTIONS[work.direction] if work.answers >= MIN_ANSWERS else "")
+    finding = _quoted(work.finding, work.support[0], quotes) if work.support else Cell()
+    return finding, cell(words.DIRECTIONS[work.direction] if work.answers >= MIN_ANSWERS else "")
 
 
-def _cell(text: str, support: Support, quotes: Quotes) -> Cell:
-    quote = replace(quotes.quote(text, support), number=0)
-    return Cell((Run(clean(text), quote=quote),))
-
-
-def _plain(text: str) -> Cell:
-    return Cell((Run(clean(text)),)) if text else Cell()
-
-
-def _number(people: int | None) -> Cell:
-    return Cell((Run(f"{people:,}"),), rank=str(people)) if people else Cell()
+def _quoted(text: str, support: Support, quotes: Quotes) -> Cell:
+    return cell(text, quote=replace(quotes.quote(text, support), number=0))
