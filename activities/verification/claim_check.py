@@ -257,11 +257,16 @@ _DIRECTIONS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 
 _AMOUNTS = (_words(r"more\b"), _words(r"less\b fewer\b"))
 """Too common to compare but in sentences that are otherwise the same."""
+_EXTREMES = (
+    _words(r"highest\b greatest\b largest\b longe(?:r|st)\b"),
+    _words(r"lowest\b smallest\b fewest\b shorte(?:r|st)\b"),
+)
+"""The same: `highest with open surgery` may be worded as `lower with the other one`."""
 
 
 def is_directed(text: str) -> bool:
     """Whether a text has a word that points one way or denies."""
-    pairs = (*_DIRECTIONS, _AMOUNTS)
+    pairs = (*_DIRECTIONS, _AMOUNTS, _EXTREMES)
     return bool(NEGATORS.search(text)) or any(one.search(text) for pair in pairs for one in pair)
 
 
@@ -325,6 +330,6 @@ def _points_away(claim: str, quote: str) -> bool:
     """Whether a claim in the words of its quote has a direction in place of its opposite."""
     changes = (
         [len(words.findall(claim)) - len(words.findall(quote)) for words in pair]
-        for pair in (*_DIRECTIONS, _AMOUNTS)
+        for pair in (*_DIRECTIONS, _AMOUNTS, _EXTREMES)
     )
     return any(more * fewer < 0 for more, fewer in changes)

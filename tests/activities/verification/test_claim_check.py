@@ -6,6 +6,7 @@ from activities.text.normal_form import normalise
 from activities.verification.claim_check import is_directed, missing_number, numbers, reversal
 
 MIGRAINE = "The drug {} the burden of migraine by reducing the hours of sleep."
+GROUPS = "Morbidity was {} in group IV (21% versus 0%, 10%, and 10%, respectively)."
 HARM = "The trial did {}show a benefit, and harm could not be excluded in either group."
 BLEEDING = "Laparoscopic surgery lowered the risk of bleeding."
 TYPES = "Three types were found: bruises (no. 25), subchondral (no. 33) and other (no. 35) injuries."
@@ -18,8 +19,10 @@ COFFEE = "Coffee was not associated with mortality (HR 1.02, 95% CI 0.90-1.15)."
     [
         ("Older adults were more likely to walk.", "Older adults were less likely to walk.", True),
         (MIGRAINE.format("increased"), MIGRAINE.format("decreased"), True),
+        (GROUPS.format("lowest"), GROUPS.format("highest"), True),
+        ("The longest stay was that of the control arm.", "The shortest stay was that of the control arm.", True),
         (HARM.format(""), HARM.format("not "), True),
-        *((quote, quote, False) for quote in (MIGRAINE.format("decreased"), HARM)),
+        *((quote, quote, False) for quote in (MIGRAINE.format("decreased"), GROUPS.format("highest"), HARM)),
         ("The strain was sensitive to the drug.", "The strain was resistant to the drug.", True),
         ("coffee was associated with mortality", COFFEE, True),
         ("It depends: the risk of bleeding was not lower, but nothing was randomised.", BLEEDING, True),
