@@ -8,6 +8,7 @@ its table (`One row of Table 2: `): so it is found in the article, and no reader
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from lxml import etree
 
@@ -62,7 +63,7 @@ def _lines(headings: Sequence[str], rows: Grid) -> Iterator[str]:
         if len(cells) == 1:
             yield cells[0]  # a caption, or what names the rows below it
         elif headings:
-            pairs = zip(headings, row, strict=False)
+            pairs = zip_longest(headings, row, fillvalue="")  # a row may have cells beyond the headings
             yield "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
         else:
             # a label and its value, as forms have them

@@ -52,6 +52,8 @@ def test_a_row_has_its_cells_behind_their_headings_and_names_its_table() -> None
             for arm, first, second, left in rows
         ),
     ]
+    beyond = article(DOSES.replace("<td>31 of 141</td>", "<td>31 of 141</td><td>p = 0.04</td>")).text
+    assert beyond.endswith("; Men who left: 31 of 141; p = 0.04"), "a cell without a heading is lost"
 
 
 @pytest.mark.parametrize(
