@@ -67,7 +67,11 @@ class UserList:
     @classmethod
     def read(cls, path: Path) -> "UserList":
         """The users of a JSON file. Raises BadInput."""
-        return cls(Entries(path, _FILE))
+        try:
+            return cls(Entries(path, _FILE))
+        except BadInput as error:
+            how = "`determinator web --users FILE --add-user NAME` writes a list of names and hashes"
+            raise BadInput(f"{error}; {how}") from error
 
     def accepts(self, name: str, password: str) -> str | None:
         """The hash that was checked, where this is a user and the password; else None."""

@@ -63,10 +63,10 @@ def test_a_password_is_stored_as_a_salted_hash_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"ada": "plain text"}', '{"ada": 1}'])
-def test_a_list_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_list_that_is_none_is_refused_with_what_writes_one(tmp_path: Path, text: str) -> None:
     path = tmp_path / "users.json"
     path.write_text(text)
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="--add-user"):
         UserList.read(path)
 
 
