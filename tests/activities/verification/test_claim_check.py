@@ -20,7 +20,7 @@ COFFEE = "Coffee was not associated with mortality (HR 1.02, 95% CI 0.90-1.15)."
         ("Older adults were more likely to walk.", "Older adults were less likely to walk.", True),
         (MIGRAINE.format("increased"), MIGRAINE.format("decreased"), True),
         (GROUPS.format("lowest"), GROUPS.format("highest"), True),
-        ("The longest stay was that of the control arm.", "The shortest stay was that of the control arm.", True),
+        ("The longest stay was in the control arm.", "The shortest stay was in the control arm.", True),
         (HARM.format(""), HARM.format("not "), True),
         *((quote, quote, False) for quote in (MIGRAINE.format("decreased"), GROUPS.format("highest"), HARM)),
         ("The strain was sensitive to the drug.", "The strain was resistant to the drug.", True),
