@@ -8,7 +8,7 @@ its table (`One row of Table 2: `): so it is found in the article, and no reader
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from lxml import etree
 
@@ -18,6 +18,8 @@ from activities.documents.xml_text import Skip, text_of
 MOST_ROWS = 1_000
 """Rows of one article that are read; longer tables are lists of data."""
 MOST_COLUMNS = 60
+SPREAD_CHARS = 500
+"""Of a cell that stands in each of the rows and columns that it spans; a longer one stands once."""
 GROUP_CHARS = 80
 """Longest name of a group of rows."""
 _NUMBERED = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?", re.IGNORECASE)
@@ -99,17 +101,18 @@ def _grid(rows: Sequence[etree._Element] | Iterator[etree._Element], skip: Skip)
     """The texts of the cells, as many a row as there are columns, one that spans several in each."""
     grid: Grid = []
     below: dict[int, tuple[int, str]] = {}
-    for row in rows:
+    for row in islice(rows, MOST_ROWS):
         line: list[str] = []
         for cell in (cell for cell in row if cell.tag in ("td", "th")):
             _continue(line, below)
             text = text_of(cell, skip)
-            for _ in range(_span(cell, "colspan")):
+            spread = text if len(text) <= SPREAD_CHARS else ""
+            for column in range(min(_span(cell, "colspan"), MOST_COLUMNS - len(line))):
                 if (rows_left := _span(cell, "rowspan") - 1) > 0:
-                    below[len(line)] = (rows_left, text)
-                line.append(text)
+                    below[len(line)] = (rows_left, spread)
+                line.append(spread if column else text)
         _continue(line, below)
-        grid.append(line[:MOST_COLUMNS])
+        grid.append(line)
     width = max(map(len, grid), default=0)
     return [[*line, *("" for _ in range(width - len(line)))] for line in grid]
 
