@@ -1,15 +1,15 @@
 """Reading a question, planning a report and a team's turns, by vocabularies, aspects and a fixed rotation."""
 
-import re
 from collections.abc import Sequence
 
-from activities.contracts.evidence import ReportPlan, ReportPlanSection, SourceInfo, SourceOption
+from activities.contracts.evidence import ReportPlan, ReportPlanSection, SourceOption
 from activities.contracts.plan import ManagerInput, ParsedQuery, ParseQueryInput, PlanInput, TeamLedger
 from activities.contracts.profile import Aspect, Profile
 from activities.contracts.step import Member
 from activities.text.entities import Kind, of_kind
 from activities.text.stand_alone import entities, stand_alone
 from activities.text.tokens import biomedical_cues, terms, weak_stems
+from activities.verification.gate import names
 
 MAX_TITLE = 160
 """Characters of a report's title."""
@@ -76,21 +76,17 @@ def choose_sources(
     else in the profile's order. Sources that the profile does not prefer are among them only for one of these
     reasons."""
     infos = {o.info.name: o.info for o in offered if o.searchable}
-    named = {name for name, info in infos.items() if _names(question, info)}
+    named = {
+        name
+        for name, info in infos.items()
+        if any(names(called, question) for called in (name, info.title) if called != "library")
+    }
     asked = set(terms(question)) - weak_stems()
     counts = {name: len(asked & set(terms(info.covers))) for name, info in infos.items()}
     shared = {name: count if count >= MIN_SHARED else 0 for name, count in counts.items()}
     own = [name for name in preferred if name in infos]
     wanted = [*own, *(n for n in infos if n not in own and (n in named or shared[n]))]
     return tuple(sorted(wanted, key=lambda name: (name not in named, -shared[name], wanted.index(name))))
-
-
-def _names(question: str, info: SourceInfo) -> bool:
-    return any(
-        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
-        for name in {info.name, info.title}
-        if name != "library"
-    )
 
 
 def plan(step: PlanInput) -> ReportPlan:
