@@ -23,8 +23,6 @@ from typing import Any
 from unittest.mock import patch
 
 from activities.analysis import groups, stated
-from activities.contracts.evidence import SourceInfo
-from activities.extractive import planning
 from activities.text import coverage, drugs
 from activities.verification import claim_check
 
@@ -96,9 +94,6 @@ BUILT: dict[str, Callable[[], object]] = {
         "Of aspirin and placebo.", ("aspirin", "placebo")
     ),
     "activities/analysis/stated.py measures_in": lambda: stated.measures_in("The aHR and the odds ratios."),
-    "activities/extractive/planning.py _names": lambda: planning._names(
-        "What does PubMed say?", SourceInfo(name="pubmed", title="PubMed (NLM)", covers="")
-    ),
     "activities/text/coverage.py _number": lambda: coverage.names.__wrapped__("hepatitis B, type 2 diabetes"),
     "activities/text/coverage.py _designated": lambda: coverage.names.__wrapped__(
         "vitamin E, phase III, grade 2, stage X"
