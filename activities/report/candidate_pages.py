@@ -24,7 +24,7 @@ from activities.contracts.candidates import (
 from activities.contracts.evidence import Evidence, Grade, Statement
 from activities.report.works import strength
 from activities.text.entities import of_kind, resolve, synonyms
-from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, weight
+from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, WEIGHT, weight
 from activities.text.independence import independent, studies
 
 Said = Mapping[str, tuple[Evidence, str]]
@@ -68,13 +68,19 @@ def page(
     )
 
 
+def _level(work: Evidence) -> tuple[int, float, int]:
+    """Less for stronger evidence: by its grade, its weight, and the order of the levels of evidence."""
+    grades, kinds = get_args(Grade), list(WEIGHT)
+    return grades.index(strength(work, None)), -weight(work), kinds.index(work.evidence_type)
+
+
 def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[Statement, ...]:
     """What the grade of a candidate's evidence follows from."""
     works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in candidate.support)]
     sound = [work for work in works if work.standing not in ("concern", "retracted")]
     reasons: list[Statement] = []
     if sound:
-        best = min(sound, key=lambda work: (get_args(Grade).index(strength(work, None)), -weight(work)))
+        best = min(sound, key=_level)
         design = TYPE_NAMES[best.evidence_type]
         reasons.append(Statement.of("quality_best", design=design, grade=candidate.evidence_quality))
         count = independent(sound, studies(sound))
