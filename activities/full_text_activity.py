@@ -137,7 +137,10 @@ class FullTextActivities:
         pmcid = item.identifiers.pmcid
         if pmcid is None:
             return None
-        address, read = f"{self._europepmc}/{pmcid}/fullTextXML", XmlReader(str, read_body_of, (pmcid,))
+        address, read = (
+            f"{self._europepmc}/{pmcid}/fullTextXML",
+            XmlReader(str, read_body_of, (pmcid,), apart=True),
+        )
         text = await self._http.read("europepmc", read, address, accept=(404,))
         return (text, "Europe PMC", ()) if text else None
 

@@ -50,6 +50,9 @@ class XmlReader(Generic[T]):
     function: Callable[..., T]
     args: tuple[object, ...] = ()
     """Its arguments after the answer; JSON."""
+    apart: bool = False
+    """Whether a small answer is read in another process too, as an article is: its tables and formulas make
+    more of it than its size says."""
 
     def __call__(self, response: httpx.Response) -> T:
         return self.function(response, *self.args)
@@ -58,11 +61,12 @@ class XmlReader(Generic[T]):
 async def read_answer(response: httpx.Response, source: str, read: Callable[[httpx.Response], T]) -> T:
     """What `read` makes of an answer, in a thread where that may take a while. Raises Malformed for one that
     is broken in itself, and what `read` raises."""
-    if is_large_xml(response):
-        if isinstance(read, XmlReader):
-            name = f"{read.function.__module__}:{read.function.__qualname__}"
-            kind: type[T] = read.kind
-            return await _in_process(kind, f"{__name__}:call", source, response, name, *read.args)
+    is_large = is_large_xml(response)
+    if isinstance(read, XmlReader) and (is_large or (read.apart and response.is_success)):
+        name = f"{read.function.__module__}:{read.function.__qualname__}"
+        kind: type[T] = read.kind
+        return await _in_process(kind, f"{__name__}:call", source, response, name, *read.args)
+    if is_large:
         await _in_process(int, COUNT_ELEMENTS, source, response)
     if len(response.content) < LARGE_BYTES and start_of(response)[:1] != b"<":
         return _read(response, source, read)
