@@ -137,10 +137,8 @@ class FullTextActivities:
         pmcid = item.identifiers.pmcid
         if pmcid is None:
             return None
-        address, read = (
-            f"{self._europepmc}/{pmcid}/fullTextXML",
-            XmlReader(str, read_body_of, (pmcid,), apart=True),
-        )
+        read = XmlReader(str, read_body_of, (pmcid,), apart=True)
+        address = f"{self._europepmc}/{pmcid}/fullTextXML"
         text = await self._http.read("europepmc", read, address, accept=(404,))
         return (text, "Europe PMC", ()) if text else None
 
