@@ -60,9 +60,8 @@ class _Counted(httpx2.AsyncByteStream):
         self._inner = inner
         self._chunks: AsyncIterator[bytes] | None = None
         self._clock = asyncio.get_running_loop().time
-        self._streamed = streamed
-        self._gathers = False
-        """Whether more words are waited for before what follows is read."""
+        self._gathers = streamed
+        """Whether more words are waited for before what follows is read: not once the last event has come."""
         self._began = self._at_hand_until = 0.0
         self._most = LARGEST_STREAM if streamed else LARGEST_BODY
         self._longest_line = LARGEST_LINE if streamed else None
@@ -75,14 +74,14 @@ class _Counted(httpx2.AsyncByteStream):
 
     async def __anext__(self) -> bytes:
         assert self._chunks is not None
-        if self._gathers and (now := self._clock()) > self._at_hand_until:
+        if self._gathers and self._total and (now := self._clock()) > self._at_hand_until:
             await asyncio.sleep(min(GATHER_SECONDS, GATHER_SHARE * (now - self._began)))
             self._at_hand_until = self._clock() + AT_HAND_SECONDS
         chunk = await anext(self._chunks)
         if not self._total:
             self._began = self._clock()
             self._at_hand_until = self._began + AT_HAND_SECONDS
-        self._gathers = self._streamed and LAST not in chunk
+        self._gathers = self._gathers and LAST not in chunk
         self._total += len(chunk)
         last = chunk.rfind(b"\n")
         self._line = self._line + len(chunk) if last < 0 else len(chunk) - last - 1

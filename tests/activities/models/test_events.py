@@ -1,6 +1,7 @@
 """Server-sent events are read the same however the network divides them, and a connection is used again."""
 
 import json
+from collections.abc import AsyncIterator, Mapping
 from itertools import pairwise
 
 import httpx2
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from activities.models import transport
 from activities.models.events import EventDecoder, events_of
 
 STREAM = (
@@ -44,3 +46,31 @@ async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() ->
     with pytest.raises(openai.APIError, match="out of memory") as raised:
         _ = [v async for v in events_of(answering(b'data: {"error": {"message": "out of memory"}}\n\n'))]
     assert raised.value.body == {"message": "out of memory"}
+
+
+class _Arriving(httpx2.AsyncByteStream):
+    """Pieces of a body, each with the time at which it arrives; what has arrived is read at once."""
+
+    def __init__(self, pieces: Mapping[bytes, float]) -> None:
+        self.now, self.packets, self._pieces = 0.0, 0, pieces
+
+    async def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece, at in self._pieces.items():
+            if at > self.now:  # it is waited for
+                self.now, self.packets = at, self.packets + 1
+            yield piece
+
+
+async def test_words_of_a_stream_gather_before_they_are_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {f"data: {number}\n\n".encode(): 0.01 * number for number in range(1, 301)}
+    pieces = {**words, b"data: [DONE]\n\n": 5.0, b"\n": 5.001}
+    arriving = _Arriving(pieces)
+    stream = transport._Counted(arriving, streamed=True)
+    monkeypatch.setattr(stream, "_clock", lambda: arriving.now)
+    monkeypatch.setattr("activities.models.transport.asyncio.sleep", arriving.wait)
+    assert [piece async for piece in stream] == [*pieces]
+    assert arriving.packets < len(pieces) / 4
+    assert arriving.now == pieces[b"\n"], "nothing is waited for after the last event"
