@@ -129,7 +129,6 @@ class Settings(QuestionSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     ncbi_api_key: SecretStr | None = Field(default=None, validation_alias="NCBI_API_KEY")
     brave_api_key: SecretStr | None = Field(default=None, validation_alias="BRAVE_API_KEY")
-    serper_api_key: SecretStr | None = Field(default=None, validation_alias="SERPER_API_KEY")
     tavily_api_key: SecretStr | None = Field(default=None, validation_alias="TAVILY_API_KEY")
     codec_keys: SecretStr | None = Field(default=None, validation_alias="DETERMINATOR_CODEC_KEYS")
     """Keys that payloads are encrypted with (`activities.codec`)."""
