@@ -232,10 +232,10 @@ class Settings(QuestionSettings):
         example='"127.0.0.1:9464"',
         by_request=True,
     )
-    health: str | None = setting(
-        "Where a worker answers health checks, at /healthz and /readyz.",
-        at="worker.health",
-        example='"127.0.0.1:8082"',
+    ready_file: Path | None = setting(
+        "A file that a worker touches every 10 seconds while it can work, for an exec probe.",
+        at="worker.ready_file",
+        example='"/tmp/determinator-ready"',
         by_request=True,
     )
     hooks: list[str] = setting(
