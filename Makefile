@@ -1,32 +1,19 @@
-# Everything a developer or a visitor needs; nothing but Python 3.11+ and pip is assumed.
+# What a developer needs. To try the product or to run its tests, `scripts/demo` and `scripts/test` are enough.
 SHELL := /bin/bash
-PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
-RUNTIME := $(VENV)/.runtime
 # uv, where it is on the PATH, installs in seconds; it is told which environment
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 PIP ?= $(if $(shell command -v uv),uv pip,$(BIN)/python -m pip)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # every process of a test would compile what it imports, which doubles its start
 unexport PYTHONDONTWRITEBYTECODE
-QUESTION ?= What is known about survival in lung cancer?
 
-# the demo has a home of its own, so that it neither finds nor leaves anything elsewhere
-DEMO := env -u TEMPORAL_ADDRESS DETERMINATOR_HOME=$(CURDIR)/.determinator DETERMINATOR_OFFLINE=true \
-	DETERMINATOR_MODEL=extractive $(BIN)/determinator
+.PHONY: setup lock bom test pytest lint test-system test-chaos test-security test-model test-speech test-npm test-browser bench clean
 
-.PHONY: setup lock bom runtime test pytest lint demo test-system test-all test-chaos test-security test-model test-speech test-npm test-browser bench clean
-
-setup: $(STAMP)
-
-# the versions and digests of requirements/test.txt, which hold for every Python that is supported
-$(STAMP): pyproject.toml requirements/test.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --no-compile --require-hashes -r requirements/test.txt
-	$(PIP) install --quiet --no-deps --no-build-isolation -e .
-	touch $@ $(RUNTIME)
+# does nothing where .venv is as requirements/test.txt has it
+setup:
+	scripts/install test
 
 # pinned versions with digests and without addresses, of what CI and the image install; `make lock UPGRADE=--upgrade`
 # takes the newest versions that pyproject.toml allows; what users install is what is tested
@@ -48,16 +35,6 @@ bom:
 	$(BIN)/cyclonedx-py requirements requirements/image.txt --pyproject pyproject.toml --output-reproducible \
 	  --output-file bom.cdx.json
 
-# what the product needs, without extras and test tools; what it imports is compiled when it is imported, which spares
-# pip a third of its time
-runtime: $(RUNTIME)
-
-$(RUNTIME): pyproject.toml requirements/runtime.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --no-compile --require-hashes -r requirements/runtime.txt
-	$(PIP) install --quiet --no-compile --no-deps --no-build-isolation -e .
-	touch $@
-
 lint: setup
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -68,10 +45,8 @@ test: lint pytest
 # files that start real processes: commands, servers, workers, programs of others
 SYSTEM := tests/client tests/e2e tests/security tests/worker tests/test_examples.py \
 	$(addprefix tests/workflows/test_,dev_server.py event_log.py rewind.py)
-# what only the other targets run; to import these takes seconds of each process
 OPT_IN := tests/browser tests/model tests/security/test_long.py
-# a failure is a failure: no test is tried again
-PYTEST := $(BIN)/pytest --dist loadgroup -m "not chaos and not model and not browser and not security and not speech and not npm"
+PYTEST := $(BIN)/pytest --dist loadgroup
 
 # what is pure, and workflows where time is skipped: bound by the processor
 pytest: setup
@@ -80,19 +55,6 @@ pytest: setup
 # they wait for each other's processes
 test-system: setup
 	$(PYTEST) -n 4 $(SYSTEM) $(addprefix --ignore=,$(OPT_IN))
-
-# all of these together, as CI runs them: more processes than processors, since many wait for a server or a worker.
-# What they import is compiled once before, or each of them would compile it for itself.
-test-all: setup
-	-$(BIN)/pytest --collect-only -qq tests $(addprefix --ignore=,$(OPT_IN)) > /dev/null
-	$(PYTEST) -n 5 tests $(addprefix --ignore=,$(OPT_IN))
-
-demo: runtime
-	$(DEMO) ask "$(QUESTION)" --mode iterative --source library
-	$(DEMO) report last | head -40
-	@echo
-	@echo "The whole report: .determinator/reports/"
-	$(DEMO) down
 
 test-chaos: setup
 	$(BIN)/pytest -m chaos
@@ -125,5 +87,5 @@ bench: setup
 	@for file in benchmarks/*.py; do [[ $$file == */__init__.py || $$file == */answers.py || $$file == */conclusions.py || $$file == */corpus.py ]] || $(BIN)/python $$file || exit 1; done
 
 clean:
-	-[ -x $(BIN)/determinator ] && $(DEMO) down
+	-[ -x $(BIN)/determinator ] && DETERMINATOR_HOME=$(CURDIR)/.determinator $(BIN)/determinator down
 	rm -rf $(VENV) .determinator .mypy_cache .ruff_cache .pytest_cache dist build

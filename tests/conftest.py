@@ -201,6 +201,18 @@ def file_home(shared_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     return shared_home
 
 
+@pytest.fixture(scope="session")
+def sandbox() -> None:
+    """Skips what runs generated programs where bubblewrap is missing or may make no sandbox."""
+    from activities.analysis.sandbox import bwrap
+    from activities.extras import NotInstalled
+
+    try:
+        bwrap()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
 def library(tmp_path: Path) -> str:
     """A folder of documents that answer a question (`tests.papers`)."""

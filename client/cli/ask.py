@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from activities.plural import plural
-from activities.settings import user_config_path
 from client.cli.common import (
     Filled,
     address_option,
@@ -20,6 +19,7 @@ from client.cli.common import (
     run_async,
     say,
 )
+from client.cli.compare import compare
 from client.cli.options import FILTERS, GroupedCommand, question_options
 from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput, Exit
@@ -32,6 +32,7 @@ from client.terminal import plain
 if TYPE_CHECKING:
     from activities.settings import Settings
     from client.reports.batch import Result
+    from client.run import Run
     from client.runs.planning import Planned
 
 GROUPS = {
@@ -99,6 +100,7 @@ def ask(
     detach: bool,
     offline: bool,
     openai_base_url: str | None,
+    mode: tuple[str, ...],
     follow_up: str | None,
     audio: Path | None,
     image: Path | None,
@@ -111,6 +113,8 @@ def ask(
 
     Asking the same question with the same settings again joins the run while it is running; once it has
     ended, a new run with an id of its own starts. Ctrl-C detaches; the run continues.
+
+    With several modes each gets a run of its own, and the runs are printed side by side at the end.
     """
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
     options = cast("AskOptions", {n: v for n, v in flags.items() if v not in (None, (), False)})
@@ -119,17 +123,23 @@ def ask(
 
         if interactive():
             options["clarify"] = "ask"
+    wanted_modes = tuple(dict.fromkeys(mode)) or (None,)
     asked_for = dry_run or yes
     text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=asked_for)
     if many is not None:
-        if text or follow_up is not None:
-            raise BadInput("with --many, the questions are in the file: leave out QUESTION, --follow-up")
+        if text or follow_up is not None or len(wanted_modes) > 1:
+            raise BadInput(
+                "with --many, questions and modes are in the file: leave out QUESTION, --follow-up"
+            )
+        asked = options | AskOptions(mode=wanted_modes[0])
         return ask_many(
-            settings, address, many, options, output, at_once=at_once, detach=detach, as_json=as_json
+            settings, address, many, asked, output, at_once=at_once, detach=detach, as_json=as_json
         )
     if output is not None:
         check_output(output)
-    build_request(settings, text, options)
+
+    for name in wanted_modes:
+        build_request(settings, text, options | AskOptions(mode=name))
 
     async def body() -> int:
         from client.api import Determinator
@@ -144,14 +154,23 @@ def ask(
             if not (options.get("model") or settings.model):
                 await offer_model(settings, options, at_terminal=not as_json)
             if dry_run:
-                show_planned(await client.plan(text, **options), as_json=as_json)
+                for name in wanted_modes:
+                    planned = await client.plan(text, **(options | AskOptions(mode=name)))
+                    show_planned(planned, as_json=as_json)
                 return 0
-            run = await client.ask(text, follow_up=follow_up, **options)
-            show_started(run, as_json=as_json, detach=detach)
+            runs: list[tuple[str, Run]] = []
+            for name in wanted_modes:
+                asked = options | AskOptions(mode=name)
+                run = await client.ask(text, follow_up=follow_up, **asked)
+                show_started(run, as_json=as_json, detach=detach)
+                runs.append((name or settings.mode, run))
         if detach:
-            show_detached(run.id, as_json=as_json)
+            for _, run in runs:
+                show_detached(run.id, as_json=as_json)
             return 0
-        return await follow_run(run, output=output, as_json=as_json)
+        if len(runs) > 1:
+            return await compare(runs, output=output, as_json=as_json)
+        return await follow_run(runs[0][1], output=output, as_json=as_json)
 
     return run_async(body)
 
@@ -182,7 +201,8 @@ PLANNED = ("deep", "hierarchical")
 
 async def offer_model(settings: "Settings", options: "AskOptions", *, at_terminal: bool) -> None:
     """Say, where no model is named, which there are: those of the configured server, else of a server of this
-    machine, to which nothing is sent. At a terminal the person chooses for this question."""
+    machine, to which nothing is sent. At a terminal the person chooses once, which is kept in their own
+    configuration."""
     if settings.openai_base_url is None and settings.openai_api_key is None:
         for server in (await local_servers())[:1]:
             say(server.line())
@@ -196,8 +216,11 @@ async def offer_model(settings: "Settings", options: "AskOptions", *, at_termina
     )
     if not (at_terminal and names and sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    options["model"] = click.prompt("Model for this question", default="extractive", err=True).strip()
-    say(f"to use it for every question, write `name` under [model] in {user_config_path()}")
+    chosen = click.prompt("Model for this and later questions", default="extractive", err=True).strip()
+    options["model"] = chosen
+    from client.remember import remember_model
+
+    say(remember_model(chosen))
 
 
 NAMED_MODELS = 8

@@ -28,7 +28,8 @@ VERBS_OF_A_RUN = (
     *(
         ("export", "RUN"),
         ("open", "RUN"),
-        ("chart", "RUN", "--of", "effects"),
+        ("chart", "RUN", "--of", "years"),
+        ("graph-export", "RUN"),
         ("verify", "RUN"),
         ("refresh", "RUN"),
         ("plan", "show", "RUN"),

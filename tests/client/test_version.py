@@ -6,6 +6,7 @@ from pathlib import Path
 
 from client.version import SHOWN_DIGITS, commit_of, described
 from tests.client.harness import determinator
+from tests.programs import needs
 
 NUMBER = version("determinator")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -19,6 +20,7 @@ def repository(folder: Path) -> str:
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
 
 
+@needs("git")
 def test_in_a_repository_the_commit_is_gits(tmp_path: Path) -> None:
     commit = repository(tmp_path)
     assert described(tmp_path) == f"{NUMBER} ({commit[:SHOWN_DIGITS]})"

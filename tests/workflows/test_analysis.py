@@ -112,6 +112,7 @@ async def test_the_effects_of_the_works_are_pooled_and_the_readers_table_has_the
     assert {name for row in table.rows for name in row.cells} == set(columns)
 
 
+@pytest.mark.usefixtures("sandbox")
 async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage: Stage) -> None:
     trials(stage, different)
     stage.script.program = POOLING
@@ -131,6 +132,7 @@ async def test_a_program_of_a_model_computes_what_the_fixed_analysis_lists(stage
     assert len([e for e in await run.events() if e.type == "analysis_complete"]) == 1
 
 
+@pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize(
     "program",
     [

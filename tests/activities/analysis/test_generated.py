@@ -1,8 +1,11 @@
 """A generated program must compute its numbers of the effects."""
 
+import pytest
+
 from activities.analysis.generated import NOT_COMPUTED, run_generated
 from activities.contracts.effects import Effect, Program
-from tests.activities.analysis.test_sandbox import _sandbox_is_there  # noqa: F401 - skips without bubblewrap
+
+pytestmark = pytest.mark.usefixtures("sandbox")
 
 EFFECTS = tuple(
     Effect(study=f"s{n}", outcome=f"o{n}", measure="MD", estimate=n, low=n - 1, high=n + 1, quote="a secret")
