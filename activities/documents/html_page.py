@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from lxml import etree, html
 
 from activities.documents import tables
-from activities.documents.text import TITLE_CHARS, Text, Unreadable, decode, not_empty, tidied
+from activities.documents.encodings import decoded_page
+from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
 
 _ROWS = re.compile(r"(?<= \| )(?<!\n)([^\n|]*)\n\n(?=[^\n]* \| )")
 """Between two rows of a table (`documents.tables.side_by_side`)."""
@@ -25,7 +26,7 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
     import trafilatura  # slow to import; most runs never read a page
     from trafilatura.settings import set_date_params
 
-    source = data if isinstance(data, str) else _decode_html(data)
+    source = data if isinstance(data, str) else decoded_page(data).text
     if not source.strip():
         raise Unreadable("there is no text in it")
     try:
@@ -49,16 +50,6 @@ def read_html(data: bytes | str, url: str | None = None) -> Text:
     text, cut = tidied(text)
     extra = {key: value for key, value in (("date", date), ("venue", site)) if value}
     return Text(not_empty(text), " ".join(title.split())[:TITLE_CHARS], authors, {**extra, **meta}, cut)
-
-
-def _decode_html(data: bytes) -> str:
-    declared = re.search(rb"<meta[^>]{0,200}charset=[\"']?([\w-]+)", data[:4096], re.IGNORECASE)
-    if declared:
-        try:
-            return data.decode(declared.group(1).decode("ascii"))
-        except (LookupError, UnicodeError, ValueError):
-            pass  # a character set that does not exist, is no text (`idna`, `zlib`), or is not the page's
-    return decode(data)
 
 
 def html_tree(source: str) -> html.HtmlElement:

@@ -3,9 +3,14 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
+from activities.documents.encodings import decode, decoded
 from activities.documents.html_page import all_text
-from activities.documents.text import TITLE_CHARS, Text, Unreadable, decode, not_empty, tidied
+from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
+
+if TYPE_CHECKING:
+    from email.message import MIMEPart
 
 NOTE_CHARS = 600
 """Text below the first line up to which a file is a note: its first line may be its first sentence."""
@@ -40,13 +45,21 @@ def read_mail(data: bytes) -> Text:
 
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     body = message.get_body(("plain", "html"))
-    content = str(body.get_content()) if body is not None else ""
+    content = _content(body) if body is not None else ""
     if body is not None and body.get_content_subtype() == "html":
         content = all_text(content)
     headers = [f"{name}: {message[name]}" for name in _MAIL_HEADERS if message[name]]
     text, cut = tidied("\n".join(headers) + f"\n\n{content}")
     sent = letter_head(text)
     return Text(not_empty(content.strip() and text), sent.title, sent.authors, sent.meta, cut)
+
+
+def _content(body: "MIMEPart") -> str:
+    """The text of a part of a message, which may name no character set, or not its own."""
+    data = body.get_payload(decode=True)
+    if not isinstance(data, bytes) or data.isascii():
+        return str(body.get_content())
+    return decoded(data, str(body.get_content_charset(""))).text.replace("\r\n", "\n")
 
 
 def mailbox_messages(data: bytes) -> Iterator[bytes]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from activities.documents.text import TITLE_CHARS, Text, Unreadable, decode, not_empty, tidied
+from activities.documents.encodings import decode
+from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -17,8 +17,9 @@ from urllib.parse import unquote
 from lxml import etree
 
 from activities.documents import tables
+from activities.documents.encodings import decode, decoded_page
 from activities.documents.html_page import blocks_of
-from activities.documents.text import Text, Unreadable, behind_extra, decode, from_pages
+from activities.documents.text import Text, Unreadable, behind_extra, from_pages
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
@@ -207,7 +208,7 @@ def read_tex(data: bytes) -> Text:
 def _chapter(data: bytes) -> str:
     """The words of a chapter, a blank line between its blocks. Empty for a chapter without any."""
     try:
-        return "\n\n".join(blocks_of(decode(data), ("script", "style", "head", "nav")))
+        return "\n\n".join(blocks_of(decoded_page(data).text, ("script", "style", "head", "nav")))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return ""
 

@@ -3,7 +3,6 @@
 What comes out is what a person sees, in reading order; nothing is summarised or rewritten.
 """
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -52,21 +51,6 @@ class Text:
     """Where in `text` each page begins, the first one first; empty where there are no pages."""
     times: tuple[float, ...] = ()
     """Seconds at which each part of `pages` of a recording begins; empty for every other document."""
-
-
-def decode(data: bytes) -> str:
-    """Bytes of a text as a string: by its byte order mark, else UTF-8, else Windows-1252.
-
-    Raises Unreadable for binary data.
-    """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
-    if b"\0" in data[:65_536]:
-        raise Unreadable("it is binary, not text")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
 
 
 def from_pages(

@@ -49,11 +49,12 @@ def _problems(store: Store) -> "defaultdict[str, list[str]]":
         "SELECT f.name, s.name, s.reason FROM files f JOIN set_aside s USING (path)"
     ):
         problems[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
-    for name, cut in store.rows(
-        "SELECT DISTINCT f.name, json_extract(d.body, '$.facts.cut')"
-        " FROM files f JOIN documents d USING (path) WHERE instr(d.body, '\"cut\":') > 0"
-    ):
-        problems[name] += [cut] if cut else []
+    for fact in ("cut", "encoding"):
+        for name, note in store.rows(
+            f"SELECT DISTINCT f.name, json_extract(d.body, '$.facts.{fact}')"  # noqa: S608 - the two names above
+            f" FROM files f JOIN documents d USING (path) WHERE instr(d.body, '\"{fact}\":') > 0"
+        ):
+            problems[name] += [note] if note else []
     return problems
 
 

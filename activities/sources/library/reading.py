@@ -20,6 +20,7 @@ from pydantic import JsonValue
 
 from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, Identifiers
+from activities.documents.encodings import decode, decoded, decoded_page
 from activities.documents.html_page import read_html
 from activities.documents.letters import mailbox_messages, read_mail, read_plain
 from activities.documents.markdown import read_markdown, read_notebook
@@ -35,7 +36,7 @@ from activities.documents.office import (
 )
 from activities.documents.pdf import read_pdf
 from activities.documents.speech import read_recording
-from activities.documents.text import Lacking, NoText, Text, Unreadable, decode, from_pages
+from activities.documents.text import Lacking, NoText, Text, Unreadable, from_pages
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
 from activities.sources.library.records import has_text, is_row, read_record, records_in
@@ -77,6 +78,12 @@ TABLES = (".csv", ".tsv")
 BIBLIOGRAPHIES = (".bib", ".ris")
 MAILBOX = ".mbox"
 RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz", MAILBOX, *TABLES, *BIBLIOGRAPHIES)
+PAGES = (".html", ".htm")
+TEXTS = (
+    *(".txt", ".text", ".log", ".rst", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".md", ".markdown"),
+    *(".tex", ".json", *TABLES, *BIBLIOGRAPHIES, *PAGES),
+)
+"""Kinds whose bytes are characters of any encoding."""
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 PAGED_PICTURES = (".tif", ".tiff")
 """Those that may have several pages."""
@@ -133,6 +140,22 @@ def _or_set_aside(documents: Iterator[Evidence | SetAside], name: str) -> Iterat
 def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     kind = kind_of(name)
     data = _bytes(path)
+    note = _encoding_note(kind, data)
+    for document in _documents_of(data, kind, path, name):
+        if note and isinstance(document, Evidence):
+            yield document.replace(facts={**document.facts, "encoding": note})
+        else:
+            yield document
+
+
+def _encoding_note(kind: str, data: bytes) -> str:
+    """How the characters of a text were read, where that is not plain UTF-8. Raises Unreadable."""
+    if kind not in TEXTS:
+        return ""
+    return (decoded_page if kind in PAGES else decoded)(data).note
+
+
+def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evidence | SetAside]:
     if kind in READERS:
         yield from _parts(_whole(READERS[kind](data), name, path))
         return
@@ -243,17 +266,25 @@ def _json(data: bytes) -> Iterator[JsonValue]:
 
 
 def _lines(data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
-    """The lines of the file, decoded one at a time: a large file is never held twice."""
+    """The lines of the file, each decoded when it is read: a large file is never held twice."""
     lines: Iterator[bytes | str] = iter(io.BytesIO(data))
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if any(b"\0" in line or not _is_utf8(line) for line in io.BytesIO(data)):
         lines = iter(decode(data).split("\n"))
     for number, line in enumerate(lines, start=1):
         try:
-            text = line if isinstance(line, str) else decode(line)
+            text = line if isinstance(line, str) else line.decode("utf-8-sig")
             if text.strip():
                 yield json.loads(text)
-        except (ValueError, RecursionError, Unreadable) as error:
+        except (ValueError, RecursionError) as error:
             yield SetAside(f"{name}, line {number}", f"it is not JSON: {error}")
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _unpack(data: bytes) -> bytes:

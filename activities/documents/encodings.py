@@ -1,0 +1,360 @@
+"""Bytes of a text as characters: by a byte order mark, else UTF-8, else the encoding that is most likely.
+
+A file may mix encodings (records of several programs in one export), so that lines that are UTF-8 stay UTF-8
+whatever stands in the others. What fits no encoding is refused, since a text of wrong letters can be neither
+found nor quoted.
+"""
+
+import codecs
+import math
+import re
+import unicodedata
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+from activities.documents.text import Unreadable
+
+UTF8 = "utf-8"
+REPLACEMENT = "\ufffd"
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, UTF8),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+_SHIFTED = ("iso2022_jp_2", "iso2022_jp_2004", "iso2022_jp_ext", "iso2022_kr")
+"""Encodings of seven bits that change the character set by an escape."""
+_PRIOR = {
+    "cp1252": 0.8,
+    "mac-roman": 0.3,
+    "gb18030": 0.0,
+    "cp932": 0.0,
+    "big5hkscs": 0.0,
+    "cp949": 0.0,
+    "euc_jis_2004": 0.0,
+    "cp1250": 0.0,
+    "cp1251": 0.0,
+    "cp1254": 0.0,
+    "iso8859-2": 0.0,
+    "iso8859-5": 0.0,
+    "iso8859-7": 0.0,
+    "koi8-r": 0.0,
+    "koi8-u": 0.0,
+    "cp866": 0.0,
+    "mac-cyrillic": 0.0,
+    "cp1253": -0.2,
+    "cp1255": -0.3,
+    "cp1256": -0.3,
+    "cp850": -0.3,
+    "cp852": -0.5,
+    "cp874": -0.7,
+    "cp1257": -0.7,
+}
+"""Encodings that are tried -> how much more common each is than the others (logarithm)."""
+_NAMES = {
+    "cp1252": "Windows-1252",
+    "cp1250": "Windows-1250",
+    "cp1251": "Windows-1251",
+    "cp1253": "Windows-1253",
+    "cp1254": "Windows-1254",
+    "cp1255": "Windows-1255",
+    "cp1256": "Windows-1256",
+    "cp1257": "Windows-1257",
+    "mac-roman": "Mac Roman",
+    "mac-cyrillic": "Mac Cyrillic",
+    "koi8-r": "KOI8-R",
+    "koi8-u": "KOI8-U",
+    "cp932": "Shift-JIS",
+    "euc_jis_2004": "EUC-JP",
+    "big5hkscs": "Big5",
+    "gb18030": "GB 18030 (GBK)",
+    "cp949": "EUC-KR",
+    "cp850": "DOS code page 850",
+    "cp852": "DOS code page 852",
+    "cp866": "DOS code page 866",
+    "iso8859-2": "ISO 8859-2",
+    "iso8859-5": "ISO 8859-5",
+    "iso8859-7": "ISO 8859-7",
+    "cp874": "Windows-874",
+}
+_OF_TWO_BYTES = ("gb18030", "big5hkscs", "cp932", "cp949", "euc_jis_2004")
+_READ_BY_BROWSERS_AS = {
+    **dict.fromkeys(("iso8859-1", "ascii", "iso8859-15"), "cp1252"),
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "euc_jp": "euc_jis_2004",
+}
+"""Declared encodings that stand for larger ones (WHATWG Encoding Standard); ISO 8859-15 only where it has the
+same letters, since what declares it is mostly the other."""
+_DECLARED = re.compile(
+    rb"<meta[^>]{0,200}charset=[\"']?([\w.:-]+)|^\s*<\?xml[^>]{0,100}encoding=[\"']([\w.:-]+)", re.IGNORECASE
+)
+_HIGH_WORD = re.compile(rb"\S*[\x80-\xff]\S*")
+_VALID = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
+    rb"|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
+    rb"|\xf4[\x80-\x8f][\x80-\xbf]{2}"
+)
+"""A character of UTF-8 that is not ASCII."""
+_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
+MAX_LOOKED_AT = 100_000
+"""Bytes of words that the encoding is told by."""
+MAX_ODD = 0.25
+"""Share of characters that no text would have where they stand, up to which an encoding may be right."""
+MAX_ODD_LINE = 0.1
+"""The same for a line of a file that is UTF-8 elsewhere."""
+MIN_CONFIDENCE = 0.5
+_ODD_COST = 12.0
+"""How much less likely an encoding is whose characters are all odd (logarithm)."""
+_SIGNS = frozenset("°±µ·×÷½¼¾²³¹©®™€£¥§¶†‡•…–—‘’‚“”„‹›«»¡¿ªº≤≥≠≈∞√∂∑∫−№")  # noqa: RUF001 - they are meant
+_OPENING = frozenset("“‘„‚«¡¿†‡¶")  # noqa: RUF001
+_JOINS = frozenset("’·–—‐‑")  # noqa: RUF001
+"""Signs that stand between two letters of a word."""
+_ALONE = frozenset("àèéêëíîóôöøåäæÀÈÉÊÓÖØÅÄÆŠŽªº")
+"""Latin letters beyond ASCII that are words or symbols by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    text: str
+    encoding: str = UTF8
+    """The encoding of Python by which it was read; that of most lines where they differ."""
+    replaced: int = 0
+    """How many places of it are no text in any encoding, and stand as U+FFFD."""
+    guessed: bool = False
+    """Its encoding was not declared, and is the most likely one."""
+    mixed: bool = False
+    """Some of its lines are UTF-8, others are of the encoding that was guessed."""
+
+    @property
+    def note(self) -> str:
+        """What a person should know of the reading: empty for UTF-8 without a fault."""
+        parts = []
+        if self.guessed:
+            name = _NAMES.get(self.encoding, self.encoding)
+            some = "partly UTF-8, partly " if self.mixed else ""
+            parts.append(f"read as {some}{name}; if letters are wrong, save it as UTF-8")
+        if self.replaced:
+            stand = (
+                "place is not valid text and stands"
+                if self.replaced == 1
+                else "places are not valid text and stand"
+            )
+            parts.append(f"{self.replaced:,} {stand} as {REPLACEMENT}")
+        return "; ".join(parts)
+
+
+def decode(data: bytes) -> str:
+    """Bytes of a text as a string. Raises Unreadable for binary data and for an encoding that is not
+    known."""
+    return decoded(data).text
+
+
+def decoded(data: bytes, declared: str = "") -> Decoded:
+    """Bytes of a text with how they were read. `declared` is the encoding that the document names, which
+    holds where all its bytes are valid in it. Raises Unreadable."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            if encoding == UTF8:
+                return decoded(data.removeprefix(mark), UTF8)
+            text = data.decode(encoding, errors="replace")
+            return Decoded(text, encoding, text.count(REPLACEMENT))
+    if b"\0" in data:
+        return _with_nul(data, declared)
+    if b"\x1b$" in data and data.isascii() and (shifted := _detected(data, _SHIFTED)):
+        return Decoded(data.decode(shifted), shifted)
+    try:
+        return Decoded(data.decode(UTF8))
+    except UnicodeDecodeError:
+        pass
+    if declared:
+        try:
+            return Decoded(data.decode(declared), declared)
+        except (LookupError, UnicodeError, ValueError):
+            pass  # a character set that does not exist, is no text (`idna`, `zlib`), or is not the document's
+    return _of_lines(data)
+
+
+def decoded_page(data: bytes) -> Decoded:
+    """The same for HTML and XML, which may declare their encoding."""
+    match = _DECLARED.search(data[:4096])
+    name = next(filter(None, match.groups()), b"").decode("ascii", errors="replace") if match else ""
+    return decoded(data, _known(name))
+
+
+def _known(name: str) -> str:
+    """The encoding of Python that a declared name stands for; empty for none."""
+    plain = {"x-sjis": "shift_jis", "x-mac-roman": "mac-roman", "macintosh": "mac-roman"}.get(
+        name.lower(), name
+    )
+    try:
+        found = codecs.lookup(plain).name
+    except (LookupError, ValueError):
+        return ""
+    return "" if found == UTF8 else _READ_BY_BROWSERS_AS.get(found, found)
+
+
+def _with_nul(data: bytes, declared: str) -> Decoded:
+    """Text of two or four bytes a character, or text with stray NULs."""
+    rest = data.replace(b"\0", b"")
+    strays = len(data) - len(rest)
+    controls = len(_CONTROL.findall(rest[:MAX_LOOKED_AT]))
+    if strays * 50 <= len(data) and not controls:
+        return decoded(rest, declared)
+    if (wide := _detected(data, _WIDE)) is not None:
+        whole = _replacing(data, wide)
+        if _share_odd(whole.text[:MAX_LOOKED_AT]) <= MAX_ODD_LINE and "\0" not in whole.text:
+            return whole
+    raise Unreadable("it is binary, not text")
+
+
+def _of_lines(data: bytes) -> Decoded:
+    """A text that is not UTF-8 as a whole. Raises Unreadable."""
+    lines = data.split(b"\n")
+    high = [place for place, line in enumerate(lines) if not line.isascii()]
+    sound = sum(_is_utf8(lines[place]) for place in high)
+    foreign = [place for place in high if not _mostly_utf8(lines[place], among_others=sound * 2 > len(high))]
+    if not foreign:
+        return _replacing(data, UTF8)
+    encoding = _likely([lines[place] for place in foreign])
+    # in an encoding of two bytes a character some short lines are UTF-8 by chance
+    by_chance = encoding in _OF_TWO_BYTES and len(foreign) * 2 > len(high)
+    if encoding is not None and (by_chance or len(foreign) == len(high)):
+        whole = _replacing(data, encoding)
+        if _share_odd(whole.text) <= MAX_ODD:
+            return whole
+    texts = [line.decode(UTF8, errors="replace") for line in lines]
+    unread, read = 0, ""
+    for place in foreign:
+        for name in filter(None, (encoding, _likely([lines[place]]))):
+            text = lines[place].decode(name, errors="replace")
+            if _share_odd(text) <= MAX_ODD_LINE:
+                texts[place], read = text, read or name
+                break
+        else:
+            unread += 1
+    if unread * 2 > len(high):
+        raise Unreadable("its encoding is not known; save it as UTF-8")
+    text = "\n".join(texts)
+    replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
+    return Decoded(text, read or UTF8, max(replaced, 0), guessed=bool(read), mixed=len(foreign) < len(high))
+
+
+def _replacing(data: bytes, encoding: str) -> Decoded:
+    text = data.decode(encoding, errors="replace")
+    replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
+    return Decoded(text, encoding, max(replaced, 0), guessed=encoding != UTF8)
+
+
+def _is_utf8(line: bytes) -> bool:
+    return not _HIGH_BYTE.search(_VALID.sub(b"", line))
+
+
+def _mostly_utf8(line: bytes, *, among_others: bool) -> bool:
+    """Whether a line is UTF-8 but for a few of its bytes. A line that stands `among_others` that are UTF-8
+    may have more of them: in another encoding, one character in five looks like UTF-8."""
+    valid = len(_VALID.findall(line))
+    other = len(_HIGH_BYTE.findall(_VALID.sub(b"", line)))
+    return valid * 2 >= other * (1 if among_others else 4) and (valid > 0 or not other)
+
+
+def _detected(data: bytes, encodings: Sequence[str]) -> str | None:
+    """The most likely one of encodings whose form can be told from bytes alone."""
+    import chardet
+
+    guess = chardet.detect(
+        data[:MAX_LOOKED_AT], include_encodings=encodings, no_match_encoding=encodings[0], compat_names=False
+    )
+    name = guess["encoding"]
+    return name if name in encodings and guess["confidence"] > MIN_CONFIDENCE else None
+
+
+def _likely(lines: Sequence[bytes]) -> str | None:
+    """The encoding in which words make most sense; None where they make none in any.
+
+    Only words beyond ASCII are looked at: among many English words a detector would take any encoding in
+    which those few can be read.
+    """
+    import chardet
+
+    words = b" ".join(chain.from_iterable(map(_HIGH_WORD.findall, lines)))[:MAX_LOOKED_AT]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it warns where none fits
+        guesses = chardet.detect_all(
+            words,
+            ignore_threshold=True,
+            include_encodings=_PRIOR,
+            no_match_encoding="cp1252",
+            compat_names=False,
+        )
+    best, best_score = None, -math.inf
+    for guess in guesses:
+        name = guess["encoding"]
+        if name is None:
+            continue
+        share = _share_odd(words.decode(name, errors="replace"))
+        score = math.log(guess["confidence"] + 0.005) + _PRIOR.get(name, 0.0) - _ODD_COST * share
+        if share <= MAX_ODD and score > best_score:
+            best, best_score = name, score
+    return best
+
+
+def _share_odd(text: str) -> float:
+    """The share of odd ones among the characters beyond ASCII."""
+    beyond, odd, before = 0, 0, " "
+    for place, character in enumerate(text):
+        if character > "\x7f":
+            beyond += 1
+            odd += _is_odd(before, character, text[place + 1 : place + 2] or " ")
+        before = character
+    return odd / beyond if beyond else 0.0
+
+
+def _is_odd(before: str, character: str, after: str) -> bool:
+    """Whether no text would have a character between its neighbours: a capital within a word, a letter of
+    another script, a sign between two letters, a control character."""
+    kind = unicodedata.category(character)
+    if kind[0] == "C":
+        return character not in "\xad\u200b\u200c\u200d\u200e\u200f\ufeff"
+    if character > "\u2e7f" and character != REPLACEMENT:
+        amid = before.isascii() and before.isalpha() and after.isascii() and after.isalpha()
+        return amid or kind[0] == "S" or "\uff61" <= character <= "\uff9f"  # katakana of half the width
+    if kind[0] == "L":
+        return _odd_letter(before, character, after, kind)
+    if kind[0] == "M" or kind == "Zs" or before > "\u2e7f":
+        return False
+    if character not in _SIGNS and kind[0] != "P":
+        return True
+    if before.isalpha() and after.isalpha():
+        return character not in _JOINS
+    return (character in "²³¹" and before in " (") or (character in _OPENING and before.isalpha())
+
+
+def _odd_letter(before: str, letter: str, after: str, kind: str) -> bool:
+    if not before.isalpha():
+        alone = not after.isalpha() and _script(letter) == "LATIN"
+        return (alone and letter not in _ALONE) or (after.isalpha() and _mixed(letter, after))
+    if letter in "ªº" or _mixed(before, letter) or (after.isalpha() and _mixed(letter, after)):
+        return True
+    return kind == "Lu" and (before.islower() or after.islower())
+
+
+def _mixed(one: str, other: str) -> bool:
+    scripts = {_script(one), _script(other)}
+    return len(scripts) > 1 and not scripts.isdisjoint(("LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW"))
+
+
+@lru_cache(4096)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "NONE").split()[0]
