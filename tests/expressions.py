@@ -22,7 +22,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 from unittest.mock import patch
 
-from activities.analysis import groups, stated
+from activities.analysis import stated
 from activities.text import coverage, drugs
 from activities.verification import claim_check
 
@@ -90,9 +90,6 @@ def expressions() -> dict[str, Expression]:
 
 
 BUILT: dict[str, Callable[[], object]] = {
-    "activities/analysis/groups.py _named": lambda: groups._named(
-        "Of aspirin and placebo.", ("aspirin", "placebo")
-    ),
     "activities/analysis/stated.py measures_in": lambda: stated.measures_in("The aHR and the odds ratios."),
     "activities/text/coverage.py _number": lambda: coverage.names.__wrapped__("hepatitis B, type 2 diabetes"),
     "activities/text/coverage.py _designated": lambda: coverage.names.__wrapped__(

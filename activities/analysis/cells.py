@@ -12,7 +12,6 @@ from decimal import Decimal
 
 from activities.analysis.stated import (
     has_interval,
-    is_of_other_outcome,
     measure_of,
     measures_in,
     numbers_in,
@@ -111,10 +110,8 @@ def _misplaced(kept: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> Unre
     """Whether the numbers of a row are those of another effect that its sentence states."""
     quotes = {support.quote for column in ("estimate", "low", "high") if (support := kept[column].support)}
     estimate, low, high = numbers["estimate"], numbers["low"], numbers["high"]
-    if len(quotes) > 1 or not has_interval(quote := next(iter(quotes)), estimate, low, high):
+    if len(quotes) > 1 or not has_interval(next(iter(quotes)), estimate, low, high):
         return "interval_elsewhere"
-    if is_of_other_outcome(quote, low, high, kept["outcome"].text):
-        return "other_outcome"
     return None
 
 

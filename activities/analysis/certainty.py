@@ -1,19 +1,19 @@
 """How sure a conclusion is, as GRADE grades a body of evidence, by what checked fields show. Pure.
 
-It begins high for randomised trials and low for other studies in people, and goes down by a level for each
-serious concern: imprecision (Guyatt et al. 2011, doi:10.1016/j.jclinepi.2011.01.012; more than one level:
-Zeng et al. 2022, doi:10.1016/j.jclinepi.2022.07.014), inconsistency (Guyatt et al. 2011,
+It starts high for randomised trials and low for other studies in people, and goes down for each serious
+concern, once: imprecision (Guyatt et al. 2011, doi:10.1016/j.jclinepi.2011.01.012; by two levels: Zeng et al.
+2022, doi:10.1016/j.jclinepi.2022.07.014), inconsistency (Guyatt et al. 2011,
 doi:10.1016/j.jclinepi.2011.03.017), indirectness. From abstracts alone it is at most moderate, since risk of
 bias cannot be read there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import get_args
 
 from activities.analysis.pooling import MIN_STUDIES_FOR_PREDICTION
 from activities.analysis.scale import no_effect, side_of
-from activities.contracts.appraisal import AppraisedWork, Certainty, CertaintyReason
+from activities.contracts.appraisal import AppraisedWork, Certainty, CertaintyReason, Concern
 from activities.contracts.effects import RATIOS, Interval, Measure, Pool
 
 CERTAINTIES: tuple[Certainty, ...] = get_args(Certainty)
@@ -26,11 +26,6 @@ software, after Mueller et al., Ann Intern Med 2007;146:878)."""
 FAR_TOO_FEW = 0.3
 """Share of these below which a body of evidence is rated down by two levels (Zeng et al. 2022: "far less"
 than the optimal information size). The share is a convention of this system."""
-MAX_IMPRECISION = 2
-"""Levels by which imprecision rates down, whatever shows it: it is one domain (Guyatt et al. 2011)."""
-EXTREME_IMPRECISION = 3
-"""Where far too few people or events come together with an interval that holds a change that matters on both
-sides (Zeng et al. 2022: two or three levels)."""
 APPRECIABLE = 0.25
 """Relative change of a ratio that matters: an interval that holds no effect and this change is imprecise
 (Guyatt et al. 2011); one that holds it on both sides is so by two levels (Zeng et al. 2022)."""
@@ -38,36 +33,38 @@ APPRECIABLE_SMD = 0.5
 """The standardised mean difference that is appreciable (Guyatt et al. 2011)."""
 INCONSISTENT = 0.5
 """I2 from which works disagree (Cochrane's handbook, 10.10.2: substantial)."""
-Concern = tuple[CertaintyReason, int]
-"""What was found, and by how many levels it rates down."""
 
 
 def certainty_of(
     used: Sequence[AppraisedWork], pool: Pool | None
-) -> tuple[tuple[CertaintyReason, ...], Certainty]:
-    """The most that the checked fields allow, and why it is not more."""
-    facts = [one.facts for one in used]
+) -> tuple[Certainty, tuple[Concern, ...], Certainty]:
+    """The level at which the works start, the concerns that lower it, and the most that both allow. Each
+    concern counts once, by what shows it most; levels below the lowest are no concern's."""
     if not used:
-        return (), "very_low"
+        return "very_low", (), "very_low"
+    facts = [one.facts for one in used]
+    starts: Certainty = "high" if any(fact.randomized for fact in facts) else "low"
+    left = CERTAINTIES.index(starts)
+    concerns: list[Concern] = []
+
+    def lower(code: CertaintyReason, levels: int) -> None:
+        nonlocal left
+        levels = min(levels, left)
+        if levels > 0:
+            left -= levels
+            concerns.append(Concern(code=code, levels=levels))
+
     if not any(fact.in_people for fact in facts):
-        return ("not_in_people",), "very_low"
-    level = CERTAINTIES.index("high")
-    imprecision = _imprecision(used, pool)
-    concerns = list(_inconsistency(used, pool))
-    if 2 * sum(fact.randomized for fact in facts) < len(facts):
-        concerns.append(("observational", 2))
+        lower("not_in_people", left)
+    for code, levels in (_imprecision(used, pool), _inconsistency(used, pool)):
+        lower(code, levels)
     if 2 * sum(fact.direct for fact in facts) < len(facts):
-        concerns.append(("indirect", 1))
+        lower("indirect", 1)
     if any(fact.under_concern for fact in facts):
-        concerns.append(("under_concern", 1))
-    level -= sum(levels for _, levels in concerns)
-    imprecise = sum(levels for _, levels in imprecision)
-    level -= EXTREME_IMPRECISION if imprecise > EXTREME_IMPRECISION else min(imprecise, MAX_IMPRECISION)
-    reasons = [reason for reason, _ in (*imprecision, *concerns)]
+        lower("under_concern", 1)
     if not all(fact.full_text for fact in facts):
-        reasons.append("abstracts_only")
-        level = min(level, CERTAINTIES.index("moderate"))
-    return tuple(reasons), CERTAINTIES[max(level, 0)]
+        lower("abstracts_only", left - CERTAINTIES.index("moderate"))
+    return starts, tuple(concerns), CERTAINTIES[left]
 
 
 def people_of(used: Sequence[AppraisedWork]) -> list[float]:
@@ -77,24 +74,22 @@ def people_of(used: Sequence[AppraisedWork]) -> list[float]:
     return [one.n or median(counts) for one in used] if counts else []
 
 
-def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> list[Concern]:
-    """Too few people or events, then what the intervals show."""
-    concerns: list[Concern] = []
-    if (few := _size(used))[1]:
-        concerns.append(few)
+def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
+    """What shows most that a body of evidence is imprecise: too few people or events, or the intervals."""
     numbers = [(one.result, one.effect.measure) for one in used if one.result and one.effect]
     if pool is not None:
         numbers = [(pool.random, pool.measure)]
+    shown = [_size(used)]
     if not numbers:
-        concerns.append(("no_numbers", 1))
-    elif levels := min(_width(result, measure) for result, measure in numbers):
-        concerns.append(("wide_interval", levels))
-    elif pool is not None and not concerns and _rests_on_few(pool):
-        concerns.append(("few_studies", 1))
-    return concerns
+        shown.append(("no_numbers", 1))
+    else:
+        shown.append(("wide_interval", min(_width(result, measure) for result, measure in numbers)))
+    if pool is not None and _rests_on_few(pool):
+        shown.append(("few_studies", 1))
+    return max(shown, key=lambda concern: concern[1])
 
 
-def _size(used: Sequence[AppraisedWork]) -> Concern:
+def _size(used: Sequence[AppraisedWork]) -> tuple[CertaintyReason, int]:
     """Whether events are too few, where most works give them, or else participants. Works that do not say how
     many are taken to have had as many as the others."""
     arms = [one.effect.arms for one in used if one.effect and one.effect.arms]
@@ -133,8 +128,7 @@ def _excludes(result: Interval, pool: Pool) -> bool:
     return side_of(result, no_effect(pool.measure)) != "no_difference"
 
 
-def _inconsistency(used: Sequence[AppraisedWork], pool: Pool | None) -> Iterator[Concern]:
+def _inconsistency(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
     if {"higher", "lower"} <= {one.direction for one in used}:
-        yield "opposite", 1
-    elif pool is not None and pool.i2 >= INCONSISTENT:
-        yield "inconsistent", 1
+        return "opposite", 1
+    return "inconsistent", int(pool is not None and pool.i2 >= INCONSISTENT)

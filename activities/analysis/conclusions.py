@@ -1,52 +1,42 @@
-"""Conclusions by outcome, from effects whose numbers and sentences were checked. Pure.
+"""Conclusions by outcome: a model concludes, and code computes beside it from checked effects. Pure.
 
-The direction is formed by code: that of the pooled estimate where most works could be pooled, else the side
-on which most participants are. The certainty is what the checked fields allow
-(`activities.analysis.certainty`) and what a model proposes, whichever is less. It may say less than the
-numbers and never more, and where nothing could be pooled it weighs between the sides that works report.
-"Uncertain" is said where the checked fields alone make the certainty very low, where works are on opposite
-sides, and where a model says so; else evidence has a direction, that of very low certainty with the words
-that it is very uncertain (Santesso et al. 2020, doi:10.1016/j.jclinepi.2019.10.014).
+The direction is the one that the model proposes. It is refuted where every checked effect that it rests on
+excludes no effect on the other side; then the effects decide, and both are shown. Where the model proposes
+nothing, it is that of the pooled effect, else the side of most participants. Direction and certainty are
+separate: very low certainty adds that the evidence is very uncertain and takes no direction away (Santesso et
+al. 2020, doi:10.1016/j.jclinepi.2019.10.014). The certainty is the lower one of what the checked fields allow
+(`activities.analysis.certainty`) and what the model proposes.
+
+One set of works counts for direction, size, interval and certainty: the randomised trials where there are
+any, else all. An effect stays in the direction in which its work counts it; only the words turn.
 """
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from activities.analysis import figures
 from activities.analysis.certainty import CERTAINTIES, certainty_of, people_of
 from activities.analysis.pooling import LEVEL, pool_all
-from activities.analysis.scale import (
-    NotUsable,
-    agrees_with_counts,
-    no_effect,
-    point_of,
-    side_of,
-    study_interval,
-)
-from activities.analysis.stated import numbers_held
+from activities.analysis.scale import no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
     Appraisal,
     AppraisedWork,
-    Certainty,
     Conclusion,
     ConclusionDirection,
     EffectDirection,
-    Means,
     PooledFigure,
     Proposed,
-    Shares,
     StudyEffect,
     WorkFacts,
 )
-from activities.contracts.effects import RATIOS, Arms, Effect, Pool
+from activities.contracts.effects import Effect, Interval, Pool
 from activities.extras import NotInstalled
 
-MIN_SHARE = 1 / 3
-"""The share of the participants of works that could not be pooled from which a model may choose their side.
-A convention of this system. A small work that found no difference does not refute one that found one, which
-counting works alone would say."""
-WITHHELD: tuple[ConclusionDirection, Certainty] = ("uncertain", "very_low")
-"""What a model proposes that withholds a direction: uncertain, and as unsure as that is."""
+OTHER_SIDE: Mapping[ConclusionDirection, EffectDirection] = {"higher": "lower", "lower": "higher"}
+OPEN: tuple[ConclusionDirection, ...] = ("uncertain", "not_enough_data")
+"""Conclusions without a direction."""
+NEVER_POOLED = ("MD", "RD")
+"""Measures whose numbers are of different scales: units, or shares and percentages."""
 MAX_WORKS = 40
 """Works of one conclusion."""
 
@@ -64,215 +54,197 @@ def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conc
         effects = list(by_outcome.get(key, {}).values())[:MAX_WORKS]
         one = proposed.get(key)
         named = one if one is not None else effects[0]
-        used = tuple(_appraised(effect, works[effect.evidence_id]) for effect in effects)
-        made.append(conclusion_of(named.outcome, named.group, named.comparator, used, one))
+        used = [_appraised(effect, works[effect.evidence_id]) for effect in effects]
+        asked = one.asked if one is not None else not proposed
+        made.append(_conclusion(named.outcome, named.group, named.comparator, used, one, asked=asked))
     return tuple(made)
 
 
 def again(conclusion: Conclusion) -> Conclusion:
     """The conclusion that follows from the works it names: a check makes it a second time."""
-    return conclusion_of(
-        conclusion.outcome, conclusion.group, conclusion.comparator, conclusion.works, conclusion.proposed
-    )
+    one = conclusion
+    return _conclusion(one.outcome, one.group, one.comparator, one.works, one.proposed, asked=one.asked)
 
 
 def _key(outcome: str) -> str:
     return " ".join(outcome.casefold().split())
 
 
-def conclusion_of(
+def _conclusion(
     outcome: str,
     group: str,
     comparator: str,
     works: Sequence[AppraisedWork],
     proposed: Proposed | None,
+    *,
+    asked: bool,
 ) -> Conclusion:
-    """What follows from works on one outcome, and from what a model proposes."""
-    pool = _pool(works)
-    pooled = None
-    if pool is not None:
-        names = tuple(row.effect.evidence_id for row in pool.rows)
-        pooled = PooledFigure(measure=pool.measure, result=pool.random, works=names, i2=pool.i2)
-    direction = _direction(works, pooled, proposed)
-    reasons, certainty = certainty_of(works, pool)
-    if certainty == "very_low" and works:
-        direction = "uncertain"
+    trials = any(work.facts.randomized for work in works)
+    works = [work.replace(counted=work.facts.randomized or not trials) for work in works]
+    counted = [work for work in works if work.counted]
+    pool, pooled = _pooled(counted)
+    starts, concerns, certainty = certainty_of(counted, pool)
+    by_effects = _by_effects(counted, pooled)
+    direction = by_effects
     if proposed is not None:
         certainty = min(certainty, proposed.certainty, key=CERTAINTIES.index)
-        if proposed.direction == "not_enough_data" or (proposed.direction, certainty) == WITHHELD:
+        if proposed.direction in OPEN or (works and not _refutes(counted, proposed.direction)):
             direction = proposed.direction
     return Conclusion(
         outcome=outcome,
         group=group,
         comparator=comparator,
         direction=direction,
+        by_effects=by_effects,
         certainty=certainty,
-        reasons=reasons,
+        starts=starts,
+        concerns=concerns,
+        asked=asked,
         proposed=proposed,
         works=tuple(works),
         pooled=pooled,
     )
 
 
-# numbers
+def is_refuted(conclusion: Conclusion) -> bool:
+    """Whether the checked effects took the place of the direction that a model proposed."""
+    proposed = conclusion.proposed
+    return bool(conclusion.works) and proposed is not None and proposed.direction != conclusion.direction
 
 
-def _usable(one: StudyEffect) -> Effect | None:
-    """The numbers of a work, by events or by means where it gives them; None where they do not fit together.
-    Events give a risk ratio whatever the work computed of them, so that works can be pooled."""
-    effect = one.effect
-    if effect is None and one.shares is not None:
-        effect = of_shares(one.shares, one.outcome)
-    if one.opposite:
-        effect = opposite(effect)
-    elif effect is None and one.means is not None:
-        effect = of_means(one.means, one.outcome)
-    if effect is None:
-        return None
-    update: dict[str, object] = {"study": one.evidence_id, "evidence_id": one.evidence_id, "quote": ""}
-    if effect.arms is not None and effect.measure != "RR":
-        update |= {"measure": "RR", "estimate": None, "low": None, "high": None}
-    effect = effect.replace(**update, outcome=_key(one.outcome))
-    try:
-        point_of(effect)
-        return effect if agrees_with_counts(effect) else None
-    except NotUsable:
-        return None
+# the works
 
 
-def of_means(means: Means, outcome: str) -> Effect:
-    """Hedges' standardised mean difference with its interval (Cochrane's handbook, 6.5.1 and 10.3.1): means
-    of different scales can be pooled."""
-    n, m = means.total, means.control_total
-    pooled = math.sqrt(((n - 1) * means.sd**2 + (m - 1) * means.control_sd**2) / (n + m - 2))
-    correction = 1 - 3 / (4 * (n + m) - 9)
-    value = correction * (means.mean - means.control_mean) / pooled
-    half = 1.959964 * math.sqrt((n + m) / (n * m) + value**2 / (2 * (n + m - 3.94)))
-    return Effect(
-        study="", outcome=outcome, measure="SMD", estimate=value, low=value - half, high=value + half, n=n + m
+def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
+    quotes = [support.quote for support in one.support]
+    numbers = figures.read(one.figures, quotes, one.evidence_id, one.outcome, clustered=one.clustered)
+    effect, result = numbers.effect, None
+    if effect is not None:
+        result = study_interval(effect, point_of(effect), LEVEL)
+    return AppraisedWork(
+        evidence_id=one.evidence_id,
+        direction=_side(effect, result, turned=is_turned(one, effect))
+        if effect and result
+        else one.direction,
+        effect=effect,
+        result=result,
+        figures=one.figures,
+        counts=one.counts,
+        opposite=one.opposite,
+        reverse=one.reverse,
+        clustered=one.clustered,
+        p=numbers.p,
+        n=numbers.people or facts.participants or None,
+        facts=facts.replace(randomized=facts.randomized or one.randomised),
+        support=one.support,
     )
 
 
-def of_shares(shares: Shares, outcome: str) -> Effect:
-    """Events of percentages, each at most half a participant off."""
-    arms = Arms(
-        events=round(shares.percent * shares.total / 100),
-        total=shares.total,
-        control_events=round(shares.control_percent * shares.control_total / 100),
-        control_total=shares.control_total,
-    )
-    return Effect(study="", outcome=outcome, measure="RR", arms=arms)
+def is_turned(one: StudyEffect | AppraisedWork, effect: Effect | None) -> bool:
+    """Whether a higher effect is a lower outcome: the work counts the opposite, or gives the estimate of the
+    comparator against the group. Events by group are of the groups by their names."""
+    by_group = effect is not None and (effect.arms is not None or effect.measure == "SMD")
+    return one.opposite != (one.reverse and not by_group)
 
 
-def opposite(effect: Effect | None) -> Effect | None:
-    """The effect on the opposite of an outcome (survival of death): its ratio or difference turned round. A
-    risk ratio without events cannot be turned round."""
-    if effect is None:
-        return None
-    arms, numbers = effect.arms, (effect.estimate, effect.low, effect.high)
-    if arms is not None:
-        if arms.events > arms.total or arms.control_events > arms.control_total:
-            return None
-        others = arms.control_total - arms.control_events
-        arms = arms.replace(events=arms.total - arms.events, control_events=others)
-    elif effect.measure == "RR":
-        return None
-    turned: tuple[float | None, ...] = (None, None, None)
-    if None not in numbers and effect.measure != "RR":
-        estimate, low, high = (value for value in numbers if value is not None)
-        if effect.measure in RATIOS and min(estimate, low, high) <= 0:
-            return None
-        turned = (1 / estimate, 1 / high, 1 / low) if effect.measure in RATIOS else (-estimate, -high, -low)
-    return effect.replace(arms=arms, estimate=turned[0], low=turned[1], high=turned[2])
+def _side(effect: Effect, result: Interval, *, turned: bool) -> EffectDirection:
+    side = side_of(result, no_effect(effect.measure))
+    return OTHER_SIDE.get(side, side) if turned else side
+
+
+def numbers_stand(work: AppraisedWork) -> bool:
+    """Whether effect, interval and direction of a work follow from figures that its quotes have."""
+    quotes = [support.quote for support in work.support]
+    outcome = work.effect.outcome if work.effect else ""
+    numbers = figures.read(work.figures, quotes, work.evidence_id, outcome, clustered=work.clustered)
+    if numbers.effect != work.effect or numbers.missing:
+        return False
+    if work.effect is None or work.result is None:
+        return work.effect is None and work.result is None
+    if work.result != study_interval(work.effect, point_of(work.effect), LEVEL):
+        return False
+    return work.direction == _side(work.effect, work.result, turned=is_turned(work, work.effect))
+
+
+# the pool
 
 
 def unpooled(conclusion: Conclusion) -> bool:
     """Whether its works would have been pooled, had the statistics library been there."""
     try:
-        pool_all(_poolable(conclusion.works))
+        for members in _alike(work for work in conclusion.works if work.counted):
+            pool_all(work.effect for work in members if work.effect)
     except NotInstalled:
         return True
     return False
 
 
-def _poolable(works: Sequence[AppraisedWork]) -> list[Effect]:
-    """Differences of means are of different scales and are not pooled."""
-    return [one.effect for one in works if one.effect is not None and one.effect.measure != "MD"]
+def _alike(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]]:
+    """Works whose effects can be pooled: of one measure and in one direction, and no syntheses, which may
+    hold the others."""
+    groups: dict[tuple[object, ...], list[AppraisedWork]] = {}
+    for work in works:
+        effect = work.effect
+        if effect is not None and effect.measure not in NEVER_POOLED and not work.facts.synthesis:
+            turned = is_turned(work, effect)
+            groups.setdefault((effect.measure, work.opposite, turned), []).append(work)
+    return list(groups.values())
 
 
-def _pool(works: Sequence[AppraisedWork]) -> Pool | None:
-    """The pool with the most works; None where no two can be pooled, or the library is not installed."""
-    try:
-        pools, _ = pool_all(_poolable(works))
-    except NotInstalled:
-        return None
-    return max(pools, key=lambda one: len(one.rows), default=None)
-
-
-def _appraised(one: StudyEffect, facts: WorkFacts) -> AppraisedWork:
-    effect = _usable(one)
-    result = study_interval(effect, point_of(effect), LEVEL) if effect else None
-    people = one.n or (effect.n if effect else None)
-    if effect is not None and effect.arms is not None:
-        people = effect.arms.total + effect.arms.control_total
-    return AppraisedWork(
-        evidence_id=one.evidence_id,
-        direction=side_of(result, no_effect(effect.measure)) if effect and result else one.direction,
-        effect=effect,
-        opposite=one.opposite,
-        result=result,
-        shares=one.shares if effect and one.effect is None else None,
-        total_of_both=one.total_of_both,
-        n=people or facts.participants or None,
-        facts=facts,
-        support=one.support,
+def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure | None]:
+    """The pool with the most works, where it has at least half of the people; none where the library is not
+    installed."""
+    best: tuple[Pool, list[AppraisedWork]] | None = None
+    people = dict(
+        zip((work.evidence_id for work in works), people_of(works) or [1] * len(works), strict=True)
     )
-
-
-def numbers_stand(work: AppraisedWork) -> bool:
-    """Whether the direction of a work is that of its numbers, and its events, the percentages that give them,
-    or the estimate as stated, are in its quotes. What was computed of means is not looked for."""
-    effect = work.effect
-    if effect is None:
-        return work.result is None
-    if work.result != study_interval(effect, point_of(effect), LEVEL):
-        return False
-    stated_as = opposite(effect) if work.opposite else effect
-    if stated_as is None:
-        return False
-    held = numbers_held(one.quote for one in work.support)
-    if work.shares is not None and of_shares(work.shares, "").arms != stated_as.arms:
-        return False
-    if work.direction != side_of(work.result, no_effect(effect.measure)):
-        return False
-    stated: list[float | None] = []
-    if of_groups := work.shares or stated_as.arms:
-        sizes = (of_groups.total, of_groups.control_total)
-        figures = of_groups.model_dump(exclude={"total", "control_total"}).values()
-        stated += [*figures, *((sum(sizes),) if work.total_of_both else sizes)]
-    if effect.measure != "SMD":
-        stated += [stated_as.estimate, stated_as.low, stated_as.high]
-    return all(any(math.isclose(number, one) for number in held) for one in stated if one is not None)
+    try:
+        for members in _alike(works):
+            pools, _ = pool_all(work.effect for work in members if work.effect)
+            for pool in pools:
+                if best is None or len(pool.rows) > len(best[0].rows):
+                    best = pool, members
+    except NotInstalled:
+        return None, None
+    if best is None:
+        return None, None
+    pool, members = best
+    names = tuple(row.effect.evidence_id for row in pool.rows)
+    if 2 * sum(people[name] for name in names) < sum(people.values()):
+        return None, None
+    first = members[0]
+    return pool, PooledFigure(
+        measure=pool.measure,
+        result=pool.random,
+        works=names,
+        i2=pool.i2,
+        counts=first.counts,
+        opposite=first.opposite,
+        reverse=is_turned(first, first.effect) != first.opposite,
+    )
 
 
 # the direction
 
 
-def _direction(
-    used: Sequence[AppraisedWork], pooled: PooledFigure | None, proposed: Proposed | None
-) -> ConclusionDirection:
+def _by_effects(used: Sequence[AppraisedWork], pooled: PooledFigure | None) -> ConclusionDirection:
+    """The direction of the pooled effect, else the side of most participants; uncertain where no side has
+    most, or where works are on opposite sides."""
     if not used:
         return "not_enough_data"
-    if pooled is not None and 2 * len(pooled.works) >= len(used):
-        return side_of(pooled.result, no_effect(pooled.measure))
+    if pooled is not None:
+        side = side_of(pooled.result, no_effect(pooled.measure))
+        return OTHER_SIDE.get(side, side) if pooled.opposite != pooled.reverse else side
     sides: Counter[EffectDirection] = Counter()
     for one, people in zip(used, people_of(used) or [1] * len(used), strict=True):
         sides[one.direction] += people  # type: ignore[assignment]
-    total = sum(sides.values())
-    tenable = {side for side, weight in sides.items() if weight >= MIN_SHARE * total}
-    if {"higher", "lower"} <= tenable:
+    if {"higher", "lower"} <= sides.keys():
         return "uncertain"
-    if proposed is not None and proposed.direction in tenable:
-        return proposed.direction
     most, weight = sides.most_common(1)[0]
-    return most if 2 * weight > total else "uncertain"
+    return most if 2 * weight > sum(sides.values()) else "uncertain"
+
+
+def _refutes(used: Sequence[AppraisedWork], proposed: ConclusionDirection) -> bool:
+    """Whether every effect with an interval excludes no effect on the other side."""
+    sides = {work.direction for work in used if work.result is not None}
+    return bool(sides) and sides == {OTHER_SIDE.get(proposed)}

@@ -45,7 +45,6 @@ UNREAD: Mapping[UnreadReason, str] = {
     "unknown_measure": "its measure is none that can be pooled",
     "other_measure": "its sentence names another measure",
     "interval_elsewhere": "its sentence does not have the estimate with this interval",
-    "other_outcome": "its sentence states it of another outcome",
     "not_read": "the work states an effect with its interval, and none was read from it",
 }
 MISREAD: frozenset[NotPooledReason] = frozenset(

@@ -1,5 +1,5 @@
 """Effects as texts state them: a measure with an estimate and its interval. Numbers and their places only; no
-words are read but the names of measures, and an outcome's own."""
+words are read but the names of measures."""
 
 import re
 import unicodedata
@@ -11,21 +11,20 @@ from typing import get_args
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.text.normal_form import normalise
 from activities.text.numerals import SPELLED, number_of
-from activities.text.tokens import terms
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.]*\d)|-?\d+(?:\.\d+)?|-?\.\d+")
+_SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w]|[.,]\d)")
+"""`1 234`: thousands behind a space, which may be two numbers as well."""
 _POINTS = str.maketrans({"\u00b7": ".", "\u2027": ".", "\u2212": "-", "\u2010": "-", "\u2011": "-"})
-_BETWEEN_LIMITS = re.compile(r"\s?(?:to|and|[-\u2013\u2014,;:/])?\s?(?:[-+]\s?)?")
+_BETWEEN_LIMITS = re.compile(r"\s?%?\s?(?:to|and|[-\u2013\u2014,;:/])?\s?(?:[-+]\s?)?")
 """Between the ends of an interval: `0.49 to 1.06`, `0.49-1.06`, `0.49, 1.06`."""
 _SPELLED = re.compile(SPELLED, re.IGNORECASE)
-_NONE = re.compile(r"\b(?:none|zero)\b", re.IGNORECASE)
-_LEVEL = re.compile(r"9\d(?:\.\d)?\s?%")
+_FEW = re.compile(r"\b(?:(none|no|zero)|(?:one|a single))\b", re.IGNORECASE)
+"""Counts of events in words that are no numbers elsewhere: `no deaths`, `one case`."""
+_OF_INTERVAL = r"(?:\bCr?I\b|\b(?:confidence|credible|uncertainty) (?:interval|limit)s?\b)"
+_INTERVAL = re.compile(_OF_INTERVAL, re.IGNORECASE)
+_LEVEL = re.compile(rf"9\d(?:\.\d)?\s?%\s?{_OF_INTERVAL}", re.IGNORECASE)
 """`0.72, 95% CI`: the coverage of the interval, not its end."""
-_INTERVAL = re.compile(
-    r"\bC(?:r)?I\b|\b(?:confidence|credible|uncertainty) (?:interval|limit)s?\b", re.IGNORECASE
-)
-_DIVISION = re.compile(r"[,;]|\band\b")
-"""Between what is said of one interval and what is said of the next."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])")
 MAX_BETWEEN = 80
 """Characters between an estimate and its interval: `0.72 (adjusted for age and sex; 95 % CI 0.49 to 1.06)`
@@ -37,8 +36,6 @@ _WORDED: Mapping[str, Measure] = {
     "standardized mean difference": "SMD",
 }
 """What works call a measure beside its letters."""
-_OF_MEASURES = frozenset(terms(" ".join((*get_args(Measure), *_WORDED))))
-"""Words that name no outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +59,11 @@ def numbers_in(text: str) -> frozenset[Decimal]:
 
 
 def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
-    """Every number that sentences state, with the events of a group in which there were none."""
+    """Every number that sentences state, with the events of a group in which there were none, or one."""
     return frozenset(
         number
         for quote in quotes
-        for number in (*numbers_in(quote), *((Decimal(0),) if _NONE.search(quote) else ()))
+        for number in (*numbers_in(quote), *(Decimal(not few[1]) for few in _FEW.finditer(quote)))
     )
 
 
@@ -78,11 +75,15 @@ def places_of(text: str) -> list[Place]:
         before = text[match.start() - 1 : match.start()]
         if value < 0 and before and (before.isalnum() or before in ")]%"):
             places.append(Place(-value, match.start() + 1, match.end()))
+    spaced = _SPACED.finditer(text)
+    places += [Place(Decimal(one.group().replace(" ", "")), one.start(), one.end()) for one in spaced]
     return places
 
 
 def one_number(text: str) -> Decimal | None:
     """The number of a text that has exactly one; else None."""
+    if _SPACED.fullmatch(spaced := plain(text).strip()):
+        return Decimal(spaced.replace(" ", ""))
     numbers = numbers_in(text)
     return next(iter(numbers)) if len(numbers) == 1 else None
 
@@ -132,50 +133,6 @@ def has_interval(quote: str, estimate: Decimal, low: Decimal, high: Decimal) -> 
         if one.value == estimate
         for a, b in pairs
     )
-
-
-def is_of_other_outcome(quote: str, low: Decimal, high: Decimal, outcome: str) -> bool:
-    """Whether a sentence with several intervals names the outcome only beside others of them. An interval's
-    own words stand before it where no words follow the last interval, and behind it where none precede the
-    first number. Else they may stand on either side: then what stands between two intervals is divided at its
-    first comma or "and", unless nothing divides it."""
-    text = plain(quote)
-    places = places_of(text)
-    pairs = [
-        pair
-        for pair in _intervals(text, places)
-        if _INTERVAL.search(text[max(0, pair[0].start - 40) : pair[0].start])
-        or (pair[0].value, pair[1].value) == (low, high)
-    ]
-    wanted = set(terms(outcome))
-    if len(pairs) < 2 or not wanted & set(terms(text)):
-        return False
-    behind_all, before_all = text[pairs[-1][1].end :], text[: min(place.start for place in places)]
-    named_behind, named_before = (
-        any(term.isalpha() and term not in _OF_MEASURES for term in terms(one))
-        for one in (behind_all, before_all)
-    )
-    edges = [(0, 0), *((a.start, b.end) for a, b in pairs), (len(text), len(text))]
-    for (_, start), (a, b), (end, _) in zip(edges, pairs, edges[2:], strict=False):
-        if (a.value, b.value) != (low, high):
-            continue
-        before, behind = _unbracketed(text[start : a.start]), _unbracketed(text[b.end : end])
-        if named_before == named_behind:
-            before = _DIVISION.split(before, maxsplit=1)[-1] if start else before
-            behind = _DIVISION.split(behind, maxsplit=1)[0] if end < len(text) else behind
-        elif named_before:
-            behind = ""
-        else:
-            before = ""
-        if wanted & set(terms(f"{before} {behind}")):
-            return False
-    return True
-
-
-def _unbracketed(text: str) -> str:
-    """A text without what ends a bracket that was opened before it: `; P = 0.03) for death`."""
-    inside, closing, rest = text.partition(")")
-    return rest if closing and "(" not in inside else text
 
 
 def sentence_with_effect(text: str) -> str:

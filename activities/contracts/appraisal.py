@@ -15,7 +15,6 @@ ConclusionDirection = Literal["higher", "lower", "no_difference", "uncertain", "
 Certainty = Literal["very_low", "low", "moderate", "high"]
 """The words of GRADE, the least certain first."""
 CertaintyReason = Literal[
-    "observational",
     "not_in_people",
     "abstracts_only",
     "few_participants",
@@ -31,27 +30,14 @@ CertaintyReason = Literal[
 """Why a certainty is not higher, as the checked fields show it."""
 
 
-class Means(Frozen):
-    """Means with standard deviations and participants of two groups."""
-
-    mean: float
-    sd: float = Field(gt=0)
-    total: int = Field(ge=2)
-    control_mean: float
-    control_sd: float = Field(gt=0)
-    control_total: int = Field(ge=2)
-
-
-class Shares(Frozen):
-    """Percentages of two groups that had the outcome, with the participants of each."""
-
-    percent: float = Field(ge=0, le=100)
-    total: int = Field(ge=1)
-    control_percent: float = Field(ge=0, le=100)
-    control_total: int = Field(ge=1)
+Figures = dict[str, str]
+"""Field -> number as the model copied it; `12 + 9` where a group of the question is several arms of the work.
+Which fields there are: `activities.analysis.figures`."""
 
 
 class StudyEffect(Frozen):
+    """What a work reports of an outcome, as a model read it; each number stands in a quote."""
+
     evidence_id: str
     outcome: str
     group: str
@@ -60,18 +46,17 @@ class StudyEffect(Frozen):
     direction: EffectDirection
     """As the model read it; numbers, where there are any, decide."""
     support: tuple[Support, ...]
-    effect: Effect | None = None
-    """Its numbers, each of which stands in a quote."""
+    figures: Figures = Field(default_factory=dict)
+    counts: str = ""
+    """What the numbers count, where it is not the outcome: deaths, where it is survival."""
     opposite: bool = False
-    """Whether they are of the opposite of the outcome: deaths, where it is survival."""
-    means: Means | None = None
-    shares: Shares | None = None
-    """Where the work gives percentages and no events."""
-    total_of_both: bool = False
-    """Whether the work gives the participants of both groups together; where it gives those of neither,
-    halves are assumed."""
-    n: int | None = None
-    """Participants."""
+    """Whether more of what they count is less of the outcome."""
+    reverse: bool = False
+    """Whether the estimate is that of the comparator against the group."""
+    clustered: bool = False
+    """Whether groups of people were allocated, so that events cannot be taken as independent."""
+    randomised: bool = False
+    """Whether a quote says that chance allocated."""
 
 
 class Proposed(Frozen):
@@ -81,6 +66,16 @@ class Proposed(Frozen):
     direction: ConclusionDirection
     certainty: Certainty
     reasons: tuple[str, ...] = ()
+    excludes: bool | None = None
+    """Whether a difference that matters is excluded; None where the model does not say."""
+    plural: bool = False
+    """Whether the name of the group is a plural."""
+    event: str = ""
+    """What people with the outcome did, in the past tense (`died`); empty for an outcome that is no event."""
+    time: str = ""
+    """Until when they were counted (`within 12 months`)."""
+    asked: bool = True
+    """Whether group and outcome are those that the question names."""
 
 
 class Appraisal(Frozen):
@@ -107,6 +102,8 @@ class WorkFacts(Frozen):
 
     design: str = ""
     randomized: bool = False
+    synthesis: bool = False
+    """Whether it joins studies: a review, which is not pooled with what it may hold."""
     in_people: bool = True
     participants: int | None = None
     full_text: bool = False
@@ -120,16 +117,21 @@ class AppraisedWork(Frozen):
 
     evidence_id: str
     direction: EffectDirection
-    """From its numbers where it has any."""
+    """Of the outcome, in the group against the comparator; from its numbers where it has any."""
+    counted: bool = True
+    """Whether the conclusion rests on it: where there are randomised trials, it rests on these alone."""
     effect: Effect | None = None
-    """Its numbers, where they fit together; by events or means where the work gives them."""
-    opposite: bool = False
-    """Whether the work states the numbers of the opposite of the outcome."""
+    """Its numbers as the work counts them, where they fit together; by events where the work gives them."""
     result: Interval | None = None
-    """The effect with its interval of 95 %."""
-    shares: Shares | None = None
-    """What its events were computed from."""
-    total_of_both: bool = False
+    """The effect with its interval of 95 %, in the direction in which the work counts it."""
+    figures: Figures = Field(default_factory=dict)
+    """What the effect was computed from."""
+    counts: str = ""
+    opposite: bool = False
+    reverse: bool = False
+    clustered: bool = False
+    p: str = ""
+    """The P value that it states."""
     n: int | None = None
     """Participants."""
     facts: WorkFacts = WorkFacts()
@@ -141,9 +143,19 @@ class PooledFigure(Frozen):
 
     measure: Measure
     result: Interval
-    """The random-effects estimate with its normal interval."""
+    """The random-effects estimate with its normal interval, in the direction in which the works count."""
     works: tuple[str, ...]
     i2: float
+    counts: str = ""
+    opposite: bool = False
+    reverse: bool = False
+
+
+class Concern(Frozen):
+    """A reason that lowers a certainty."""
+
+    code: CertaintyReason
+    levels: int
 
 
 class Conclusion(Frozen):
@@ -153,9 +165,16 @@ class Conclusion(Frozen):
     group: str
     comparator: str
     direction: ConclusionDirection
+    """As the model proposes it, unless the checked effects refute it."""
+    by_effects: ConclusionDirection
+    """The direction that the checked effects alone have."""
     certainty: Certainty
-    reasons: tuple[CertaintyReason, ...] = ()
+    starts: Certainty = "high"
+    """The level before the concerns, by the kind of the works."""
+    concerns: tuple[Concern, ...] = ()
+    """By the checked fields; with those of the model they add up to the certainty."""
+    asked: bool = True
+    """Whether it is on what the question names."""
     proposed: Proposed | None = None
-    """What the model proposed; it may say less than the numbers and never more."""
     works: tuple[AppraisedWork, ...] = ()
     pooled: PooledFigure | None = None

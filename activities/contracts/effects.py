@@ -85,7 +85,6 @@ UnreadReason = Literal[
     "unknown_measure",
     "other_measure",
     "interval_elsewhere",
-    "other_outcome",
     "not_read",
 ]
 """Why an effect that a work states is not known: a cell failed a check, or (`not_read`) nothing was read of

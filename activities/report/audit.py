@@ -63,9 +63,9 @@ def _conclusion_problems(one: Conclusion) -> Iterator[str]:
         yield f"conclusion {one.outcome}: {install('analysis')} to make its pooled figure again"
         return
     made = again(one)
-    for field in ("direction", "certainty", "reasons"):
+    for field in ("direction", "by_effects", "certainty", "starts", "concerns"):
         if getattr(made, field) != getattr(one, field):
-            yield f"conclusion {one.outcome}: its {field} does not follow from its works"
+            yield f"conclusion {one.outcome}: its {field.replace('_', ' ')} does not follow from its works"
     pools = [(pool.measure, pool.works) if pool else None for pool in (made.pooled, one.pooled)]
     results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, one.pooled)]
     alike = (math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*results, strict=False))

@@ -12,7 +12,8 @@ from activities.report.works import design_type
 from activities.text.evidence_strength import CLINICAL, UNSPECIFIC
 from activities.text.study_design import participants
 
-RANDOMIZED: frozenset[EvidenceType] = frozenset({"randomized_trial", "meta_analysis", "systematic_review"})
+SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review"})
+RANDOMIZED = SYNTHESES | {"randomized_trial"}
 
 
 def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
@@ -38,6 +39,7 @@ def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
     return WorkFacts(
         design=kind,
         randomized=kind in RANDOMIZED,
+        synthesis=kind in SYNTHESES,
         in_people=kind in CLINICAL or kind in UNSPECIFIC,
         participants=participants(item) or (judged.participants if judged else None),
         full_text=item.full_text,

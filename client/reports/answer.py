@@ -74,7 +74,7 @@ def answer_of(report: Report) -> Answer:
     return Answer(
         bottom_line=_bottom_line(report),
         sample_only=sentence(sample) if sample else "",
-        conclusions=tuple(map(conclusion_words.line, report.conclusions)),
+        conclusions=tuple(map(conclusion_words.line, conclusion_words.leading(report))),
         balance=words.balance(report),
         reservations=_reservations(report),
         near=_related(report) if report.unanswered is not None else (),

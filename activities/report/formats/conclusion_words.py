@@ -8,13 +8,17 @@ doi:10.1016/j.jclinepi.2019.10.014).
 from collections.abc import Iterator, Mapping
 from statistics import median
 
+from activities.analysis.certainty import CERTAINTIES
+from activities.analysis.conclusions import OPEN, is_refuted, is_turned
 from activities.analysis.meta_analysis import shown_interval
+from activities.analysis.stated import numbers_held, numbers_in
 from activities.contracts.appraisal import (
     AppraisedWork,
     Certainty,
     CertaintyReason,
     Conclusion,
     ConclusionDirection,
+    PooledFigure,
 )
 from activities.contracts.effects import MEASURE_NAMES
 from activities.plural import counted
@@ -39,33 +43,31 @@ from activities.report.schema import Report
 TITLE = "Conclusions"
 HEAD = ("Effect (95 % interval)", "Direction", "Participants")
 NOTE = (
-    "Proposed from the works cited, not assessed by people. Whether the way in which the studies were done "
-    "biases them was not read."
+    "The certainty is proposed from the works cited and was not assessed by people. The risk of "
+    "bias, from how the studies were done, was not assessed."
 )
-SURELY: Mapping[Certainty, str] = {
-    "high": "is",
-    "moderate": "is probably",
-    "low": "may be",
-    "very_low": "may be",
-}
+ADVERBS: Mapping[Certainty, str] = {"high": "", "moderate": "probably ", "low": "may ", "very_low": "may "}
 UNSURE = ", but the evidence is very uncertain"
 """Behind a direction of very low certainty."""
-OPEN: tuple[ConclusionDirection, ...] = ("uncertain", "not_enough_data")
-"""Conclusions without a direction."""
+VERBS = {"higher": ("increase", "increases"), "lower": ("lower", "lowers")}
+STARTS: Mapping[Certainty, str] = {
+    "high": "high, for randomised trials",
+    "low": "low, for studies without random allocation",
+}
 REASONS: Mapping[CertaintyReason, str] = {
-    "observational": "most of the works are no randomised trials",
-    "not_in_people": "no work is in people",
-    "abstracts_only": "not every work was read in full, which allows moderate at most",
+    "not_in_people": "no study is in people",
+    "abstracts_only": "not every study was read in full",
     "few_participants": "few people took part",
     "few_events": "few people had the outcome",
-    "wide_interval": "the interval includes no effect and one that matters",
-    "few_studies": "few studies were pooled: the interval that allows for this includes no effect",
-    "inconsistent": "the effects differ between the works",
-    "opposite": "works point in opposite directions",
-    "indirect": "most of the works answer in part",
-    "no_numbers": "no work gives an effect with its interval",
-    "under_concern": "an expression of concern stands on a work",
+    "wide_interval": "the interval includes both no effect and an effect that matters",
+    "few_studies": "an interval that allows for the small number of studies includes no effect",
+    "inconsistent": "the effects differ between studies",
+    "opposite": "studies point in opposite directions",
+    "indirect": "most studies answer only part of the question",
+    "no_numbers": "no study gives an effect with its interval",
+    "under_concern": "an expression of concern has been published about a study",
 }
+LEVELS = {1: "one level", 2: "two levels", 3: "three levels"}
 
 
 def in_words(code: Certainty | ConclusionDirection) -> str:
@@ -74,9 +76,11 @@ def in_words(code: Certainty | ConclusionDirection) -> str:
 
 
 def _excludes_what_matters(one: Conclusion) -> bool:
-    """Whether works that found no difference say that there is little or none: their interval holds none that
-    matters. What was not shown may still be there (Altman and Bland 1995, doi:10.1136/bmj.311.7003.485)."""
-    return not {"wide_interval", "no_numbers"}.intersection(one.reasons)
+    """Whether a difference that matters is excluded, as the model says, else by the interval. What was not
+    shown may still be there (Altman and Bland 1995, doi:10.1136/bmj.311.7003.485)."""
+    if one.proposed is not None and one.proposed.excludes is not None:
+        return one.proposed.excludes
+    return not {"wide_interval", "no_numbers"}.intersection(concern.code for concern in one.concerns)
 
 
 def found(direction: ConclusionDirection) -> str:
@@ -92,69 +96,122 @@ def verdict(one: Conclusion) -> str:
 
 
 def statement(one: Conclusion) -> str:
+    """The conclusion as a sentence: `The drug probably lowers mortality compared with placebo.`"""
     outcome, group, against = map(clean, (one.outcome, one.group, one.comparator))
-    sides = (f" with {group}" if group else "") + (f" compared with {against}" if against else "")
+    group = group or "the intervention"
+    sides = f" compared with {against}" if against else ""
     doubt = UNSURE if one.certainty == "very_low" and one.direction not in OPEN else ""
-    surely = SURELY[one.certainty]
+    effect = f"the effect of {group} on {outcome}{sides}"
     match one.direction:
         case "higher" | "lower":
-            text = f"{outcome} {surely} {one.direction}{sides}{doubt}."
-        case "no_difference" if not _excludes_what_matters(one):
-            text = f"no difference in {outcome} was shown{sides}{doubt}; one that matters is not excluded."
+            text = f"{group} {_verb(one, *VERBS[one.direction])} {outcome}{sides}{doubt}."
+        case "no_difference" if _excludes_what_matters(one):
+            text = (
+                f"{group} {_verb(one, 'make', 'makes')} little or no difference to {outcome}{sides}{doubt}."
+            )
         case "no_difference":
-            there = surely.replace("is", "there is", 1).replace("may be", "there may be")
-            text = f"{there} little or no difference in {outcome}{sides}{doubt}."
+            between = f"between {group} and {against}" if against else f"with {group}"
+            rest = "a difference that matters is not ruled out"
+            text = f"no difference in {outcome} was shown {between}{doubt}; {rest}."
         case "uncertain":
-            text = f"the evidence is very uncertain about {outcome}{sides}."
+            text = f"the evidence is very uncertain about {effect}."
+            text = text if one.certainty == "very_low" else f"{effect} is uncertain."
         case "not_enough_data":
-            text = f"there are not enough data on {outcome}{sides}."
+            text = f"there are not enough data on {effect}."
     return _sentence(text)
 
 
+def _verb(one: Conclusion, base: str, singular: str) -> str:
+    """`lowers`, `probably lower`, `may lower`, as certain as it is."""
+    adverb = ADVERBS[one.certainty]
+    plural = one.proposed is not None and one.proposed.plural
+    return f"{adverb}{base if adverb == 'may ' or plural else singular}"
+
+
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital first letter, unless the first word has one of its own (`mRNA`, `pH`)."""
+    first = text.partition(" ")[0]
+    return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
 
 
 def reasons(one: Conclusion) -> Iterator[str]:
-    """Why a conclusion is not more certain: by the checked fields, and in the model's words."""
-    texts = [REASONS[reason] for reason in one.reasons]
-    words = [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
-    if texts:
-        yield f"Why not more certain: {'; '.join(texts)}."
-    if words:
-        yield f"In the model's words: {'; '.join(words)}."
+    """How the certainty follows, by concerns that add up to it; and where the checked effects refute what the
+    model read, or point elsewhere."""
+    if one.proposed is not None and one.direction != "not_enough_data" and one.works:
+        if is_refuted(one):
+            yield (
+                f"The model read the works as {in_words(one.proposed.direction)}; "
+                "every effect with an interval lies on the other side, and the effects decide."
+            )
+        elif one.by_effects != one.direction:
+            yield f"The numbers that were read would by themselves say: {in_words(one.by_effects)}."
+    if one.works and one.direction != "not_enough_data":
+        yield _sum(one)
+
+
+def _sum(one: Conclusion) -> str:
+    by_code = CERTAINTIES.index(one.starts) - sum(concern.levels for concern in one.concerns)
+    further = by_code - CERTAINTIES.index(one.certainty)
+    parts = [f"{REASONS[concern.code]} ({LEVELS[concern.levels]} down)" for concern in one.concerns]
+    if further:
+        words = [clean(reason).rstrip(".") for reason in (one.proposed.reasons if one.proposed else ())]
+        text = f": {'; '.join(words)}" if words else ""
+        parts.append(f"the model's own judgement ({LEVELS[further]} down){text}")
+    start = STARTS[one.starts]
+    return f"Certainty {in_words(one.certainty)}. It starts at {'; '.join((start, *parts))}."
+
+
+def pooled_measure(one: Conclusion) -> str:
+    """The measure of the pool, with what it counts where that is not the outcome."""
+    figure = one.pooled
+    return f"{MEASURE_NAMES[figure.measure]}{_counted(figure)}" if figure is not None else ""
+
+
+def _counted(of: AppraisedWork | PooledFigure) -> str:
+    """` for deaths, of the comparator against the group`: how a work counts, where it is otherwise."""
+    counts = f" for {clean(of.counts)}" if of.opposite and of.counts else ""
+    counts = counts or (" for the opposite outcome" if of.opposite else "")
+    by_group = isinstance(of, AppraisedWork) and of.effect is not None and of.effect.arms is not None
+    return counts + (" (comparator against group)" if of.reverse and not by_group else "")
 
 
 def figures(one: Conclusion) -> str:
-    """The pooled figure in words, else that of the only work; empty where there is neither."""
+    """The pooled figure in words, else that of the only work that counts; empty where there is neither."""
     if one.pooled is not None:
-        figure = one.pooled
-        of = counted(len(figure.works), "study", "studies")
-        return f"Pooled {MEASURE_NAMES[figure.measure]} {shown_interval(figure.result)} of {of}."
-    if len(one.works) == 1 and (work := one.works[0]).effect and work.result:
-        return _sentence(f"{MEASURE_NAMES[work.effect.measure]} {shown_interval(work.result)} in one study.")
+        of = counted(len(one.pooled.works), "study", "studies")
+        return f"Pooled {pooled_measure(one)} {shown_interval(one.pooled.result)}, {of}."
+    works = [work for work in one.works if work.counted]
+    if len(works) == 1 and (work := works[0]).effect and work.result:
+        measure = f"{MEASURE_NAMES[work.effect.measure]}{_counted(work)}"
+        return _sentence(f"{measure} {shown_interval(work.result)}, one study.")
     return ""
 
 
 def absolute(one: Conclusion) -> str:
     """What a risk ratio means for a thousand people with the risk of the comparators, the median of the works
-    whose events are known (Cochrane's handbook, 15.4.4). Empty where that is not known, and where the
-    evidence is too uncertain to say so."""
-    works = [work for work in one.works if work.effect and work.effect.measure == "RR"]
-    arms = [work.effect.arms for work in works if work.effect and work.effect.arms]
-    result = (
-        one.pooled.result if one.pooled else works[0].result if len(one.works) == len(works) == 1 else None
-    )
-    is_ratio = one.pooled is None or one.pooled.measure == "RR"
-    if result is None or not is_ratio or not arms or one.certainty == "very_low":
+    whose events are known (Cochrane's handbook, 15.4.4). Empty where the event or its time is not known, and
+    where the evidence is too uncertain to say so."""
+    works = [work for work in one.works if work.counted and work.effect and work.effect.measure == "RR"]
+    arms = [work.effect.arms for work in works if work.effect and work.effect.arms and not work.opposite]
+    event, time = (clean(one.proposed.event), clean(one.proposed.time)) if one.proposed else ("", "")
+    result, turned = None, False
+    if one.pooled is not None and one.pooled.measure == "RR":
+        result, turned = one.pooled.result, one.pooled.opposite or one.pooled.reverse
+    elif one.pooled is None and len(works) == 1 == sum(work.counted for work in one.works):
+        result, turned = works[0].result, is_turned(works[0], works[0].effect)
+    if result is None or turned or not arms or not (event and time) or one.certainty == "very_low":
+        return ""
+    if not numbers_in(time) <= numbers_held(quoted.quote for work in works for quoted in work.support):
         return ""
     risk = 1000 * median(arm.control_events / arm.control_total for arm in arms)
     middle, low, high = (
         f"{min(1000, risk * ratio):.0f}" for ratio in (result.estimate, result.low, result.high)
     )
     group, comparator = clean(one.group) or "it", clean(one.comparator)
-    against = f"with {comparator}" if comparator else "without"
-    return f"Of 1,000 people, {risk:.0f} have it {against}, {middle} ({low} to {high}) with {group}."
+    against = f"with {comparator}" if comparator else f"without {group}"
+    return (
+        f"Of 1,000 people, {risk:.0f} {event} {time} {against}, and {middle} ({low} to {high}) with {group}."
+    )
 
 
 def line(one: Conclusion) -> str:
@@ -168,10 +225,15 @@ def _grounds(one: Conclusion) -> str:
     return " ".join(filter(None, (figures(one), grade)))
 
 
+def leading(report: Report) -> tuple[Conclusion, ...]:
+    """The conclusions that the answer begins with: those on what the question names."""
+    return tuple(one for one in report.conclusions if one.asked)
+
+
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
     """What the answer begins with: each conclusion with its figure and its certainty."""
     lines: list[Parts] = []
-    for one in report.conclusions:
+    for one in leading(report):
         cited = (quotes.cite(s for w in one.works for s in w.support),) if one.works else ()
         grounds = (Run(text),) if (text := _grounds(one)) else ()
         lines.append((Run(statement(one), "bold"), *cited, *grounds))
@@ -199,7 +261,7 @@ def _table(one: Conclusion, quotes: Quotes) -> Table:
     head = ("Study", *map(_sentence, groups), *HEAD)
     rows = [_row(work, quotes) for work in sorted(one.works, key=lambda w: quotes.number(w.evidence_id))]
     if one.pooled is not None:
-        effect = f"{one.pooled.measure} {shown_interval(one.pooled.result)}"
+        effect = f"{one.pooled.measure} {shown_interval(one.pooled.result)}{_counted(one.pooled)}"
         last = f"Pooled (random effects, I\u00b2 {one.pooled.i2:.0%})"
         name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell()))
@@ -219,15 +281,18 @@ def _row(work: AppraisedWork, quotes: Quotes) -> tuple[Cell, ...]:
     name = Run(label if label.endswith(year) else f"{label} ({year})")
     arms = work.effect.arms if work.effect else None
     # what the events were computed from, where the work does not give them
-    halves = work.total_of_both and arms is not None and abs(arms.total - arms.control_total) <= 1
-    how = ", ".join(("from percentages",) * bool(work.shares) + ("groups taken as halves",) * halves)
-    effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
-    effect += ", turned round: the work gives the opposite outcome" if effect and work.opposite else ""
+    halves = arms is not None and not {"total", "control_total"} & work.figures.keys()
+    how = ", ".join(
+        ("from percentages",) * ("events" not in work.figures) + ("groups taken as halves",) * halves
+    )
+    effect = f"P = {work.p}" if work.p else ""
+    if work.effect and work.result:
+        effect = f"{work.effect.measure} {shown_interval(work.result)}{_counted(work)}"
     texts = (
         _share(arms.events, arms.total, how) if arms else "",
         _share(arms.control_events, arms.control_total) if arms else "",
         effect,
-        in_words(work.direction),
+        in_words(work.direction) + ("" if work.counted else ", not counted (not randomised)"),
         "" if arms or not work.n else f"{work.n:,}",
     )
     first = Cell((*((quotes.mark(reference.number),) if reference else ()), name))

@@ -390,7 +390,6 @@ WORDING: Mapping[str, Wording] = {
     "other_work": "the sentence it names is of another work",
     "not_in_work": "the work does not say it",
     "direction_of_numbers": "its numbers are on the other side of no effect",
-    "groups_exchanged": "its sentence gives these numbers to the other group",
     "meaning_turned": "{how}",
     "not_of_quotes": "it shares next to no word with its quotes",
     "recommends": "it recommends what its quotes do not",

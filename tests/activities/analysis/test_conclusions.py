@@ -1,22 +1,22 @@
-"""Conclusions follow from checked effects, and a model may say less than they do and never more."""
+"""A model concludes; code refutes a direction only by checked effects, and caps the certainty."""
 
 import pytest
 
-from activities.analysis.conclusions import conclude, numbers_stand, of_means
+from activities.analysis.certainty import CERTAINTIES
+from activities.analysis.conclusions import again, conclude, is_refuted, numbers_stand
 from activities.contracts.appraisal import (
     Appraisal,
     Certainty,
     Conclusion,
     ConclusionDirection,
-    Means,
     Proposed,
     StudyEffect,
     WorkFacts,
 )
-from activities.contracts.effects import Arms, Effect
 from activities.contracts.evidence import Support
 
 TRIAL = WorkFacts(design="randomized_trial", randomized=True, full_text=True)
+COHORT = WorkFacts(design="observational", full_text=True)
 
 
 def read(name: str, direction: str = "lower", **fields: object) -> StudyEffect:
@@ -25,15 +25,30 @@ def read(name: str, direction: str = "lower", **fields: object) -> StudyEffect:
     return StudyEffect.model_validate({**given, "evidence_id": name, "direction": direction, **fields})
 
 
-def counted(name: str, events: int, total: int, control: int, control_total: int) -> StudyEffect:
-    arms = Arms(events=events, total=total, control_events=control, control_total=control_total)
-    effect = Effect(study=name, outcome="mortality", measure="OR", arms=arms)
-    return read(name, effect=effect, quote=f"{events} of {total} against {control} of {control_total} died.")
+def counted(
+    name: str, events: int, total: int, control: int, control_total: int, way: str = "lower"
+) -> StudyEffect:
+    figures = {"events": str(events), "total": str(total)}
+    figures |= {"control_events": str(control), "control_total": str(control_total)}
+    quote = f"{events} of {total} against {control} of {control_total} died."
+    return read(name, way, figures=figures, quote=quote)
+
+
+def stated(
+    name: str, estimate: str, low: str, high: str, direction: str = "lower", **fields: object
+) -> StudyEffect:
+    figures = {"measure": "HR", "estimate": estimate, "low": low, "high": high}
+    more = fields.pop("figures", {})
+    assert isinstance(more, dict)
+    quote = f"The hazard ratio was {estimate} (95% CI, {low} to {high}) in {more.get('n', 'all')} people."
+    return read(name, direction, figures={**figures, **more}, quote=quote, **fields)
 
 
 def one(*effects: StudyEffect, facts: WorkFacts = TRIAL, proposed: tuple[Proposed, ...] = ()) -> Conclusion:
     works = {effect.evidence_id: facts for effect in effects}
     (made,) = conclude(Appraisal(effects=effects, proposed=proposed), works)
+    assert again(made) == made, "a check makes it a second time"
+    assert all(map(numbers_stand, made.works))
     return made
 
 
@@ -41,98 +56,169 @@ def proposes(direction: ConclusionDirection, certainty: Certainty) -> tuple[Prop
     return (Proposed(outcome="Mortality", direction=direction, certainty=certainty),)
 
 
+def codes(made: Conclusion) -> list[str]:
+    return [concern.code for concern in made.concerns]
+
+
 LOWER = (counted("a", 40, 400, 80, 400), counted("b", 35, 380, 70, 390), counted("c", 50, 500, 95, 500))
 """370 events."""
-SAME = (counted("a", 40, 400, 41, 400), counted("b", 80, 800, 78, 790))
+SAME = (counted("a", 40, 400, 41, 400, "no_difference"), counted("b", 80, 800, 78, 790, "no_difference"))
 
 
-def test_the_direction_is_that_of_the_pool() -> None:
+def test_without_a_proposal_the_direction_is_that_of_the_pool() -> None:
     made = one(*LOWER)
-    assert (made.direction, made.certainty, made.reasons) == ("lower", "high", ())
+    assert (made.direction, made.certainty, made.concerns) == ("lower", "high", ())
     assert made.pooled is not None
     assert made.pooled.works == ("a", "b", "c")
     assert made.pooled.result.high < 1
     assert one(*SAME).direction == "no_difference"
 
 
-def test_a_model_may_say_less_than_the_numbers_and_never_more() -> None:
-    assert one(*SAME, proposed=proposes("lower", "high")).direction == "no_difference"
-    assert one(*LOWER, proposed=proposes("higher", "high")).direction == "lower"
-    assert one(*LOWER, proposed=proposes("uncertain", "very_low")).direction == "uncertain"
-    assert one(*LOWER, proposed=proposes("not_enough_data", "low")).direction == "not_enough_data"
-    assert one(*LOWER, proposed=proposes("lower", "low")).certainty == "low"
-    doubted = one(*LOWER, proposed=proposes("lower", "very_low"))
-    assert (doubted.direction, doubted.certainty) == ("lower", "very_low")
-    small = one(counted("a", 4, 40, 9, 40), proposed=proposes("lower", "high"))
-    assert small.certainty in ("low", "very_low")
+@pytest.mark.parametrize("proposed", ["lower", "no_difference", "uncertain", "not_enough_data"])
+def test_a_direction_stands_that_no_effect_refutes(proposed: ConclusionDirection) -> None:
+    for works in (LOWER, SAME, (read("a", "lower"), read("b", "higher"))):
+        made = one(*works, proposed=proposes(proposed, "low"))
+        assert made.direction == proposed
+        assert not is_refuted(made)
+
+
+def test_a_direction_is_refuted_only_where_every_checked_effect_is_on_the_other_side() -> None:
+    made = one(*LOWER, proposed=proposes("higher", "high"))
+    assert (made.direction, made.by_effects) == ("lower", "lower")
+    assert is_refuted(made)
+    mixed = (*LOWER, counted("d", 40, 400, 41, 400, "no_difference"))
+    assert one(*mixed, proposed=proposes("higher", "high")).direction == "higher"
+
+
+def test_very_low_certainty_takes_no_direction_away() -> None:
+    small = counted("a", 2, 42, 9, 43)
+    made = one(small, facts=COHORT, proposed=proposes("lower", "high"))
+    assert (made.direction, made.certainty) == ("lower", "very_low")
+    assert one(*LOWER, proposed=proposes("lower", "very_low")).direction == "lower"
 
 
 @pytest.mark.parametrize(
-    ("facts", "certainty", "reason"),
+    ("facts", "starts", "certainty", "reason"),
     [
-        ({"randomized": False}, "low", "observational"),
-        ({"full_text": False}, "moderate", "abstracts_only"),
-        ({"in_people": False}, "very_low", "not_in_people"),
-        ({"direct": False}, "moderate", "indirect"),
-        ({"under_concern": True}, "moderate", "under_concern"),
+        ({"full_text": False}, "high", "moderate", "abstracts_only"),
+        ({"in_people": False}, "high", "very_low", "not_in_people"),
+        ({"direct": False}, "high", "moderate", "indirect"),
+        ({"under_concern": True}, "high", "moderate", "under_concern"),
+        ({"randomized": False, "direct": False}, "low", "very_low", "indirect"),
     ],
 )
-def test_checked_fields_cap_the_certainty(facts: dict[str, bool], certainty: str, reason: str) -> None:
+def test_checked_fields_cap_the_certainty(
+    facts: dict[str, bool], starts: str, certainty: str, reason: str
+) -> None:
     made = one(*LOWER, facts=TRIAL.model_copy(update=facts))
-    assert made.certainty == certainty
-    assert reason in made.reasons
-    assert made.direction == ("uncertain" if certainty == "very_low" else "lower")
+    assert (made.starts, made.certainty, codes(made)) == (starts, certainty, [reason])
 
 
-def test_few_events_and_intervals_with_harm_and_benefit_rate_down() -> None:
+@pytest.mark.parametrize(
+    "effects",
+    [
+        LOWER,
+        SAME,
+        (counted("a", 2, 42, 1, 63, "no_difference"),),
+        (counted("a", 60, 2_000, 80, 2_000, "no_difference"),),
+        (read("a", "lower", figures={"n": "40"}, quote="40 people."), read("b", "higher")),
+    ],
+)
+@pytest.mark.parametrize("facts", [TRIAL, COHORT, TRIAL.model_copy(update={"full_text": False})])
+def test_concerns_add_up_to_the_level_and_each_counts_once(
+    effects: tuple[StudyEffect, ...], facts: WorkFacts
+) -> None:
+    made = one(*effects, facts=facts)
+    levels = CERTAINTIES.index(made.starts) - sum(concern.levels for concern in made.concerns)
+    assert CERTAINTIES[levels] == made.certainty
+    imprecision = {"few_participants", "few_events", "wide_interval", "few_studies", "no_numbers"}
+    assert len(imprecision.intersection(codes(made))) <= 1
+
+
+def test_too_few_events_lower_by_one_level_and_far_too_few_by_two() -> None:
+    made = one(counted("a", 60, 2_000, 110, 2_000))
+    assert (made.certainty, codes(made)) == ("moderate", ["few_events"])
     made = one(counted("a", 12, 2_000, 30, 2_000))
-    assert (made.direction, made.certainty, made.reasons) == ("lower", "low", ("few_events",))
-    made = one(counted("a", 60, 2_000, 80, 2_000))
-    assert (made.certainty, made.reasons) == ("low", ("few_events", "wide_interval"))
-    made = one(counted("a", 2, 42, 1, 63))
-    assert (made.direction, made.certainty) == ("uncertain", "very_low")
-    assert made.works[0].direction == "no_difference"
+    assert (made.certainty, codes(made)) == ("low", ["few_events"])
 
 
-def test_imprecision_is_one_domain_and_unknown_participants_are_not_none() -> None:
-    small = one(read("a", "higher", n=40), read("b", "higher"))
-    assert (small.certainty, small.reasons) == ("low", ("few_participants", "no_numbers"))
+def test_participants_that_a_work_does_not_say_are_not_none() -> None:
+    small = one(read("a", "higher", figures={"n": "40"}, quote="40 people."), read("b", "higher"))
+    assert (small.certainty, codes(small)) == ("low", ["few_participants"])
     unknown = one(read("a", "higher"), read("b", "higher"))
-    assert (unknown.direction, unknown.certainty, unknown.reasons) == ("higher", "moderate", ("no_numbers",))
-    large = one(read("a", "higher", n=4_000), read("b", "higher"))
-    assert large.reasons == ("no_numbers",)
-
-
-def test_without_a_pool_most_participants_count_and_a_model_weighs_near_sides() -> None:
-    assert one(read("a", "lower", n=40), read("b", "no_difference", n=900)).direction == "no_difference"
-    near = (read("a", "lower", n=150), read("b", "no_difference", n=200))
-    assert one(*near, proposed=proposes("lower", "low")).direction == "lower"
-    assert one(*near, proposed=proposes("higher", "low")).direction == "no_difference"
+    assert (unknown.certainty, codes(unknown)) == ("moderate", ["no_numbers"])
 
 
 def test_works_on_both_sides_or_none_leave_it_open() -> None:
-    made = one(read("a", "lower", n=100), read("b", "higher", n=100))
+    made = one(read("a", "lower"), read("b", "higher"))
     assert made.direction == "uncertain"
-    assert "opposite" in made.reasons
+    assert "opposite" in codes(made)
     (made,) = conclude(Appraisal(proposed=proposes("lower", "high")), {})
     assert (made.direction, made.certainty) == ("not_enough_data", "very_low")
 
 
-def test_numbers_of_the_opposite_of_an_outcome_are_turned_round() -> None:
-    ratio = Effect(study="a", outcome="survival", measure="HR", estimate=0.63, low=0.44, high=0.9)
-    quote = "OS was improved (hazard ratio, 0.63; 95% CI, 0.44 to 0.90)."
-    made = one(read("a", "higher", effect=ratio, opposite=True, quote=quote))
-    assert made.direction == "higher"
-    assert made.works[0].result is not None
-    assert made.works[0].result.low == pytest.approx(1 / 0.9)
-    assert numbers_stand(made.works[0])
-
-
-def test_means_are_pooled_as_standardised_differences() -> None:
-    # one standard deviation, less Hedges' correction for 100 people: 1 - 3/391
-    means = Means(mean=10, sd=2, total=50, control_mean=12, control_sd=2, control_total=50)
-    effect = of_means(means, "pain")
-    assert effect.estimate == pytest.approx(-0.9923, abs=1e-3)
-    made = one(read("a", means=means), read("b", means=means.model_copy(update={"total": 60})))
+def test_trials_count_alone_where_there_are_trials() -> None:
+    works = {"a": TRIAL, "b": TRIAL, "c": TRIAL, "d": COHORT}
+    cohort = counted("d", 900, 9_000, 400, 9_000, "higher")
+    (made,) = conclude(Appraisal(effects=(*LOWER, cohort)), works)
+    assert [work.counted for work in made.works] == [True, True, True, False]
+    assert (made.direction, made.starts, made.certainty) == ("lower", "high", "high")
     assert made.pooled is not None
-    assert (made.pooled.measure, made.direction) == ("SMD", "lower")
+    assert made.pooled.works == ("a", "b", "c")
+
+
+def test_a_sentence_of_the_work_makes_it_a_trial() -> None:
+    said = StudyEffect.model_validate({**LOWER[0].model_dump(), "randomised": True})
+    made = one(said, facts=COHORT.model_copy(update={"design": "article"}))
+    assert made.starts == "high"
+
+
+def test_what_has_less_than_half_of_the_people_is_not_pooled() -> None:
+    small = (counted("a", 10, 100, 20, 100), counted("b", 12, 110, 22, 110))
+    large = read("c", "no_difference", figures={"n": "9000"}, quote="9000 people.")
+    made = one(*small, large)
+    assert made.pooled is None
+    assert made.direction == "no_difference"
+    assert one(*small).pooled is not None
+
+
+def test_a_synthesis_is_not_pooled_with_what_it_may_hold() -> None:
+    effects = (stated("a", "0.80", "0.70", "0.91"), stated("b", "0.82", "0.72", "0.94"))
+    review = TRIAL.model_copy(update={"synthesis": True})
+    (made,) = conclude(Appraisal(effects=effects), {"a": TRIAL, "b": review})
+    assert made.pooled is None
+
+
+def test_an_effect_stays_in_the_direction_in_which_its_work_counts_it() -> None:
+    deaths = (
+        stated("a", "0.84", "0.73", "0.97", "higher", outcome="survival", counts="deaths", opposite=True),
+        stated("b", "0.80", "0.70", "0.92", "higher", outcome="survival", counts="deaths", opposite=True),
+    )
+    made = one(*deaths)
+    assert made.direction == "higher"
+    assert [work.direction for work in made.works] == ["higher", "higher"]
+    first = made.works[0].result
+    assert first is not None
+    assert (first.estimate, first.low, first.high) == (0.84, 0.73, 0.97)
+    assert made.pooled is not None
+    assert made.pooled.opposite
+    assert made.pooled.result.high < 1, "pooled as they are counted"
+    reverse = stated("a", "1.60", "1.20", "2.10", "lower", reverse=True)
+    made = one(reverse)
+    assert (made.direction, made.works[0].result and made.works[0].result.estimate) == ("lower", 1.6)
+
+
+def test_effects_of_two_directions_are_not_pooled_together() -> None:
+    died = stated("a", "0.84", "0.73", "0.97", "higher", outcome="survival", counts="deaths", opposite=True)
+    lived = stated("b", "1.20", "1.05", "1.37", "higher", outcome="survival")
+    made = one(died, lived)
+    assert made.pooled is None
+    assert made.direction == "higher"
+
+
+def test_a_conclusion_on_another_thing_than_was_asked_is_marked() -> None:
+    other = Proposed(outcome="weight", direction="lower", certainty="low", asked=False)
+    effects = (*LOWER, read("a", outcome="weight"))
+    works = dict.fromkeys("abc", TRIAL)
+    made = conclude(Appraisal(effects=effects, proposed=(*proposes("lower", "low"), other)), works)
+    assert [(one.outcome, one.asked) for one in made] == [("Mortality", True), ("weight", False)]

@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from activities.contracts.appraisal import Appraisal, Conclusion, Proposed, StudyEffect
-from activities.contracts.effects import Arms, Effect
+from activities.contracts.appraisal import Appraisal, Concern, Conclusion, Proposed, StudyEffect
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.publish import PublishInput
 from activities.contracts.write import DraftClaim
 from activities.report.assemble import build_report
+from activities.report.formats.conclusion_words import statement
 from activities.report.schema import Report
 from client.reports.answer import answer_of
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
@@ -25,7 +25,7 @@ WORKS = {
 
 
 def effect(n: int, counts: tuple[int, int, int, int], quote: str) -> StudyEffect:
-    arms = Arms(events=counts[0], total=counts[1], control_events=counts[2], control_total=counts[3])
+    fields = ("events", "total", "control_events", "control_total")
     name = f"pmid:{n}"
     return StudyEffect(
         evidence_id=name,
@@ -34,13 +34,20 @@ def effect(n: int, counts: tuple[int, int, int, int], quote: str) -> StudyEffect
         comparator="placebo",
         direction="lower",
         support=(Support(evidence_id=name, quote=quote),),
-        effect=Effect(study=name, outcome="mortality", measure="RR", arms=arms, evidence_id=name),
+        figures={field: str(count) for field, count in zip(fields, counts, strict=True)},
     )
 
 
 def a_step(works: dict[str, Evidence] = WORKS) -> PublishInput:
     effects = tuple(effect(n, c, q) for n, (c, q) in enumerate(zip(COUNTS, QUOTES, strict=True), start=1))
-    proposed = Proposed(outcome="mortality", direction="lower", certainty="high", group="the drug")
+    proposed = Proposed(
+        outcome="mortality",
+        direction="lower",
+        certainty="high",
+        group="the drug",
+        event="died",
+        time="within a year",
+    )
     return publish_input(
         planned("s1", quoting(QUOTES[0], ("pmid:1", QUOTES[0]))),
         question="Does the drug lower mortality?",
@@ -55,7 +62,11 @@ def report_of(works: dict[str, Evidence] = WORKS) -> Report:
 
 def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
     (one,) = report_of().conclusions
-    assert (one.direction, one.certainty, one.reasons) == ("lower", "moderate", ("abstracts_only",))
+    assert (one.direction, one.certainty, one.concerns) == (
+        "lower",
+        "moderate",
+        (Concern(code="abstracts_only", levels=1),),
+    )
     assert one.pooled is not None
     assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
     assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
@@ -89,26 +100,90 @@ def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_
 
 def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
     words = words_of(report_of().replace(length="brief"), "md")
-    assert "Mortality is probably lower with the drug" in words
-    assert "of 2 studies" in words
+    assert "The drug probably lowers mortality" in words
+    assert "2 studies" in words
     assert "Events by group" not in words
 
 
 def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
     words = words_of(changed(report_of(), certainty="very_low"), "md")
-    assert "Mortality may be lower with the drug, but the evidence is very uncertain." in words
+    assert "The drug may lower mortality, but the evidence is very uncertain." in words
     assert "Mortality: lower, very low certainty" in words, "a heading is read alone"
     assert "Of 1,000 people" not in words
-    assert "Of 1,000 people, 265 have it without, 147" in words_of(report_of(), "md")
+
+
+def test_a_number_of_a_thousand_people_has_its_event_and_its_time() -> None:
+    words = words_of(report_of(), "md")
+    assert "Of 1,000 people, 265 died within a year without the drug, and 147" in words
+    (one,) = report_of().conclusions
+    for field, text in (("event", ""), ("time", ""), ("time", "within 7 years")):
+        proposed = one.proposed.model_copy(update={field: text}) if one.proposed else None
+        assert "Of 1,000 people" not in words_of(changed(report_of(), proposed=proposed), "md")
+
+
+def test_a_certainty_is_the_sum_of_its_reasons() -> None:
+    words = words_of(report_of(), "md")
+    assert "Certainty moderate. It starts at high, for randomised trials; not every study was read" in words
+    assert "in full (one level down)." in words
+    (one,) = report_of().conclusions
+    proposed = one.proposed.model_copy(update={"reasons": ("Nobody was blinded",)}) if one.proposed else None
+    words = words_of(changed(report_of(), certainty="low", proposed=proposed), "md")
+    assert "the model's own judgement (one level down): Nobody was blinded." in words
+
+
+def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
+    step = a_step()
+    proposed = step.appraisal.proposed[0].model_copy(update={"direction": "higher"})
+    appraisal = step.appraisal.model_copy(update={"proposed": (proposed,)})
+    words = words_of(build_report(step.model_copy(update={"appraisal": appraisal}), WORKS), "md")
+    assert "The drug probably lowers mortality" in words
+    assert "The model read the works as higher" in words
+
+
+def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
+    (one,) = report_of().conclusions
+    report = report_of().replace(conclusions=(one.replace(asked=False),))
+    words = words_of(report, "md")
+    assert "The drug probably lowers mortality" not in words
+    assert "Mortality: lower, moderate certainty" in words
+    assert answer_of(report).conclusions == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"direction": "higher", "group": "statins", "plural": True}, "Statins probably increase mortality"),
+        ({"direction": "higher"}, "The drug probably increases mortality"),
+        ({"direction": "uncertain"}, "The effect of the drug on mortality is uncertain."),
+        (
+            {"direction": "not_enough_data"},
+            "There are not enough data on the effect of the drug on mortality.",
+        ),
+        ({"direction": "lower", "group": "mRNA vaccines", "plural": True}, "mRNA vaccines probably lower"),
+    ],
+)
+def test_a_conclusion_is_a_sentence_that_a_clinician_signs(fields: dict[str, object], said: str) -> None:
+    (one,) = report_of().conclusions
+    plural = bool(fields.pop("plural", False))
+    proposed = one.proposed.model_copy(update={"plural": plural}) if one.proposed else None
+    assert statement(one.model_copy(update={**fields, "proposed": proposed})).startswith(said)
 
 
 def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excluded() -> None:
     made = {"direction": "no_difference", "certainty": "low"}
-    words = words_of(changed(report_of(), **made, reasons=("wide_interval",)), "md")
-    assert "No difference in mortality was shown with the drug; one that matters is not excluded." in words
+    wide = (Concern(code="wide_interval", levels=2),)
+    words = words_of(changed(report_of(), **made, concerns=wide), "md")
+    rest = "a difference that matters is not ruled out."
+    assert f"No difference in mortality was shown with the drug; {rest}" in words
     assert "little or no difference" not in words
-    words = words_of(changed(report_of(), **made, reasons=("few_events",)), "md")
-    assert "There may be little or no difference in mortality with the drug." in words
+    few = (Concern(code="few_events", levels=2),)
+    words = words_of(changed(report_of(), **made, concerns=few), "md")
+    assert "The drug may make little or no difference to mortality." in words
+    (one,) = report_of().conclusions
+    for excludes, concerns, text in ((True, wide, "little or no difference"), (False, few, rest)):
+        proposed = one.proposed.model_copy(update={"excludes": excludes}) if one.proposed else None
+        words = words_of(changed(report_of(), **made, concerns=concerns, proposed=proposed), "md")
+        assert text in words, "the model says it"
 
 
 def test_the_events_behind_an_effect_are_printed() -> None:
@@ -120,7 +195,7 @@ def test_the_events_behind_an_effect_are_printed() -> None:
 
 def test_the_answer_on_a_terminal_has_the_conclusion() -> None:
     (line,) = answer_of(report_of()).conclusions
-    assert "Mortality is probably lower with the drug" in line
+    assert "The drug probably lowers mortality" in line
     assert "Certainty moderate (proposed)." in line
 
 
@@ -137,10 +212,10 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
 @pytest.mark.parametrize("form", ["md", "html", "docx", "pdf"])
 def test_every_format_begins_its_answer_with_the_conclusion_and_says_it_once(form: str) -> None:
     words = words_of(report_of(), form)
-    assert words.lower().count("mortality is probably lower with the drug") == 1
-    assert words.lower().index("mortality is probably lower") < words.index("Conclusions", 200)
+    assert words.count("The drug probably lowers mortality") == 1
+    assert words.index("The drug probably lowers") < words.index("Conclusions", 200)
     assert "Certainty moderate (proposed)" in words
-    assert "of 2 studies" in words
+    assert "2 studies" in words
 
 
 def changed(report: Report, **fields: object) -> Report:
@@ -155,7 +230,7 @@ def test_verify_makes_each_conclusion_again() -> None:
     for forged in (
         changed(report, direction="higher"),
         changed(report, certainty="high"),
-        changed(report, reasons=()),
+        changed(report, concerns=()),
         changed(report, pooled=None),
         changed(report, works=_with_events(one)),
     ):
@@ -165,6 +240,6 @@ def test_verify_makes_each_conclusion_again() -> None:
 def _with_events(one: Conclusion) -> tuple[object, ...]:
     first = one.works[0]
     assert first.effect is not None
-    arms = Arms(events=10, total=400, control_events=80, control_total=400)
-    effect = first.effect.replace(arms=arms)
+    arms = first.effect.arms
+    effect = first.effect.replace(arms=arms.replace(events=10) if arms else None)
     return (first.replace(effect=effect), *one.works[1:])

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from activities.analysis.conclusions import conclude, numbers_stand
-from activities.contracts.appraisal import Appraisal, AppraiseInput, WorkFacts
+from activities.contracts.appraisal import AppraiseInput
 from activities.contracts.evidence import Evidence, ModelChoice
 from activities.profiles.loader import load_profile
 from activities.roles.appraiser import SPEC, AppraiseAnswer
@@ -64,7 +63,7 @@ def test_numbers_of_an_effect_stand_in_its_sentences() -> None:
     counts = {"events": 8, "total": "200", "control_events": 21, "control_total": 200}
     numbers = {"measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.86"}
     (effect,) = appraised({**FIRST, **counts, **numbers}).effects
-    assert (effect.effect.measure, effect.effect.arms.events, effect.effect.low) == ("HR", 8, 0.17)
+    assert effect.figures == {name: str(value) for name, value in (numbers | counts).items()}
     assert effect.support[0].quote in WORKS[0].text
 
 
@@ -91,11 +90,15 @@ def test_an_effect_without_a_sentence_or_against_its_numbers_is_refused(
 def test_a_number_that_no_sentence_has_is_left_out_and_a_null_result_is_an_effect() -> None:
     found = appraised({**FIRST, "measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.96"})
     (effect,) = found.effects
-    assert effect.effect is None
+    assert effect.figures == {"measure": "HR", "estimate": "0.38", "low": "0.17"}
     assert [one.text for one in found.refused] == ["mortality, high: 0.96"]
     second = {**FIRST, "work": "E2", "direction": "no difference", "sentences": ["S3"], "n": 90}
     (effect,) = appraised(second).effects
-    assert (effect.evidence_id, effect.direction, effect.n) == ("pmid:2", "no_difference", 90)
+    assert (effect.evidence_id, effect.direction, effect.figures) == (
+        "pmid:2",
+        "no_difference",
+        {"n": "90"},
+    )
 
 
 def test_only_words_of_grade_are_proposed() -> None:
@@ -105,43 +108,27 @@ def test_only_words_of_grade_are_proposed() -> None:
     assert (proposed.direction, proposed.certainty) == ("not_enough_data", "very_low")
 
 
-def test_a_group_without_an_event_is_one_whose_sentence_says_none() -> None:
-    arms = {"events": 0, "total": 46, "control_events": 10, "control_total": 47}
-    (effect,) = appraised({**FIRST, "work": "E3", "sentences": ["S4"], **arms}).effects
-    assert effect.effect.arms.events == 0
-    (without,) = appraised({**FIRST, **arms, "total": 200, "control_total": 200}).effects
-    assert without.effect is None
+def test_numbers_turned_round_in_words_do_not_contradict_a_direction() -> None:
+    numbers: dict[str, object] = {"measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.86"}
+    survival = {**FIRST, **numbers, "outcome": "survival", "direction": "higher"}
+    assert appraised(survival).effects == ()
+    (effect,) = appraised({**survival, "counts": "died", "opposite": True}).effects
+    assert (effect.opposite, effect.counts, effect.figures["estimate"]) == (True, "died", "0.38")
+    (effect,) = appraised({**FIRST, **numbers, "direction": "higher", "reverse": "true"}).effects
+    assert effect.reverse
 
 
-SHARES: dict[str, object] = {"percent": 5, "control_percent": 12.5, "n": 120}
-FOURTH = {**FIRST, "work": "E4", "sentences": ["S5", "S6"], "comparator": "placebo"}
+def test_a_trial_is_one_whose_own_sentence_says_so() -> None:
+    (effect,) = appraised({**FIRST, "randomised": "S1"}).effects
+    assert effect.randomised
+    assert effect.support[-1].quote == "We randomised 400 adults."
+    (effect,) = appraised({**FIRST, "randomised": "S5"}).effects
+    assert not effect.randomised, "it is a sentence of another work"
 
 
-def test_percentages_give_events_and_one_total_gives_halves() -> None:
-    (effect,) = appraised({**FOURTH, **SHARES}).effects
-    assert (effect.shares.total, effect.shares.control_total, effect.total_of_both) == (60, 60, True)
-    (made,) = conclude(Appraisal(effects=(effect,)), {"pmid:4": WorkFacts()})
-    arms = made.works[0].effect.arms if made.works[0].effect else None
-    assert arms is not None
-    assert (arms.events, arms.control_events) == (3, 8)
-    assert numbers_stand(made.works[0])
-    (without,) = appraised({**FOURTH, **SHARES, "n": 130}).effects
-    assert without.shares is None
-
-
-def test_standard_errors_give_deviations() -> None:
-    means = {"mean": 9, "se": 0.5, "control_mean": 10, "control_se": 0.6, "n": 120}
-    (effect,) = appraised({**FOURTH, **means, "outcome": "stay", "sentences": ["S5", "S7"]}).effects
-    assert effect.means.sd == pytest.approx(0.5 * 60**0.5)
-
-
-def test_numbers_of_the_other_group_are_refused() -> None:
-    found = appraised({**FOURTH, **SHARES, "percent": 12.5, "control_percent": 5, "direction": "higher"})
-    assert found.effects == ()
-    assert [one.reason.code for one in found.refused] == ["groups_exchanged"]
-
-
-def test_a_stated_interval_counts_before_groups_that_are_taken_as_halves() -> None:
-    numbers = {"measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.86"}
-    (effect,) = appraised({**FIRST, **numbers, "events": 8, "control_events": 21, "n": 400}).effects
-    assert (effect.effect.arms, effect.effect.low, effect.total_of_both) == (None, 0.17, False)
+def test_what_a_model_says_of_its_conclusion_is_taken() -> None:
+    said: dict[str, object] = {"outcome": "mortality", "direction": "no_difference", "certainty": "low"}
+    (proposed,) = appraised(conclusions=({**said, "excludes": "false", "asked": False},)).proposed
+    assert (proposed.excludes, proposed.asked) == (False, False)
+    (proposed,) = appraised(conclusions=(said,)).proposed
+    assert (proposed.excludes, proposed.asked) == (None, True)

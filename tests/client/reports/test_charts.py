@@ -66,6 +66,7 @@ def test_a_chart_says_what_studies_without_intervals_found() -> None:
             group="drug",
             comparator="placebo",
             direction="lower",
+            by_effects="lower",
             certainty="low",
             works=works,
         )

@@ -1,0 +1,217 @@
+"""The effect of a work from the figures that a model copied out of its sentences. Pure.
+
+A figure counts where the sentences have it; one that is a sum (`12 + 9`) where they have each part. Nothing
+is turned round: an effect stays in the direction in which its work counts it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from activities.analysis.scale import NotUsable, agrees_with_counts, point_of
+from activities.analysis.stated import has_interval, measure_of, numbers_held, one_number
+from activities.contracts.effects import Arms, Effect, Measure
+
+ARMS = ("events", "total", "control_events", "control_total")
+SHARES = ("percent", "total", "control_percent", "control_total")
+MEANS = ("mean", "sd", "total", "control_mean", "control_sd", "control_total")
+INTERVAL = ("estimate", "low", "high")
+NUMBERS = tuple(dict.fromkeys((*INTERVAL, *ARMS, *SHARES, *MEANS, "se", "control_se", "n", "p")))
+FIELDS = ("measure", *NUMBERS)
+"""Every field of the figures of a work."""
+REDUCTION = "reduction"
+"""A measure: the percentage by which a risk or a rate fell, as of the efficacy of a vaccine."""
+Z95 = 1.959964
+Made = TypeVar("Made", Arms, "Means", "Shares")
+
+
+class Means(BaseModel):
+    """Means with standard deviations and participants of two groups."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: float
+    sd: float = Field(gt=0)
+    total: int = Field(ge=2)
+    control_mean: float
+    control_sd: float = Field(gt=0)
+    control_total: int = Field(ge=2)
+
+
+class Shares(BaseModel):
+    """Percentages of two groups that had the outcome, with the participants of each."""
+
+    model_config = ConfigDict(frozen=True)
+
+    percent: float = Field(ge=0, le=100)
+    total: int = Field(ge=1)
+    control_percent: float = Field(ge=0, le=100)
+    control_total: int = Field(ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What the sentences of a work bear out."""
+
+    effect: Effect | None = None
+    people: int | None = None
+    p: str = ""
+    halves: bool = False
+    """Whether the sizes of the groups were taken as halves of all."""
+    from_shares: bool = False
+    missing: tuple[str, ...] = ()
+    """Fields whose numbers the sentences do not have."""
+
+
+def read(
+    figures: Mapping[str, str], quotes: Sequence[str], name: str, outcome: str, *, clustered: bool
+) -> Numbers:
+    """The numbers of a work. Events give a risk ratio whatever the work computed of them, so that works can
+    be pooled; not those of a clustered trial, whose own interval allows for the clusters, and not those of
+    groups that are taken as halves where the work has an interval."""
+    held = numbers_held(quotes)
+    stated: dict[str, Decimal] = {}
+    missing: list[str] = []
+    for field in NUMBERS:
+        if text := figures.get(field, "").strip():
+            number = _sum(text, held)
+            if number is None:
+                missing.append(field)
+            else:
+                stated[field] = number
+    n = stated.get("n")
+    n = n if n is not None and n == int(n) and n >= 1 else None
+    effect = _of_interval(figures.get("measure", ""), stated, quotes)
+    if effect is None and all(field in stated for field in INTERVAL):
+        missing.append("estimate")
+    sizes = _sizes(stated, n) if effect is None else {}
+    halves = bool(sizes) and not {"total", "control_total"} & stated.keys()
+    stated |= sizes
+    arms = _made(Arms, stated, ARMS)
+    shares = _made(Shares, stated, SHARES) if effect is None and arms is None else None
+    arms = _of_shares(shares) if shares else arms
+    if arms is not None and not clustered:
+        effect = _with_arms(arms, effect)
+    elif effect is None and (means := _made(Means, _with_deviations(stated), MEANS)):
+        effect = of_means(means)
+    total, control = stated.get("total"), stated.get("control_total")
+    people = int(total + control) if total and control else int(n) if n else None
+    if effect is not None:
+        update = {"study": name, "evidence_id": name, "outcome": outcome, "n": people}
+        effect = effect.replace(**update)
+    return Numbers(
+        effect=effect if effect is not None and _is_usable(effect) else None,
+        people=people,
+        p=figures.get("p", "").strip() if "p" in stated else "",
+        halves=halves,
+        from_shares=shares is not None,
+        missing=tuple(dict.fromkeys(missing)),
+    )
+
+
+def of_means(means: Means) -> Effect:
+    """Hedges' standardised mean difference with its interval (Cochrane's handbook, 6.5.1 and 10.3.1): means
+    of different scales can be pooled."""
+    n, m = means.total, means.control_total
+    pooled = math.sqrt(((n - 1) * means.sd**2 + (m - 1) * means.control_sd**2) / (n + m - 2))
+    correction = 1 - 3 / (4 * (n + m) - 9)
+    value = correction * (means.mean - means.control_mean) / pooled
+    half = Z95 * math.sqrt((n + m) / (n * m) + value**2 / (2 * (n + m - 3.94)))
+    return Effect(study="", outcome="", measure="SMD", estimate=value, low=value - half, high=value + half)
+
+
+def _sum(text: str, held: frozenset[Decimal]) -> Decimal | None:
+    """The number of a figure, or the sum that it shows, where every part is held."""
+    parts = [one_number(part) for part in text.split("+")]
+    if any(part is None or part not in held for part in parts):
+        return None
+    return sum((part for part in parts if part is not None), Decimal(0))
+
+
+def _of_interval(measure: str, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
+    """The estimate with its interval, where a sentence has them beside each other."""
+    if any(field not in stated for field in INTERVAL):
+        return None
+    estimate, low, high = (stated[field] for field in INTERVAL)
+    if not any(has_interval(quote, estimate, low, high) for quote in quotes):
+        return None
+    if measure.strip().casefold() == REDUCTION:
+        numbers = [float(1 - number / 100) for number in (estimate, high, low)]
+        return _effect("RR", *numbers)
+    kind = measure_of(measure)
+    return _effect(kind, float(estimate), float(low), float(high)) if kind else None
+
+
+def _effect(measure: Measure, estimate: float, low: float, high: float) -> Effect:
+    return Effect(study="", outcome="", measure=measure, estimate=estimate, low=low, high=high)
+
+
+def _with_arms(arms: Arms, effect: Effect | None) -> Effect:
+    """The risk ratio of events, unless the work's own numbers contradict them."""
+    counted = Effect(study="", outcome="", measure="RR", arms=arms)
+    if effect is None or effect.measure in ("HR", "MD", "SMD"):
+        return counted
+    both = effect.replace(arms=arms)
+    swapped = Arms(
+        events=arms.control_events,
+        total=arms.control_total,
+        control_events=arms.events,
+        control_total=arms.total,
+    )
+    try:
+        agree = agrees_with_counts(both) or agrees_with_counts(effect.replace(arms=swapped))
+    except NotUsable:
+        return counted
+    return counted if agree else both
+
+
+def _is_usable(effect: Effect) -> bool:
+    try:
+        point_of(effect)
+        return agrees_with_counts(effect)
+    except NotUsable:
+        return False
+
+
+def _of_shares(shares: Shares) -> Arms:
+    """Events of percentages, each at most half a participant off."""
+    return Arms(
+        events=round(shares.percent * shares.total / 100),
+        total=shares.total,
+        control_events=round(shares.control_percent * shares.control_total / 100),
+        control_total=shares.control_total,
+    )
+
+
+def _sizes(stated: Mapping[str, Decimal], n: Decimal | None) -> dict[str, Decimal]:
+    """The sizes of two groups whose work gives their numbers and the participants of both together: what one
+    size leaves for the other, or halves. Empty where it gives both sizes, or nothing to compute with."""
+    one, other = stated.get("total"), stated.get("control_total")
+    pairs = (("events", "control_events"), ("percent", "control_percent"), ("mean", "control_mean"))
+    has_pair = any(name in stated and control in stated for name, control in pairs)
+    if n is None or not has_pair or (one is not None and other is not None):
+        return {}
+    first = one if one is not None else n - other if other is not None else Decimal(int(n) // 2)
+    return {"total": first, "control_total": n - first}
+
+
+def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
+    """The standard deviations of means with standard errors (Cochrane's handbook, 6.5.2.2)."""
+    made = dict(stated)
+    for error, deviation, total in (("se", "sd", "total"), ("control_se", "control_sd", "control_total")):
+        if deviation not in stated and error in stated and stated.get(total, 0) > 0:
+            made[deviation] = stated[error] * Decimal(math.sqrt(stated[total]))
+    return made
+
+
+def _made(kind: type[Made], stated: Mapping[str, Decimal], fields: Sequence[str]) -> Made | None:
+    if any(field not in stated for field in fields):
+        return None
+    try:
+        return kind.model_validate({field: stated[field] for field in fields})
+    except ValidationError:
+        return None
