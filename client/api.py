@@ -78,7 +78,7 @@ class Determinator:
         self._http: Http | None = None
         self._opening = asyncio.Lock()
         self._expected = ""
-        """Kind of the run whose estimate was said last."""
+        """The estimate that was said last."""
 
     async def __aenter__(self) -> Self:
         self._open = AsyncExitStack()
@@ -133,8 +133,8 @@ class Determinator:
 
         request = await self._request(question, follow_up, options)
         expected = request.estimate
-        if expected is not None and expected.kind != self._expected:  # of many questions, said once
-            self._expected = expected.kind
+        if expected is not None and expected.text != self._expected:  # of many questions, said once
+            self._expected = expected.text
             for line in (f"expected: {expected.text}", *limit_doubts(expected, request)):
                 self.say(line)
         return await self.start(request, user, once)
@@ -156,7 +156,7 @@ class Determinator:
             connection.release()
         if request.estimate is None:
             return planned
-        expected = await estimated(self.settings, request, planned.settled) or request.estimate
+        expected = await estimated(self.settings, request, planned.outline) or request.estimate
         for line in limit_doubts(expected, request):
             self.say(line)
         return planned.model_copy(update={"estimate": expected})

@@ -116,17 +116,13 @@ class Amount(Frozen):
 class Estimate(Amount):
     """What a run is expected to take, said before its first paid call."""
 
-    kind: str = ""
-    """Digest of what makes runs alike."""
     basis: Literal["plan", "earlier"] = "plan"
-    """The calls that the mode makes, or earlier runs of the same kind."""
+    """The calls of the mode within the limits, or earlier runs in the mode with the same models."""
     runs: int = 0
     """Earlier runs that it rests on."""
     least: Amount | None = None
     most: Amount | None = None
     """The bounds that are expected: how many rounds of searches a run makes is not known before."""
-    in_sequence: float = 0.0
-    """The calls that follow one another, by the plan: the others go on beside them."""
     models: tuple[str, ...] = ()
     """Each with its effort: `qwen2.5:7b (effort normal)`."""
 
@@ -136,21 +132,24 @@ class Estimate(Amount):
         minutes (from the plan)`."""
         least, most = self.least or self, self.most or self
         low, high = least.cost_microusd, most.cost_microusd
+        bound = self.basis == "plan"
         parts = (
             _range(f"{least.calls}", plural(most.calls, "model call")),
-            _range(f"{_readable(least.tokens):,}", f"{_readable(most.tokens):,} tokens"),
-            "at a price not known"
+            _range(f"{_readable(least.tokens):,}", f"{_readable(most.tokens):,} tokens", bound),
+            "cost unknown"
             if low is None or high is None
-            else _range(f"${low / 1e6:.2f}", f"${high / 1e6:.2f}"),
-            _range(*_times(least.seconds, most.seconds)),
+            else _range(f"${low / 1e6:.2f}", f"${high / 1e6:.2f}", bound),
+            _range(*_times(least.seconds, most.seconds), bound),
         )
         rests = "from the plan" if self.basis == "plan" else f"as {plural(self.runs, 'earlier run')} took"
         named = f"{', '.join(self.models)}: " if self.models else ""
         return f"{named}{', '.join(parts)} ({rests})"
 
 
-def _range(least: str, most: str) -> str:
-    """`6 to 12 calls`; `6 calls` where both have the same number."""
+def _range(least: str, most: str, bound: bool = False) -> str:
+    """`6 to 12 calls`; `6 calls` where both have the same number; `at most 12 calls` for a bound from above."""
+    if bound:
+        return f"at most {most}"
     return most if f"{most} ".startswith(f"{least} ") else f"{least} to {most}"
 
 

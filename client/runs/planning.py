@@ -18,7 +18,7 @@ from activities.roles.allowances import allowance_of
 from client.failures import Failure
 from workflows.context import number_sections
 from workflows.modes import AUTO, Available, offered
-from workflows.rules.estimate import Settled
+from workflows.rules.estimate import Outline
 from workflows.steps import policy
 from workflows.steps.role_steps import PARSE, PLAN, I, O, RoleStep, equipped, served
 from workflows.types import ResearchRequest
@@ -42,10 +42,9 @@ class Planned(BaseModel):
     """The same by the role that was asked."""
 
     @property
-    def settled(self) -> Settled:
-        """What is known of a run of the question now."""
-        paid = {role: usage for role, usage in self.by_role.items() if usage.calls}
-        return Settled(self.parsed.research_mode, len(self.plan.report_outline), paid)
+    def outline(self) -> Outline:
+        """The mode and the number of sections, as they were planned."""
+        return Outline(self.parsed.research_mode, len(self.plan.report_outline))
 
 
 async def plan_question(client: Client, request: ResearchRequest, task_queue: str) -> Planned:

@@ -8,7 +8,7 @@ from activities.contracts.publish import Amount, Estimate
 from activities.evidence_store import EvidenceStore
 from activities.report.names import report_name
 from activities.settings import Settings
-from client.runs.estimating import limit_doubts, taken, works_in
+from client.runs.estimating import limit_doubts, past_runs
 from tests.client.seen import a_report
 from tests.workflows.conftest import a_request
 
@@ -26,7 +26,7 @@ def test_a_money_limit_that_cannot_hold_or_will_cut_the_run_short_is_told(
     most: int | None, expected: int | None, said: str
 ) -> None:
     request = a_request(limits={"max_cost_microusd": most})
-    lines = [*limit_doubts(Estimate(cost_microusd=expected), request)]
+    lines = [*limit_doubts(Estimate(cost_microusd=expected, basis="earlier"), request)]
     assert len(lines) == bool(said)
     assert said in "".join(lines)
 
@@ -38,43 +38,39 @@ def test_a_money_limit_that_cannot_hold_or_will_cut_the_run_short_is_told(
             Amount(calls=6, tokens=8_186, seconds=19),
             Amount(calls=11, tokens=46_618, seconds=311),
             (
-                "6 to 11 model calls, 8,200 to 47,000 tokens, at a price not known, 19 s to 5 minutes "
-                "(from the plan)"
+                "6 to 11 model calls, 8,200 to 47,000 tokens, cost unknown, 19 s to 5 minutes (as 2 earlier runs took)"
             ),
         ),
         (
             Amount(calls=6, tokens=90, cost_microusd=4_000, seconds=100),
             Amount(calls=6, tokens=90, cost_microusd=61_000, seconds=130),
-            "6 model calls, 90 tokens, $0.00 to $0.06, 2 minutes (from the plan)",
+            "6 model calls, 90 tokens, $0.00 to $0.06, 2 minutes (as 2 earlier runs took)",
         ),
         (
             Amount(calls=1, tokens=1, cost_microusd=0, seconds=2),
             Amount(calls=1, tokens=1, cost_microusd=0, seconds=119),
-            "1 model call, 1 tokens, $0.00, 2 s to 2 minutes (from the plan)",
+            "1 model call, 1 tokens, $0.00, 2 s to 2 minutes (as 2 earlier runs took)",
         ),
     ],
 )
 def test_the_bounds_are_said_once_where_they_are_the_same(least: Amount, most: Amount, said: str) -> None:
-    assert Estimate(least=least, most=most).text == said
+    assert Estimate(least=least, most=most, basis="earlier", runs=2).text == said
 
 
-def test_a_folder_has_as_many_works_as_documents_and_as_long_as_they_are_read(tmp_path: Path) -> None:
-    (tmp_path / "short.txt").write_text("a" * 300)
-    (tmp_path / "long.md").write_text("a" * 9_000)
-    (tmp_path / ".hidden.txt").write_text("a")
-    (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
-    found = works_in(str(tmp_path))
-    assert (found.most, found.chars) == (2, 1_150)
-    (tmp_path / "many.ris").write_text("")
-    assert works_in(str(tmp_path)).most is None, "how many works a file of records has is not known"
+def test_a_plan_bounds_tokens_cost_and_time_from_above() -> None:
+    least, most = (
+        Amount(calls=6, cost_microusd=0),
+        Amount(calls=9, tokens=90, cost_microusd=61_000, seconds=9),
+    )
+    text = "6 to 9 model calls, at most 90 tokens, at most $0.06, at most 9 s (from the plan)"
+    assert Estimate(least=least, most=most).text == text
 
 
-async def test_what_earlier_runs_took_is_read_of_their_reports(tmp_path: Path) -> None:
+async def test_past_runs_are_read_of_their_reports(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     store = EvidenceStore.at(settings.evidence_url)
     spent = {"tokens": 900, "model_calls": 9, "seconds": 60.0, "cost_usd": 0.5}
-    rounds = [{"section": name, "iteration": 1} for name in ("s1", "s1", "s2")]
-    own = {"by_role": {"writer": {"calls": 2}}, "spent_by": rounds, "estimate": {"models": ["m"]}}
+    own = {"by_role": {"writer": {"calls": 2}}, "estimate": {"models": ["m"]}}
     for name, stop, method in (
         ("whole", "sufficient_evidence", spent | own),
         ("cut-short", "cancelled", spent | own),
@@ -82,8 +78,7 @@ async def test_what_earlier_runs_took_is_read_of_their_reports(tmp_path: Path) -
     ):
         report = a_report(run_id=name, stop_reason=stop, methodology=method)
         await store.put_named(report_name(name, "json"), report.model_dump_json().encode())
-    (took,) = await taken(settings, ("m",))
-    assert took.amount == Amount(calls=9, tokens=900, cost_microusd=500_000, seconds=60.0)
-    assert (took.sections, took.iterations, took.by_role["writer"].calls) == (1, 1.5, 2)
-    (other,) = await taken(settings, ("another",))
-    assert not other.by_role
+    (run,) = await past_runs(settings, ("m",))
+    assert run.amount == Amount(calls=9, tokens=900, cost_microusd=500_000, seconds=60.0)
+    assert run.by_role["writer"].calls == 2
+    assert await past_runs(settings, ("another",)) == []
