@@ -129,7 +129,6 @@ class Settings(QuestionSettings):
     openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
     ncbi_api_key: SecretStr | None = Field(default=None, validation_alias="NCBI_API_KEY")
     brave_api_key: SecretStr | None = Field(default=None, validation_alias="BRAVE_API_KEY")
-    serper_api_key: SecretStr | None = Field(default=None, validation_alias="SERPER_API_KEY")
     tavily_api_key: SecretStr | None = Field(default=None, validation_alias="TAVILY_API_KEY")
     codec_keys: SecretStr | None = Field(default=None, validation_alias="DETERMINATOR_CODEC_KEYS")
     """Keys that payloads are encrypted with (`activities.codec`)."""
@@ -233,10 +232,10 @@ class Settings(QuestionSettings):
         example='"127.0.0.1:9464"',
         by_request=True,
     )
-    health: str | None = setting(
-        "Where a worker answers health checks, at /healthz and /readyz.",
-        at="worker.health",
-        example='"127.0.0.1:8082"',
+    ready_file: Path | None = setting(
+        "A file that a worker touches every 10 seconds while it can work, for an exec probe.",
+        at="worker.ready_file",
+        example='"/tmp/determinator-ready"',
         by_request=True,
     )
     hooks: list[str] = setting(

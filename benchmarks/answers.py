@@ -2,6 +2,7 @@
 
     python -m benchmarks.answers --model NAME [--base-url URL] [--set pubmedqa|bioasq|FILE] [--corpus FILE]
         [--questions 30] [--seed 1] [--effort small|normal|large] [--skip-writing | --pairs [--write FILE]]
+        [--plain]
 
 Each question has works of four kinds, shuffled:
 
@@ -15,6 +16,10 @@ are hidden, since PubMedQA's questions are titles. Printed are the works judged 
 works for which a direction is given and how often it is the label's, what became of the sentences written,
 the share of questions whose answer cites the work that answers, the exact answers of the experts that the
 answer contains, and tokens, money and seconds.
+
+`--plain` asks the same model each question in one call that shows it the same works, and prints beside the
+product how often its direction is the label's, and its answer names a work that answers and has the exact
+answers.
 
 `--pairs` measures a small model as the product asks it, one word of one work a call: each work is asked about
 its own question (answers, by the answer that it gives: yes, no, maybe), about that question with a drug or
@@ -41,6 +46,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from openai import OpenAI
+from pydantic import BaseModel
+
 from activities.contracts.errors import ModelError
 from activities.contracts.evidence import Evidence, EvidenceRef, ModelChoice, Usage
 from activities.contracts.judge import JudgeInput, WeighInput, WorkJudgement
@@ -57,6 +65,8 @@ from activities.settings import Settings
 from activities.text.entities import link
 from activities.text.ranking import rank
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
+from benchmarks.plain import ask as ask_plainly
+from benchmarks.plain import client_of, works_text
 from workflows.steps.ordering import BESIDE
 
 MARK = "<!-- pairs -->"
@@ -76,6 +86,22 @@ class Entry:
     exact: tuple[tuple[str, ...], ...] = ()
 
 
+PLAIN = (
+    "Answer the question from the works below only; not all of them are on it.\n\n"
+    "Question: {question}\n\n{works}\n\n"
+    "`direction`: yes, no or maybe for a yes-or-no question, else empty. `answer`: two to five sentences "
+    "with the exact names and numbers. `works`: the numbers of the works that it rests on."
+)
+
+
+class PlainAnswer(BaseModel):
+    """What a plain model answers."""
+
+    direction: str = ""
+    answer: str = ""
+    works: list[int] = []
+
+
 @dataclass
 class Tally:
     """What was counted."""
@@ -88,6 +114,8 @@ class Tally:
     sentences: Counter[str] = field(default_factory=Counter)
     answered: Counter[bool] = field(default_factory=Counter)
     exact: Counter[bool] = field(default_factory=Counter)
+    plain: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
+    """What is counted of the plain model's answers."""
     usage: dict[str, Usage] = field(default_factory=lambda: defaultdict(Usage))
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -223,6 +251,19 @@ class Measure:
                     said = "-" if yes is None else f"{yes:.2f}"
                     print(f"{place + 1:3} {name:14} {said:5} {question}", file=sys.stderr, flush=True)
 
+    def plain(self, entry: Entry, client: OpenAI) -> None:
+        """Ask in one call that shows the works of an entry."""
+        works = [(document.title, document.text) for document, _ in entry.works]
+        prompt = PLAIN.format(question=entry.question, works=works_text(works))
+        said = ask_plainly(client, self._choice.model, prompt, PlainAnswer) or PlainAnswer()
+        kinds = dict(enumerate((kind for _, kind in entry.works), 1))
+        self.tally.plain["cites a work that answers"][any(kinds.get(n) == "answers" for n in said.works)] += 1
+        if entry.label in ("yes", "no"):
+            self.tally.plain["direction right"][said.direction.strip().lower() == entry.label] += 1
+        for names in entry.exact:
+            had = any(name.casefold() in said.answer.casefold() for name in names)
+            self.tally.plain["exact answers contained"][had] += 1
+
     def say(self, number: int) -> None:
         """Print how far it is."""
         every: Counter[bool] = sum(self.tally.judged.values(), Counter())
@@ -334,6 +375,7 @@ def report(tally: Tally, questions: int) -> str:
         lines.append(f"cites a work that answers {share(tally.answered)}")
     if tally.exact:
         lines.append(f"exact answers contained {share(tally.exact)}")
+    lines += [f"plain: {name:26} {share(counted)}" for name, counted in tally.plain.items()]
     for role, used in tally.usage.items():
         cost = "" if not used.cost_microusd else f", ${used.cost_microusd / 1e6:.4f}"
         lines.append(
@@ -379,7 +421,10 @@ async def measure(options: argparse.Namespace, home: Path) -> None:
     if options.pairs:
         await run.pairs(asked)
     else:
+        client = client_of(options.base_url) if options.plain else None
         for number, entry in enumerate(asked, 1):
+            if client is not None:
+                await asyncio.to_thread(run.plain, entry, client)
             await run.entry(entry, writing=not options.skip_writing)
             run.say(number)
     await model.aclose()
@@ -400,6 +445,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--effort", choices=("small", "normal", "large"), default=None)
     parser.add_argument("--skip-writing", action="store_true")
+    parser.add_argument("--plain", action="store_true", help="a row of the same model in one call beside it")
     parser.add_argument("--pairs", action="store_true", help="measure a small model, one word a work")
     parser.add_argument("--write", type=Path, help="the document whose table of pairs is replaced")
     with tempfile.TemporaryDirectory() as home:

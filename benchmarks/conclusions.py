@@ -1,7 +1,7 @@
 """Measure the conclusions of reports against those of reviewers.
 
     python -m benchmarks.conclusions --corpus DIR --model NAME [--base-url URL] [--seed 1] [--questions 20]
-        [--without 2 3] [--out DIR] [--at-once 4] [-- options of `determinator ask`]
+        [--without 2 3] [--out DIR] [--at-once 4] [--plain] [-- options of `determinator ask`]
 
 DIR holds `abstract.jsonl` of MedEvidence (https://github.com/zy-f/med-evidence): questions of Cochrane
 reviews with the studies they rest on, the reviewers' answer and the certainty of their evidence. Each is
@@ -13,8 +13,10 @@ first one left.
 
 Printed are the answers that agree, by the reviewers' answer and by their certainty, how often the certainty
 is theirs, how often a conclusion was stated as certain (high or moderate) where theirs was very low, and what
-the model's own proposals would have reached without code. A report without a conclusion counts as one that
-disagrees. Nothing here is known to the product.
+the model's own proposals would have reached without code, and how many conclusions were stated as certain
+and are not the reviewers'. A report without a conclusion counts as one that disagrees. With `--plain` the
+same model is shown the same works in one call, and its answers are a row beside those of the reports. Nothing
+here is known to the product.
 """
 
 import argparse
@@ -29,7 +31,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from openai import OpenAI
+from pydantic import BaseModel
+
+from activities.contracts.appraisal import Certainty, ConclusionDirection
 from activities.report.schema import Report
+from benchmarks.plain import ask as ask_plainly
+from benchmarks.plain import client_of, works_text
 
 COMMAND = (sys.executable, "-m", "client.cli.main")
 ANSWERS: Mapping[str, str] = {
@@ -43,6 +51,22 @@ ANSWERS: Mapping[str, str] = {
 NONE = "none"
 """A report without a conclusion."""
 CERTAIN = ("high", "moderate")
+OPEN = ("uncertain", "not_enough_data", NONE)
+"""Answers without a direction."""
+PLAIN = (
+    "You are asked what studies taken together say on a question that compares. Use these studies only.\n\n"
+    "Question: {question}\n\n{works}\n\n"
+    "`direction` of the outcome: higher, lower, no_difference, uncertain (the evidence is too uncertain to "
+    "say) or not_enough_data (the studies do not report it). `certainty`: that of the evidence, as GRADE "
+    "grades it."
+)
+
+
+class PlainAnswer(BaseModel):
+    """What a plain model answers."""
+
+    direction: ConclusionDirection
+    certainty: Certainty
 
 
 @dataclass(frozen=True)
@@ -70,6 +94,10 @@ class Outcome:
     @property
     def agrees(self) -> bool:
         return self.direction == self.question.answer
+
+    @property
+    def is_certain_and_wrong(self) -> bool:
+        return self.certainty in CERTAIN and self.direction not in OPEN and not self.agrees
 
 
 def questions(folder: Path) -> list[Question]:
@@ -139,6 +167,32 @@ def outcome(question: Question, path: Path) -> Outcome:
     return Outcome(question, first.direction, first.certainty, proposed)
 
 
+def plain(question: Question, place: Path, client: OpenAI, model: str) -> Outcome:
+    """What the model answers in one call that shows it the works of a question."""
+    path = place / f"{question.name}.plain.json"
+    if not path.is_file():
+        works = works_text([(work.get("title", ""), work["content"]) for work in question.works])
+        answer = ask_plainly(client, model, PLAIN.format(question=question.text, works=works), PlainAnswer)
+        path.write_text(answer.model_dump_json() if answer else "null", "utf-8")
+    read = json.loads(path.read_bytes())
+    if read is None:
+        return Outcome(question, NONE, NONE, NONE)
+    return Outcome(question, read["direction"], read["certainty"], read["direction"])
+
+
+def beside(product: Sequence[Outcome], plainly: Sequence[Outcome]) -> str:
+    """The product and the plain model in a row each, and the questions that one alone has right."""
+    rows = ["| | agree | certain and wrong |", "|---|---|---|"]
+    for name, outcomes in (("product", product), ("plain", plainly)):
+        wrong = [one.question.name for one in outcomes if one.is_certain_and_wrong]
+        rows.append(f"| {name} | {share(outcomes)} | {len(wrong)} {' '.join(wrong)} |")
+    pairs = list(zip(product, plainly, strict=True))
+    won = [one.question.name for one, other in pairs if one.agrees > other.agrees]
+    lost = [one.question.name for one, other in pairs if one.agrees < other.agrees]
+    alone = (f"product alone right: {' '.join(won)}", f"plain alone right: {' '.join(lost)}")
+    return "\n".join([*rows, "", *alone])
+
+
 def share(outcomes: Sequence[Outcome]) -> str:
     """`3 of 4 (75 %)`."""
     right = sum(one.agrees for one in outcomes)
@@ -160,6 +214,7 @@ def tables(outcomes: Sequence[Outcome]) -> str:
     low = [one for one in outcomes if one.question.certainty == "very_low"]
     certain = sum(one.certainty in CERTAIN and one.direction != "uncertain" for one in low)
     own = sum(one.proposed == one.question.answer for one in outcomes)
+    wrong = sum(one.is_certain_and_wrong for one in outcomes)
     pairs = Counter((one.question.answer, one.direction) for one in outcomes)
     return "\n".join(
         [
@@ -167,6 +222,7 @@ def tables(outcomes: Sequence[Outcome]) -> str:
             "",
             f"certainty as the reviewers': {same} of {len(outcomes)}",
             f"stated as certain where theirs is very low: {certain} of {len(low)}",
+            f"certain and wrong: {wrong} of {len(outcomes)}",
             f"proposals of the model that agree: {own} of {len(outcomes)}",
             "",
             "| reviewers | report | questions |",
@@ -186,6 +242,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--without", type=int, nargs="+", action="append", default=[], metavar="SEED")
     parser.add_argument("--out", type=Path, default=Path("conclusions"))
     parser.add_argument("--at-once", type=int, default=4)
+    parser.add_argument("--plain", action="store_true", help="a row of the same model in one call beside it")
     parser.add_argument("more", nargs="*", help="options of `determinator ask`, after --")
     given = parser.parse_args(arguments)
     address = ["--base-url", given.base_url] if given.base_url else []
@@ -198,7 +255,12 @@ def main(arguments: Sequence[str]) -> None:
     chosen = drawn(every, given.seed, given.questions)
     with ThreadPoolExecutor(given.at_once) as pool:
         outcomes = list(pool.map(lambda question: ask(question, place, options), chosen))
+        client = client_of(given.base_url)
+        asked = chosen if given.plain else []
+        plainly = list(pool.map(lambda question: plain(question, place, client, given.model), asked))
     print(tables(outcomes))
+    if given.plain:
+        print(f"\n{beside(outcomes, plainly)}")
 
 
 if __name__ == "__main__":

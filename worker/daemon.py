@@ -92,8 +92,8 @@ async def serve(
     with one_blas_thread():
         import numpy  # noqa: F401 - first, so that it does not start a thread for each processor
     from worker.build import research_worker
-    from worker.health import health_endpoint, readiness
     from worker.rate_gate_holder import keep_gates
+    from worker.readiness import touch_while_ready
     from worker.resources import open_resources
 
     client = await _connect(connection, stop, embedded, settings.metrics)
@@ -104,21 +104,22 @@ async def serve(
     async with AsyncExitStack() as stack:
         resources = await stack.enter_async_context(open_resources(settings))
         worker = research_worker(client, resources)
-        health = health_endpoint(settings.health, readiness(client, lambda: worker.is_running))
-        await stack.enter_async_context(health)
         collect_less_often()
         running = asyncio.create_task(worker.run())
         later = threading.Thread(target=prepare_later_steps, name="later-steps", daemon=True)
         asyncio.get_running_loop().call_later(LATER_SECONDS, later.start)
         stopping = asyncio.create_task(stop.wait())
         keeping = asyncio.create_task(keep_gates(client, settings, resources.sources))
+        touching = asyncio.create_task(
+            touch_while_ready(settings.ready_file, client, lambda: worker.is_running)
+        )
         try:
             log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
             await asyncio.wait([stopping, running, keeping, idle], return_when=asyncio.FIRST_COMPLETED)
             if keeping.done():
                 await keeping  # it ends by an error only
         finally:
-            for task in (stopping, keeping, idle):
+            for task in (stopping, keeping, touching, idle):
                 task.cancel()
             log.info("worker_stopping")
             await _end(worker, running)
@@ -268,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if address and options.private_socket:
             embedded = Embedded(options.private_socket, options.idle_seconds, options.beside)
             if options.beside:
-                settings = settings.model_copy(update={"metrics": None, "health": None})
+                settings = settings.model_copy(update={"metrics": None, "ready_file": None})
             connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
         else:
             connection = configured(address, settings)

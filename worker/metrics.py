@@ -14,11 +14,11 @@ from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.runtime import PrometheusConfig, Runtime
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Usage
 from activities.contracts.search import HitsOfAll, SearchTasks
 from activities.contracts.step import StepAnswer
 from activities.report.schema import Published
-from worker.health import CannotListen
 from worker.logs import logging_runtime
 
 STEPS = "determinator_steps"
@@ -39,6 +39,10 @@ TIMED = (
     "temporal_workflow_endtoend_latency",
     SOURCE_WAIT,
 )
+
+
+class CannotListen(DeterminatorError):
+    """The address for metrics cannot be listened on."""
 
 
 def prometheus(address: str) -> PrometheusConfig:

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from activities.configuration.declaration import declared
 
 SOURCES_OF_TOOLS: Mapping[str, tuple[str, ...]] = {
-    "web": ("brave", "tavily", "serper", "searxng", "duckduckgo"),
+    "web": ("brave", "tavily", "searxng", "duckduckgo"),
     "trials": ("clinicaltrials",),
 }
 """Names of tools in the older file format -> our sources; any other tool is a source of the same name."""

@@ -147,7 +147,7 @@ class Estimate(Amount):
 
 
 def _range(least: str, most: str, bound: bool = False) -> str:
-    """`6 to 12 calls`; `6 calls` where both have the same number; `at most 12 calls` for a bound from above."""
+    """`6 to 12 calls`; `6 calls` where both have the same number; `at most 12 calls` for a bound."""
     if bound:
         return f"at most {most}"
     return most if f"{most} ".startswith(f"{least} ") else f"{least} to {most}"

@@ -88,9 +88,6 @@ def format_of(ending: str) -> str:
 
 
 CHARTS: Mapping[str, str] = {
-    "years": "what is cited, by year",
-    "kinds": "what is cited, by kind of study",
-    "sections": "what each section cites",
     "directions": "what the studies found on each outcome",
     "effects": "effects by outcome that were not pooled",
     "pooled": "forest plots of what was pooled",

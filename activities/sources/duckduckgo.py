@@ -1,9 +1,9 @@
 """Web search by DuckDuckGo's page without scripts (https://html.duckduckgo.com/html/). It has no API."""
 
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx
-from lxml import etree, html
+from lxml import etree
 
 from activities.contracts.errors import Malformed, RateLimited
 from activities.contracts.evidence import Query
@@ -19,7 +19,7 @@ READ_SECONDS = 10.0
 
 _PUZZLE = b"anomaly-modal__"
 _RESULTS = (b"result__a", b"no-results", b"result--no-result")
-"""Classes of the puzzle, and of a page of results, found or not."""
+"""Classes of the puzzle, and of a page of results, with matches or without."""
 
 
 class DuckDuckGoSource(WebSource):
@@ -27,10 +27,11 @@ class DuckDuckGoSource(WebSource):
     `activities.sources.web`).
 
     The page is meant for people: after too many requests it answers 202 with a puzzle, which counts as a rate
-    limit and not as an empty answer. Advertisements are passed over.
+    limit and not as an empty answer. The package `ddgs` knows how its results are laid out.
     """
 
     url = "https://html.duckduckgo.com"
+    fields = ("href", "title", "body")
     info = info_of("duckduckgo")
 
     async def ask_engine(self, query: Query, wanted: int) -> Listing:
@@ -61,34 +62,21 @@ def checked(answer: httpx.Response) -> httpx.Response:
 
 
 def read_page(body: bytes) -> list[dict[str, str]]:
-    """The results of a page; called in a reading process. Raises Unreadable."""
+    """Read the results of a page, without advertisements; called in a reading process. Raises Unreadable."""
+    from ddgs.engines.duckduckgo import Duckduckgo  # only the reading process holds it
+
+    engine = Duckduckgo()
     try:
-        page: html.HtmlElement = html.document_fromstring(body)
+        results = engine.extract_results(body.decode(errors="replace"))
     except (etree.ParserError, ValueError) as error:
         raise Unreadable("it sent an empty page") from error
-    passed_over = {"result--ad", "result--no-result"}
-    return [_result(item) for item in page.find_class("result") if not passed_over & set(item.classes)]
-
-
-def _words(items: list[html.HtmlElement]) -> str:
-    return " ".join(str(items[0].text_content()).split()) if items else ""
-
-
-def _result(item: html.HtmlElement) -> dict[str, str]:
-    """The fields of a result; empty for one without a link."""
-    links = item.find_class("result__a")
-    dates = [span for extra in item.find_class("result__extras__url") for span in extra.iter("span")]
-    return {
-        "url": _target(links[0].get("href") or "") if links else "",
-        "title": _words(links),
-        "content": _words(item.find_class("result__snippet")),
-        "date": _words(dates[-1:]),
-    }
+    return [{"href": _target(row.href), "title": row.title, "body": row.body} for row in results]
 
 
 def _target(href: str) -> str:
-    """The page behind DuckDuckGo's redirect `/l/?uddg=...`."""
-    parts = urlsplit(urljoin("https://duckduckgo.com/", href))
-    if (parts.hostname or "").endswith("duckduckgo.com") and parts.path == "/l/":
-        return parse_qs(parts.query).get("uddg", [""])[0]
-    return "" if (parts.hostname or "").endswith("duckduckgo.com") else href
+    """Return the page behind DuckDuckGo's redirect `/l/?uddg=...&rut=...`; empty for an advertisement."""
+    address = urljoin("https://duckduckgo.com/", href)
+    parts = urlsplit(address)
+    if not (parts.hostname or "").endswith("duckduckgo.com"):
+        return address
+    return address.partition("uddg=")[2].partition("&rut=")[0] if parts.path == "/l/" else ""

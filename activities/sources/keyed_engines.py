@@ -1,4 +1,4 @@
-"""Web search engines that are asked with a key: Brave, Serper (which asks Google) and Tavily.
+"""Web search engines that are asked with a key: Brave and Tavily.
 
 One request to the engine, then the pages (see `activities.sources.web`).
 """
@@ -14,8 +14,7 @@ from activities.sources.names import info_of
 from activities.sources.web import WebSource, years_of
 
 MAX_RESULTS = 20
-"""Results of one request: the limit of Brave's API and of Tavily's; of Serper more than ten cost a second
-credit."""
+"""Results of one request: the limit of Brave's API and of Tavily's."""
 MAX_TAVILY_CHARS = 400
 """Characters of a query, by the API's own limit."""
 _OVER_PLAN = (432, 433)
@@ -43,29 +42,6 @@ class BraveSource(WebSource):
             raise Malformed("brave sent an answer that is not a search's")
         web = body.get("web")
         return web.get("results", []) if isinstance(web, dict) else []
-
-
-class SerperSource(WebSource):
-    """Google's results by Serper (https://serper.dev; `POST https://google.serper.dev/search`)."""
-
-    url = "https://google.serper.dev"
-    headers: ClassVar = {"x-api-key": "serper_api_key"}
-    fields = ("link", "title", "snippet", "date")
-    info = info_of("serper")
-
-    async def ask_engine(self, query: Query, wanted: int) -> Listing:
-        wish: dict[str, str | int] = {"q": query.text, "num": min(wanted, MAX_RESULTS)}
-        if years := years_of(query):
-            # Google's own parameter for a range of days, which Serper passes on.
-            wish["tbs"] = f"cdr:1,cd_min:1/1/{years[0]},cd_max:12/31/{years[1]}"
-        return await self.ask(self._read, "search", json_body=wish)
-
-    def found_in(self, body: dict[str, object]) -> object:
-        """The organic results; boxes and advertisements beside them are passed over."""
-        # Without a match `organic` is empty or absent; what is never missing is what was searched for.
-        if not isinstance(body.get("searchParameters"), dict):
-            raise Malformed("serper sent an answer that is not a search's")
-        return body.get("organic", [])
 
 
 class TavilySource(WebSource):

@@ -40,8 +40,8 @@ TEXT_CHARS = 400_000
 class WebSource(ApiSource, ABC):
     """A search engine with page reading. A subclass asks its engine and translates the answer."""
 
-    fields = ("url", "title", "content", "date")
-    """What the engine calls a result's address, title, snippet and date."""
+    fields: tuple[str, ...] = ("url", "title", "content", "date")
+    """The engine's names for a result's address, title, snippet and, where it gives one, date."""
 
     def __init__(self, settings: Settings, http: Http) -> None:
         super().__init__(settings, http)

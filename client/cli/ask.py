@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from activities.plural import plural
+from activities.settings import user_config_path
 from client.cli.common import (
     Filled,
     address_option,
@@ -19,7 +20,6 @@ from client.cli.common import (
     run_async,
     say,
 )
-from client.cli.compare import compare
 from client.cli.options import FILTERS, GroupedCommand, question_options
 from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput, Exit
@@ -32,7 +32,6 @@ from client.terminal import plain
 if TYPE_CHECKING:
     from activities.settings import Settings
     from client.reports.batch import Result
-    from client.run import Run
     from client.runs.planning import Planned
 
 GROUPS = {
@@ -100,7 +99,6 @@ def ask(
     detach: bool,
     offline: bool,
     openai_base_url: str | None,
-    mode: tuple[str, ...],
     follow_up: str | None,
     audio: Path | None,
     image: Path | None,
@@ -113,8 +111,6 @@ def ask(
 
     Asking the same question with the same settings again joins the run while it is running; once it has
     ended, a new run with an id of its own starts. Ctrl-C detaches; the run continues.
-
-    With several modes each gets a run of its own, and the runs are printed side by side at the end.
     """
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
     options = cast("AskOptions", {n: v for n, v in flags.items() if v not in (None, (), False)})
@@ -123,23 +119,17 @@ def ask(
 
         if interactive():
             options["clarify"] = "ask"
-    wanted_modes = tuple(dict.fromkeys(mode)) or (None,)
     asked_for = dry_run or yes
     text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=asked_for)
     if many is not None:
-        if text or follow_up is not None or len(wanted_modes) > 1:
-            raise BadInput(
-                "with --many, questions and modes are in the file: leave out QUESTION, --follow-up"
-            )
-        asked = options | AskOptions(mode=wanted_modes[0])
+        if text or follow_up is not None:
+            raise BadInput("with --many, the questions are in the file: leave out QUESTION, --follow-up")
         return ask_many(
-            settings, address, many, asked, output, at_once=at_once, detach=detach, as_json=as_json
+            settings, address, many, options, output, at_once=at_once, detach=detach, as_json=as_json
         )
     if output is not None:
         check_output(output)
-
-    for name in wanted_modes:
-        build_request(settings, text, options | AskOptions(mode=name))
+    build_request(settings, text, options)
 
     async def body() -> int:
         from client.api import Determinator
@@ -154,23 +144,14 @@ def ask(
             if not (options.get("model") or settings.model):
                 await offer_model(settings, options, at_terminal=not as_json)
             if dry_run:
-                for name in wanted_modes:
-                    planned = await client.plan(text, **(options | AskOptions(mode=name)))
-                    show_planned(planned, as_json=as_json)
+                show_planned(await client.plan(text, **options), as_json=as_json)
                 return 0
-            runs: list[tuple[str, Run]] = []
-            for name in wanted_modes:
-                asked = options | AskOptions(mode=name)
-                run = await client.ask(text, follow_up=follow_up, **asked)
-                show_started(run, as_json=as_json, detach=detach)
-                runs.append((name or settings.mode, run))
+            run = await client.ask(text, follow_up=follow_up, **options)
+            show_started(run, as_json=as_json, detach=detach)
         if detach:
-            for _, run in runs:
-                show_detached(run.id, as_json=as_json)
+            show_detached(run.id, as_json=as_json)
             return 0
-        if len(runs) > 1:
-            return await compare(runs, output=output, as_json=as_json)
-        return await follow_run(runs[0][1], output=output, as_json=as_json)
+        return await follow_run(run, output=output, as_json=as_json)
 
     return run_async(body)
 
@@ -201,8 +182,7 @@ PLANNED = ("deep", "hierarchical")
 
 async def offer_model(settings: "Settings", options: "AskOptions", *, at_terminal: bool) -> None:
     """Say, where no model is named, which there are: those of the configured server, else of a server of this
-    machine, to which nothing is sent. At a terminal the person chooses once, which is kept in their own
-    configuration."""
+    machine, to which nothing is sent. At a terminal the person chooses for this question."""
     if settings.openai_base_url is None and settings.openai_api_key is None:
         for server in (await local_servers())[:1]:
             say(server.line())
@@ -216,11 +196,8 @@ async def offer_model(settings: "Settings", options: "AskOptions", *, at_termina
     )
     if not (at_terminal and names and sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    chosen = click.prompt("Model for this and later questions", default="extractive", err=True).strip()
-    options["model"] = chosen
-    from client.remember import remember_model
-
-    say(remember_model(chosen))
+    options["model"] = click.prompt("Model for this question", default="extractive", err=True).strip()
+    say(f"to use it for every question, write `name` under [model] in {user_config_path()}")
 
 
 NAMED_MODELS = 8

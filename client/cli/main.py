@@ -29,7 +29,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "chart": ("client.cli.results:chart", "Print or draw a chart of a run's report."),
     "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
     "export": ("client.cli.export:export", "Save everything an outsider needs to check a report."),
-    "graph-export": ("client.cli.export:graph_export", "Save what a run found as a graph."),
     "verify": ("client.cli.verify:verify", "Check every quote of a report against the stored text."),
     "tell": ("client.cli.dialogue:tell", "Ask a finished report a question; its evidence answers."),
     "change": ("client.cli.dialogue:change", "Have a finished report changed in your own words."),

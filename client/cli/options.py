@@ -18,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 FILTERS = ("since", "until", "types", "free_full_text", "phases")
 """The options that narrow a search."""
 SPECIAL: Mapping[str, Mapping[str, Any]] = {
-    "mode": {"type": ModeName(), "multiple": True, "metavar": "MODE"},
+    "mode": {"type": ModeName(), "metavar": "MODE"},
     "profile": {"metavar": "NAME|FILE"},
     "model": {"metavar": "NAME"},
     "fallback": {"type": Filled(), "multiple": True, "metavar": "NAME"},
@@ -35,7 +35,6 @@ SPECIAL: Mapping[str, Mapping[str, Any]] = {
 }
 """What a declaration does not say of an option."""
 MORE: Mapping[str, str] = {
-    "mode": " Repeatable: run each and compare them.",
     "fallback": " Repeatable.",
     "sources": " Repeatable.",
 }

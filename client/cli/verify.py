@@ -8,7 +8,7 @@ import click
 
 from activities.plural import plural
 from client.cli.common import json_option, on_client, print_json, print_text, say
-from client.failures import BadInput, Exit
+from client.failures import Exit
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument(
     "target",
-    metavar="RUN|REPORT.json|BUNDLE|TEXT.md",
+    metavar="RUN|REPORT.json|BUNDLE",
     default="last",
 )
 @click.option(
@@ -41,15 +41,7 @@ async def verify(client: "Determinator", target: str, evidence: Path | None, as_
     The report is a run's, a JSON file, or what `export` made (a folder or .zip). A file is checked against
     --evidence, else against `evidence.jsonl` beside it, else against this machine's evidence store; no server
     is needed.
-
-    Of any Markdown file, citations and references are checked against each other: references never cited,
-    citations without a reference, gaps in the numbering, one address under several numbers, malformed
-    identifiers.
     """
-    from client.reports.verify import is_markdown
-
-    if is_markdown(target):
-        return _verify_markdown(target, as_json=as_json)
     checked = await client.verify(target, evidence)
     if checked.parcel.foreign_script:
         say("its check.py is not the one that this version writes: do not run it unless you trust its origin")
@@ -59,35 +51,6 @@ async def verify(client: "Determinator", target: str, evidence: Path | None, as_
         print_json(_as_data(checked.found, checked.parcel, checked.items, holds=checked.holds))
     else:
         _show(checked.found, checked.parcel, holds=checked.holds)
-    return Exit.DONE if checked.holds else Exit.FAILED
-
-
-def _verify_markdown(target: str, *, as_json: bool) -> int:
-    from activities.report.formats.statements import sentence
-    from activities.report.markdown_check import check_markdown
-    from client.reports.verify import read_markdown
-
-    checked = check_markdown(read_markdown(Path(target)))
-    if not checked.references and not checked.citations:
-        raise BadInput(f"{target} has neither citations nor a list of references to check")
-    if as_json:
-        print_json(
-            {
-                "file": target,
-                "holds": checked.holds,
-                "references": checked.references,
-                "citations": checked.citations,
-                "problems": [{**p.model_dump(mode="json"), "text": sentence(p)} for p in checked.problems],
-            }
-        )
-        return Exit.DONE if checked.holds else Exit.FAILED
-    for problem in checked.problems:
-        print_text(f"FAILS  {plain(sentence(problem))}")
-    verdict = "citations and references match" if checked.holds else "citations and references do NOT match"
-    print_text(
-        f"{verdict}: {plural(checked.citations, 'citation')}, {plural(checked.references, 'reference')}; "
-        "a text file has no evidence, so no quote was compared (`determinator verify RUN` does that)"
-    )
     return Exit.DONE if checked.holds else Exit.FAILED
 
 

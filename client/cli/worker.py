@@ -4,6 +4,7 @@ This is the one module of `client` that imports `worker`: everything else in `cl
 Temporal, and `worker` imports nothing of `client` but `client.connection` and `client.exit`.
 """
 
+from pathlib import Path
 from typing import get_args
 
 import click
@@ -24,15 +25,15 @@ from client.failures import BadInput
     "--metrics", type=Filled(), metavar="HOST:PORT", help="Serve metrics for Prometheus at /metrics."
 )
 @click.option(
-    "--health", type=Filled(), metavar="HOST:PORT", help="Answer health checks at /healthz, /readyz."
+    "--ready-file", type=click.Path(path_type=Path), help="A file to touch while the worker can work."
 )
 @address_option
 def worker(
-    queues: tuple[Part, ...] | None, metrics: str | None, health: str | None, address: str | None
+    queues: tuple[Part, ...] | None, metrics: str | None, ready_file: Path | None, address: str | None
 ) -> int:
     """Run a worker of a configured Temporal server in the foreground until Ctrl-C. The embedded server has
     its own, in the background."""
-    settings = load_settings(queues=list(queues) if queues else None, metrics=metrics, health=health)
+    settings = load_settings(queues=list(queues) if queues else None, metrics=metrics, ready_file=ready_file)
 
     async def body() -> int:
         from client.connection import configured

@@ -65,7 +65,7 @@ LOOK_SECONDS = 5.0
 """How often it is looked whether there is anything to do."""
 MAX_PROCESSES = 4
 """Processes of one worker; each takes 250 MB."""
-ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_HEALTH")
+ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_READY_FILE")
 """What only one process of a worker can have: an address to listen at."""
 IN_USE = "address already in use"
 """How the server says, as its last error, that it may not listen at its port."""

@@ -34,9 +34,6 @@ MAX_BYTES = 512 * 1024 * 1024
 """Bytes that are read of one report, unpacked: more is no report."""
 MAX_NAMES = 1_000
 
-MARKDOWN = (".md", ".markdown")
-"""Endings of a report that is text, by any author."""
-
 Read = Callable[[str], bytes | None]
 """A file of a bundle by its name; None when it is not there."""
 
@@ -75,7 +72,7 @@ def is_file_name(target: str) -> bool:
     if target == "last":
         return False
     try:
-        return target.lower().endswith((".json", ".zip", *MARKDOWN)) or Path(target).exists()
+        return target.lower().endswith((".json", ".zip", ".md")) or Path(target).exists()
     except (OSError, ValueError):  # a name no file can have
         return False
 
@@ -95,20 +92,6 @@ def open_parcel(path: Path) -> Parcel:
         return Parcel(report, read_lines(beside.read_bytes(), str(beside)) if beside.is_file() else None)
     except zipfile.BadZipFile as error:
         raise BadParcel(f"{path} is no archive that can be read: {error}") from error
-    except OSError as error:
-        raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-def is_markdown(target: str) -> bool:
-    return target.lower().endswith(MARKDOWN) and not Path(target).is_dir()
-
-
-def read_markdown(path: Path) -> str:
-    """A Markdown file. Raises BadParcel."""
-    try:
-        return _whole(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadParcel(f"{path} is not UTF-8 text: {error.reason}") from error
     except OSError as error:
         raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
 

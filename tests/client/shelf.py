@@ -28,8 +28,7 @@ VERBS_OF_A_RUN = (
     *(
         ("export", "RUN"),
         ("open", "RUN"),
-        ("chart", "RUN", "--of", "years"),
-        ("graph-export", "RUN"),
+        ("chart", "RUN", "--of", "effects"),
         ("verify", "RUN"),
         ("refresh", "RUN"),
         ("plan", "show", "RUN"),

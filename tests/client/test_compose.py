@@ -63,7 +63,8 @@ class Cluster:
         text = text.replace("temporal:7233", self.server).replace(
             "store:8333", f"{self.address['store']}:8333"
         )
-        return text.replace(HOME, str(self.home(name))).replace("/app/", f"{ROOT}/")
+        home = str(self.home(name))
+        return text.replace(HOME, home).replace("/app/", f"{ROOT}/").replace("/tmp/", f"{home}/")
 
     @staticmethod
     def _value(found: re.Match[str]) -> str:
@@ -105,8 +106,10 @@ class Cluster:
         program[0] = str(BIN / program[0])
         self.begin(name, program, self.environment(name, service))
         kind, *check = what["healthcheck"]["test"]
-        assert (kind, check[0]) == ("CMD", "python")
-        return [str(BIN / "python"), *(self.here(name, word) for word in check[1:])]
+        assert kind == "CMD"
+        programs = {"python": str(BIN / "python"), "sh": "sh"}
+        words = (self.here(name, word.replace("$$", "$")) for word in check[1:])
+        return [programs[check[0]], *words]
 
     def begin(self, name: str, program: list[str], env: Mapping[str, str]) -> None:
         """Start a process that ends with the cluster."""
@@ -182,7 +185,7 @@ def test_the_services_of_the_compose_file_research_a_question_and_outlive_a_work
     assert added.returncode == 0, added.stderr
     cluster.start(**{"worker": "worker", "worker-2": "worker", "codec": "codec", "web": "web"})
     person = cluster.environment("worker", "worker") | {"DETERMINATOR_HOME": str(cluster.home("host"))}
-    del person["DETERMINATOR_METRICS"], person["DETERMINATOR_HEALTH"]
+    del person["DETERMINATOR_METRICS"], person["DETERMINATOR_READY_FILE"]
     question = "What is known about survival in lung cancer?"
     asked = determinator(
         "ask",

@@ -7,10 +7,8 @@ import pytest
 
 from activities.settings import Settings, user_config_path
 from client import model_servers
-from client.cli.config import template
 from client.failures import BadInput
 from client.model_servers import check_models, local_servers
-from client.remember import remember_model
 from tests.client.harness import determinator, processes_of
 from tests.client.terminal import Terminal
 from tests.fake_openai import PATH, FakeOpenAI, fails, says, sensible
@@ -67,7 +65,7 @@ async def test_a_local_server_is_found_by_its_port_and_asked_for_its_models_only
     assert f"--base-url http://127.0.0.1:{port}/v1 --model tiny" in found.line()
 
 
-def test_a_key_without_a_models_name_is_said_and_a_terminal_asks_once_and_remembers(home: Path) -> None:
+def test_a_key_without_a_models_name_is_said_and_a_terminal_asks_for_it(home: Path) -> None:
     with FakeOpenAI() as server:
         server.on("/v1/models", listed("llama-3", "qwen-2"))
         server.on(PATH, sensible)
@@ -79,32 +77,8 @@ def test_a_key_without_a_models_name_is_said_and_a_terminal_asks_once_and_rememb
         assert "llama-3, qwen-2" in line
         assert not server.bodies
         asked = Terminal(*asking, columns=120, **env)
-        asked.expect("Model for this and later questions")
+        asked.expect("Model for this question")
         asked.type("qwen-2")
         assert asked.end() in (0, 4), asked.text()
         assert {body["model"] for body in server.bodies} == {"qwen-2"}
-        assert determinator("config", "show", "--json").json()["settings"]["model"] == "qwen-2"
-        again = Terminal(*asking, "--dry-run", columns=120, **env)
-        assert again.end() == 0, again.text()
-        assert "no model is named" not in again.text()
-
-
-@pytest.mark.parametrize(
-    "before", ["", "[budget]\nmax_cost = 1", "[model] # mine\nwait = true\n[budget]\n", None]
-)
-def test_a_model_is_kept_beside_what_the_users_file_says(home: Path, before: str | None) -> None:
-    path = user_config_path()
-    path.parent.mkdir()
-    path.write_text(template() if before is None else before)
-    assert str(path) in remember_model('a "model"')
-    assert Settings().model == 'a "model"'
-    path.write_text('model = "named"\n')
-    assert Settings().model == "named"
-
-
-def test_a_file_of_ones_own_that_cannot_take_the_model_is_left(home: Path) -> None:
-    path = user_config_path()
-    path.parent.mkdir()
-    path.write_text("model = { name = 'x' }\n")
-    assert "not kept" in remember_model("y")
-    assert path.read_text() == "model = { name = 'x' }\n"
+        assert str(user_config_path()) in "".join(asked.text().split())

@@ -2,7 +2,6 @@
 scripted model. `test_one_question` has them without one."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -131,23 +130,6 @@ OWN: dict[str, Callable[[str, dict[str, Any], FakeOpenAI], None]] = {
     "graph": a_graph_ends_at_its_exit,
 }
 """What a mode promises beside."""
-
-
-def test_modes_that_are_compared_stand_side_by_side_and_share_what_their_sources_answered(
-    servers: Servers, model: FakeOpenAI, tmp_path: Path
-) -> None:
-    modes = ("magentic", "graph", "simple")
-    flags = [word for mode in modes for word in ("--mode", mode)]
-    ran = ask(*flags, "--output", str(tmp_path / "answer.json"), question=COMPARED)
-    assert ran.code == Exit.DONE, ran
-    assert re.search(r"^\s+team\s+graph\s+simple\s*$", ran.out, re.MULTILINE), ran.out
-    for mode in ("team", "graph", "simple"):
-        report = json.loads((tmp_path / f"answer-{mode}.json").read_text())
-        assert report["mode"] == mode
-        assert report["verification"]["verified"] >= 4
-        assert report["methodology"]["tokens"] > 0
-    assert servers.clock.exchanges
-    assert not list(servers.clock.repeats())
 
 
 def test_a_graph_of_ones_own_travels_with_its_run_and_says_where_it_is(

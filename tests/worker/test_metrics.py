@@ -1,10 +1,11 @@
-"""What a fleet is watched by: metrics of a run in Prometheus' format, and health checks that tell the
-truth."""
+"""What a fleet is watched by: metrics of a run in Prometheus' format, and the file
+that an exec probe looks at."""
 
 import asyncio
 import re
+import socket
 import uuid
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -22,9 +23,9 @@ from client.embedded.binary import free_port
 from client.runs.start import start
 from tests.workflows.conftest import a_request, a_worker, until
 from tests.workflows.fakes import Fakes
-from worker.health import CannotListen, health_endpoint, host_and_port, readiness
+from worker import readiness
 from worker.logs import logging_runtime
-from worker.metrics import MetricsInterceptor, count_failure, prometheus
+from worker.metrics import CannotListen, MetricsInterceptor, count_failure, prometheus, worker_runtime
 
 
 class Samples:
@@ -85,22 +86,29 @@ def test_what_a_failed_search_says_is_counted() -> None:
     ActivityEnvironment().run(count_failure, SearchTasks(run_id="r", tasks=(task,)), error)
 
 
-async def test_a_worker_that_cannot_work_is_not_ready(temporal_client: Client) -> None:
+async def test_a_worker_that_cannot_work_does_not_touch_its_ready_file(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "TOUCH_SECONDS", 0.05)
+    polls, path = False, tmp_path / "ready"
+    touching = asyncio.create_task(readiness.touch_while_ready(path, temporal_client, lambda: polls))
+    await asyncio.sleep(0.3)
+    assert not path.exists()
+    polls = True
+    await until(_exists(path), bool)
     polls = False
-    async with (
-        health_endpoint("127.0.0.1:0", readiness(temporal_client, lambda: polls)) as port,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http,
-    ):
-        assert (await http.get("/healthz")).status_code == 200
-        before = await http.get("/readyz")
-        assert (before.status_code, before.json()["status"]) == (503, "not ready")
-        polls = True
-        assert (await http.get("/readyz")).json() == {"status": "ready"}
-        assert (await http.get("/etc/passwd")).status_code == 404
-        assert (await http.post("/readyz")).status_code == 405
+    await asyncio.sleep(0.3)
+    last = path.stat().st_mtime_ns
+    await asyncio.sleep(0.3)
+    assert path.stat().st_mtime_ns == last
+    touching.cancel()
 
 
-async def test_a_server_that_is_gone_makes_a_worker_not_ready(temporal_client: Client) -> None:
+def _exists(path: Path) -> Callable[[], Awaitable[bool]]:
+    return lambda: asyncio.to_thread(path.exists)
+
+
+async def test_a_server_that_is_gone_makes_a_worker_not_ready() -> None:
     class Gone:
         async def check_health(self) -> bool:
             raise RuntimeError("Connection refused")
@@ -108,32 +116,11 @@ async def test_a_server_that_is_gone_makes_a_worker_not_ready(temporal_client: C
     class Cut:
         service_client = Gone()
 
-    reason = await readiness(cast(Client, Cut()), lambda: True)()
-    assert reason == "the Temporal server does not answer"
+    assert not await readiness.can_work(cast(Client, Cut()), lambda: True)
 
 
-async def test_a_broken_request_does_not_stop_health_checks() -> None:
-    async def ready() -> str:
-        return ""
-
-    async with health_endpoint("127.0.0.1:0", ready) as port:
-        for sent in (b"\x00\xff\r\n\r\n", b"G" * 10_000, b""):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(sent)
-            writer.write_eof()
-            await reader.read()
-            writer.close()
-        async with httpx.AsyncClient() as http:
-            assert (await http.get(f"http://127.0.0.1:{port}/readyz")).status_code == 200
-
-
-async def test_an_address_in_use_is_an_error_that_says_so() -> None:
-    async def ready() -> str:
-        return ""
-
-    async with health_endpoint("127.0.0.1:0", ready) as port:
+def test_an_address_for_metrics_that_is_in_use_is_an_error_that_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
         with pytest.raises(CannotListen, match=str(port)):
-            async with health_endpoint(f"127.0.0.1:{port}", ready):
-                pass
-    with pytest.raises(CannotListen):
-        host_and_port("8082")
+            worker_runtime(f"127.0.0.1:{port}")

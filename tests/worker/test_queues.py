@@ -59,15 +59,15 @@ def test_every_activity_of_a_worker_has_a_part_and_gates_are_held_where_searches
     assert part_of("publish_report") == "workflows"
 
 
-def test_a_worker_of_the_command_line_serves_its_parts_metrics_and_health(
-    home: Path, dev_server: str, temporal_client: Client
+def test_a_worker_of_the_command_line_serves_its_parts_and_metrics(
+    home: Path, dev_server: str, temporal_client: Client, tmp_path: Path
 ) -> None:
-    metrics, health = free_port(), free_port()
+    metrics, ready = free_port(), tmp_path / "ready"
     options = ("--queues", "searches,models", "--metrics", f"127.0.0.1:{metrics}")
     queue = {"DETERMINATOR_TASK_QUEUE": f"split-{uuid.uuid4().hex[:8]}"}
-    worker = begin("worker", "--address", dev_server, *options, "--health", f"127.0.0.1:{health}", env=queue)
+    worker = begin("worker", "--address", dev_server, *options, "--ready-file", str(ready), env=queue)
     try:
-        wait_until(lambda: answers(f"http://127.0.0.1:{health}/readyz"), what="the worker to be ready")
+        wait_until(ready.exists, what="the worker to be ready")
         assert answers(f"http://127.0.0.1:{metrics}/metrics")
         pollers = [
             describe(dev_server, f"{queue['DETERMINATOR_TASK_QUEUE']}{part}")

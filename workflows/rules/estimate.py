@@ -1,8 +1,8 @@
 """Expected calls, tokens, cost and time of a run, before its first paid call: pure arithmetic.
 
-The median of the home's runs in the same mode with the same models. Where there are none, the plan of the mode
-within the limits of the request, each call as such calls of the role were in runs of other modes, else as its
-allowance permits: what such a plan says of tokens, cost and time is a bound from above.
+The median of the home's runs in the same mode with the same models. Where there are none, the plan of the
+mode within the limits of the request, each call as such calls of the role were in runs of other modes, else
+as its allowance permits: what such a plan says of tokens, cost and time is a bound from above.
 """
 
 import math

@@ -4,7 +4,7 @@
 A chart is a picture, the same in rows, and the same in words."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from activities.contracts.effects import MEASURE_NAMES, Interval, Measure
@@ -22,9 +22,6 @@ MIN_PLOTTED = 5
 """Works from which a chart is clearer than the list."""
 MIN_DRAWN = 2
 """Effects of one measure from which a plot is clearer than their numbers."""
-_BARS = 12
-"""Bars over years at most: more cannot be distinguished on a telephone."""
-_SPANS = (1, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,47 +65,6 @@ class Chart:
         """The chart in the report, which has the numbers of effects beside it."""
         table = None if self.macro == "effects" else self.table
         return Figure(self.title, self.svg() if drawn else "", table)
-
-
-def _bars(report: Report, macro: str, by: str, head: str, bars: Sequence[Bar]) -> Chart | None:
-    many = report.words.many
-    if not any(bar.count for bar in bars):
-        return None
-    return Chart(macro, f"Cited {many} by {by} (number of {many})", (head, many.capitalize()), tuple(bars))
-
-
-def _years(report: Report) -> Chart | None:
-    """Works by year of publication, in at most `_BARS` spans of equal length."""
-    years = sorted(reference.year for reference in report.references if reference.year)
-    if not years:
-        return None
-    first, last = years[0], years[-1]
-    span = next((n for n in _SPANS if (last // n - first // n) < _BARS), _SPANS[-1])
-    bars = [
-        Bar(
-            str(start) if span == 1 else f"{start}\u2013{(start + span - 1) % 100:02}",
-            sum(start <= year < start + span for year in years),
-        )
-        for start in range(first // span * span, last + 1, span)
-    ]
-    return _bars(report, "years", "year", "Year", bars)
-
-
-def _kinds(report: Report) -> Chart | None:
-    """Works by kind of study, as records or the works themselves say it."""
-    counts = Counter(clean(work.design) for work in report.works if work.design)
-    other = len(report.references) - counts.total()
-    rest = [Bar("not stated", other)] if other > 0 and counts else []
-    return _bars(report, "rows", "kind", "Kind", [*(Bar(name, n) for name, n in counts.most_common()), *rest])
-
-
-def _sections(report: Report) -> Chart | None:
-    bars = []
-    for section in report.sections:
-        quoted = {s.evidence_id for claim in (*section.answer, *section.claims) for s in claim.support}
-        quoted |= {passage.evidence_id for passage in section.passages}
-        bars.append(Bar(clean(section.title), len(quoted)))
-    return _bars(report, "rows", "section", "Section", bars)
 
 
 def _intervals(title: str, panels: Iterable[Panel]) -> Chart | None:
@@ -158,7 +114,7 @@ def _pooled(report: Report) -> Chart | None:
     return _intervals("Pooled effects", filter(None, map(figures.pool_panel, pools)))
 
 
-_MAKERS = (_years, _kinds, _sections, _directions, _effects, _pooled)
+_MAKERS = (_directions, _effects, _pooled)
 
 
 def chart_of(report: Report, name: str) -> Chart | None:

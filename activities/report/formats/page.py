@@ -184,14 +184,11 @@ class _Page:
                 concluded += effects
             else:
                 counted += effects
-            works: list[Block] = [*works_table(report, self.quotes)]
-            if full:  # the table has the same, work by work
-                works += self._charts("years", "kinds", "sections")
             contested = "Contradictions" if report.words.graded else "Contested"
             yield self._chapter("conclusions", conclusion_words.TITLE, concluded)
             yield self._chapter("candidates", "Candidates", candidate_words.blocks(report, self.quotes))
             yield self._chapter("statistics", statistics.TITLE, counted)
-            yield self._chapter("works", report.words.title, works)
+            yield self._chapter("works", report.words.title, works_table(report, self.quotes))
             yield self._chapter("contradictions", contested, self._contradictions())
             yield self._chapter("gaps", "Gaps", bullets(words.gaps(report)))
             yield self._chapter("limitations", "Limitations", bullets(words.limitations(report)))

@@ -399,13 +399,6 @@ WORDING: Mapping[str, Wording] = {
     "repeats_claim": "it repeats claim {claim}",
     "rests_on_dropped": "it rests on a claim that does not stand",
     "never_named": "the items it cites never name it",
-    # what is wrong with a Markdown report
-    "reference_never_cited": "Reference {number} is never cited.",
-    "citation_without_reference": "[{number}] is cited, and there is no reference {number}.",
-    "reference_number_missing": "The references have no number {number}.",
-    "reference_number_repeated": "Several references have the number {number}.",
-    "address_under_several_numbers": "{address} has several numbers: {numbers}.",
-    "identifier_malformed": "{value} is no {kind}.",
     # what the quality of a candidate's evidence follows from
     "quality_best": lambda s: (
         f"The strongest work that speaks for it is {'an' if s.text('design')[:1] in 'aeiou' else 'a'} "

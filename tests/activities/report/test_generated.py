@@ -11,9 +11,8 @@ from lxml import html as lxml_html
 from activities.contracts.evidence import Evidence
 from activities.report.formats import render
 from activities.report.formats.quotes import words_of
-from activities.report.formats.statements import sentence
-from activities.report.markdown_check import check_markdown
 from activities.report.schema import Report
+from tests.activities.report.citations import citation_faults
 from tests.activities.report.generated import generated
 from tests.activities.report.rendered import faults
 
@@ -37,7 +36,7 @@ def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) ->
     if Report.model_validate_json(render(report, "json")) != report:
         yield "json: not read back as it was"
     text = render(report, "md").decode()
-    yield from (f"md: {sentence(problem)}" for problem in check_markdown(text).problems)
+    yield from (f"md: {fault}" for fault in citation_faults(text))
     page = lxml_html.fromstring(render(report, "html"))
     names = _strings(page, "//@id")
     yield from (f"html: id {name} twice" for name, count in Counter(names).items() if count > 1)

@@ -26,7 +26,7 @@ from tests.replay import RECORDED, Asked, ReplayServer, Reply, recorded
 
 KEYS = {
     f"{name}_api_key": f"SECRET-{name}"
-    for name in ("ncbi", "brave", "tavily", "serper", "semanticscholar", "openfda", "openalex")
+    for name in ("ncbi", "brave", "tavily", "semanticscholar", "openfda", "openalex")
 }
 LONG_CHARS = 600
 """A longer text stands in a golden file with its begin, its end and its digest."""
@@ -105,9 +105,9 @@ BAD_ENTRIES = (
     "<entry><id>http://arxiv.org/abs/2001.00001v1</id><title>No summary</title></entry></feed>"
 )
 ADVERTISED = (
-    '<html><body><div class="result result--ad"><a class="result__a" href="https://ad.example/">Buy</a></div>'
-    '<div class="result"><a class="result__a" href="//duckduckgo.com/y.js?ad_domain=x">Buy too</a></div>'
-    '<div class="result"><a class="result__a" href="https://a.example/">Found</a></div></body></html>'
+    '<html><body><div class="result__body"><h2><a class="result__a" href="//duckduckgo.com/y.js?ad_domain=x">'
+    'Buy</a></h2></div><div class="result__body"><h2><a class="result__a" href="https://a.example/?q=1">'
+    'Result</a></h2><a href="https://a.example/?q=1">Of it</a></div></body></html>'
 )
 SILDENAFIL = {
     "/molecule/search.json": recorded("chembl/molecule_search_sildenafil.json"),
@@ -116,10 +116,6 @@ SILDENAFIL = {
 }
 NONE_IN_PUBMED = '{"esearchresult": {"count": "0", "idlist": []}}'
 WITHDRAWN = '{"data": {"search": {"hits": [{"id": "CHEMBL122", "name": "ROFECOXIB", "entity": "drug"}]}}}'
-SERPER = (
-    '{"searchParameters": {"q": "x"}, "organic": [{"link": "https://a.example/x", "title": "A", '
-    '"snippet": "Of <b>it</b>", "date": "2020"}, {"title": "no address"}]}'
-)
 SEARXNG = (
     '{"results": [null, {"title": "no url"}, {"url": "javascript:alert(1)"}, {"url": "https://a.example/x"}]}'
 )
@@ -264,13 +260,11 @@ RECORDINGS = (
        query=asks('"Laravel news" AND x', 30, year_from=2020)),
     at("tavily", "/search", "page", recorded("tavily/search_basic.json"),
        query=asks("What is Pydantic AI?", 5, year_to=2024)),
-    at("serper", "/search", "page", says(SERPER), query=asks("x", year_from=2010)),
     searx("general", recorded("searxng/search_general_with_unresponsive.json")),
     searx("science", recorded("searxng/search_science.json"),
           query=asks("x", options={"categories": "science"})),
     searx("damaged", says(SEARXNG)),
     at("brave", "/web/search", "nothing", says('{"type": "search", "query": {"original": "zxqv"}}')),
-    at("serper", "/search", "nothing", says('{"searchParameters": {"q": "zxqv"}, "organic": []}')),
     *(at(name, "/search", "nothing", says('{"results": []}')) for name in ("tavily", "searxng")),
     duckduckgo("page", recorded("duckduckgo/html_results_caffeine_sleep.html"),
                query=asks("caffeine & sleep")),

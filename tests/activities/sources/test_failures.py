@@ -217,7 +217,7 @@ async def test_a_key_is_sent_and_never_shown(name: str) -> None:
         error = error.__cause__
 
 
-@pytest.mark.parametrize("name", ["brave", "tavily", "serper"])
+@pytest.mark.parametrize("name", ["brave", "tavily"])
 async def test_without_its_key_nothing_is_asked(server: ReplayServer, source: Sourced, name: str) -> None:
     with pytest.raises(Refused, match=f"set {name.upper()}_API_KEY"):
         await anext(source(name).exchanges(Query(text="x")))

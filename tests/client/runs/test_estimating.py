@@ -38,7 +38,8 @@ def test_a_money_limit_that_cannot_hold_or_will_cut_the_run_short_is_told(
             Amount(calls=6, tokens=8_186, seconds=19),
             Amount(calls=11, tokens=46_618, seconds=311),
             (
-                "6 to 11 model calls, 8,200 to 47,000 tokens, cost unknown, 19 s to 5 minutes (as 2 earlier runs took)"
+                "6 to 11 model calls, 8,200 to 47,000 tokens, cost unknown, 19 s to 5 minutes "
+                "(as 2 earlier runs took)"
             ),
         ),
         (

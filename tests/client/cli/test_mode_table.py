@@ -1,12 +1,8 @@
-"""Several modes side by side, as a person meets them: real server, real worker, documents of one's own."""
-
-import pytest
+"""The modes as data, and the limits each of them has."""
 
 from client.runs.request import defaults_of, open_limits
 from tests.client.harness import determinator
 from workflows.modes import AUTO, TABLE
-
-pytestmark = pytest.mark.timeout(180)
 
 
 def test_modes_are_listed_as_data() -> None:
