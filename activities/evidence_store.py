@@ -19,6 +19,7 @@ from obstore.store import ObjectStore, from_url
 from activities.contracts.errors import DamagedEvidence, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.credentials import without_credentials
+from activities.proxies import spare_this_machine
 
 TITLE_CHARS = 300
 MAX_REMEMBERED_BYTES = 8 * 2**20
@@ -71,6 +72,8 @@ def open_store(url: str) -> ObjectStore:
             folder = Path(url).expanduser().absolute()
             folder.mkdir(parents=True, exist_ok=True)
             url = folder.as_uri()
+        else:
+            spare_this_machine()
         return from_url(url)
     except (OSError, ValueError, BaseError) as error:
         # without the parsed address that obstore prints below it

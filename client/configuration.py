@@ -4,6 +4,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from activities.proxies import proxy_fault
 from client.failures import BadInput, BadSettings, unknown
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
         raise BadInput(f"{error.filename} cannot be read: {error.strerror}") from error
     if settings.sources:
         check_source_names(settings)
+    if not settings.offline and (fault := proxy_fault()):
+        raise BadInput(fault)
     return settings
 
 

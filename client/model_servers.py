@@ -9,6 +9,7 @@ from activities.configuration.values import did_you_mean
 from activities.contracts.errors import ModelRefused
 from activities.credentials import without_credentials
 from activities.models.address import parse
+from activities.proxies import reads_proxies
 from activities.settings import Settings
 from client.failures import BadInput
 
@@ -58,11 +59,25 @@ async def _look(kind: str, port: int) -> LocalServer | None:
 
     url = f"http://127.0.0.1:{port}/v1"
     try:
-        async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as http:
+        async with client_of(url, timeout=LOOK_SECONDS) as http:
             names = model_names(await http.get(f"{url}/models"))
     except (httpx.HTTPError, httpx.InvalidURL):
         return None
     return LocalServer(kind, url, names) if names else None
+
+
+def client_of(
+    address: str,
+    *,
+    offline: bool = False,
+    timeout: float = ASK_SECONDS,
+    headers: dict[str, str] | None = None,
+) -> "httpx.AsyncClient":
+    """A client that asks one server: without a proxy where it is on this machine, and while `offline`."""
+    import httpx
+
+    direct = None if reads_proxies(address, offline=offline) else httpx.AsyncHTTPTransport()
+    return httpx.AsyncClient(timeout=timeout, headers=headers, transport=direct)
 
 
 def model_names(answer: "httpx.Response") -> tuple[str, ...]:
@@ -87,7 +102,7 @@ async def listed_models(settings: Settings) -> tuple[str, tuple[str, ...]]:
     address, headers = server_of(settings)
     names: tuple[str, ...] = ()
     with suppress(httpx.HTTPError, httpx.InvalidURL):
-        async with httpx.AsyncClient(timeout=ASK_SECONDS, headers=headers) as http:
+        async with client_of(address, offline=settings.offline, headers=headers) as http:
             names = model_names(await http.get(f"{address}/models"))
     return without_credentials(address), names
 
@@ -105,7 +120,7 @@ async def check_models(settings: Settings, models: list[str]) -> None:
         parse(address)
     except ModelRefused as error:
         raise BadInput(str(error)) from error
-    async with httpx.AsyncClient(timeout=ASK_SECONDS, headers=headers) as http:
+    async with client_of(address, offline=settings.offline, headers=headers) as http:
         try:
             names = model_names(await http.get(f"{address}/models"))
             for model in models:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from temporalio.client import Interceptor
 
 from activities.extras import install
+from activities.proxies import spare_this_machine
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -50,6 +51,7 @@ def provider() -> "TracerProvider":
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+    spare_this_machine()
     # OTEL_SERVICE_NAME goes over it
     tracers = TracerProvider(resource=Resource.create({"service.name": "determinator"}))
     tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))

@@ -6,6 +6,8 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+from activities.processes import run
+
 ROOT = Path(__file__).parents[1]
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 SHOWN_DIGITS = 12
@@ -38,6 +40,6 @@ def _of_git(root: Path) -> str:
         return ""
     try:
         command = [git, "-C", str(root), "rev-parse", "HEAD"]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=5).stdout.strip()
+        return run(command, capture_output=True, timeout=5).stdout.decode(errors="replace").strip()
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -27,6 +27,7 @@ from temporalio.worker import Worker
 from activities.blas import one_blas_thread
 from activities.contracts.errors import DeterminatorError
 from activities.logs import log
+from activities.proxies import proxy_fault
 from activities.settings import Settings
 from client.connection import BadConnectionSettings, NoConnection, configured, open_client
 from client.exit import IDLE, leave
@@ -273,6 +274,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
         else:
             connection = configured(address, settings)
+        if not settings.offline and (fault := proxy_fault()):
+            raise BadConnectionSettings(fault)  # noqa: TRY301
         if connection is None:
             raise BadConnectionSettings("no Temporal address; give --address or TEMPORAL_ADDRESS")  # noqa: TRY301
     except (ValidationError, ValueError, BadConnectionSettings) as error:

@@ -24,6 +24,7 @@ from typing import IO
 from activities.analysis import harness, seccomp
 from activities.contracts.effects import Effect, GeneratedAnalysis
 from activities.extras import NotInstalled
+from activities.processes import run
 
 MAX_SECONDS = 120
 MAX_MEMORY_BYTES = 1 << 30
@@ -54,7 +55,7 @@ def bwrap() -> str:
 def _unusable(path: str) -> str:
     """Why bubblewrap makes no sandbox here; empty when it does."""
     command = [path, "--unshare-all", "--ro-bind", "/", "/", "true"]
-    tried = subprocess.run(command, capture_output=True, check=False, timeout=30)  # noqa: S603 - by its path
+    tried = run(command, capture_output=True, timeout=30)
     return tried.stderr.decode(errors="replace").strip()[:200] if tried.returncode else ""
 
 
@@ -81,16 +82,15 @@ def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECON
         rules.write(seccomp.program())
         rules.seek(0)
         try:
-            subprocess.run(  # noqa: S603 - bubblewrap by its path; its children die with it
+            run(  # bubblewrap's children die with it
                 _command(path, rules.fileno(), answer.fileno()),
+                {},
                 input=json.dumps(job).encode(),
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 pass_fds=(rules.fileno(), answer.fileno()),
-                env={},
                 start_new_session=True,
                 timeout=seconds,
-                check=False,
             )
         except subprocess.TimeoutExpired:
             failed = f"it needs more than {seconds:g} seconds"

@@ -10,20 +10,19 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
 from activities.documents.reader_process import DONE, ENDING, FRAME, IDLE_SECONDS, ITEM, UNREADABLE
 from activities.documents.text import Unreadable
+from activities.processes import ROOT, for_python, python, start
 
 MEMORY_BYTES = 2 * 1024**3
 """Address space of a reading process, the interpreter and its libraries (about 400 MB) included."""
@@ -145,16 +144,12 @@ class Readers:
 
 class _Process:
     def __init__(self) -> None:
-        # no keys, no proxies: only what an interpreter needs to find its libraries
-        root = str(Path(__file__).parents[2])
-        kept = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR", "TEMP", "VIRTUAL_ENV")
-        environment = {name: os.environ[name] for name in kept if name in os.environ}
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "activities.documents.reader_process"],
+        self._process = start(
+            python("activities.documents.reader_process"),
+            for_python(PYTHONPATH=ROOT, OPENBLAS_NUM_THREADS="1"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**environment, "PYTHONPATH": root, "OPENBLAS_NUM_THREADS": "1"},
             start_new_session=True,
         )
         self.free = False

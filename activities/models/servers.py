@@ -96,5 +96,5 @@ class Servers:
                     category="auth",
                 )
             silence = self._settings.model_silence * FIRST_WORD_FACTOR
-            self._clients[where.shown] = open_client(where, key, silence)
+            self._clients[where.shown] = open_client(where, key, silence, offline=self._settings.offline)
         return self._clients[where.shown]

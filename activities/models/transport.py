@@ -4,13 +4,13 @@ Invariants:
 
 * no body is decompressed: none is asked for, and one that comes all the same is refused;
 * a body, and a line of a stream, has a largest size in bytes;
-* at most two redirects are followed, and none to another host: the prompt is for the configured one only.
+* at most two redirects are followed, and none to another host or port: prompt and key are for the configured
+  server only.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
@@ -18,6 +18,7 @@ from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.models.address import Address
 from activities.models.failures import scrub, translate
 from activities.models.request import Question
+from activities.proxies import reads_proxies
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -52,7 +53,7 @@ class Oversized(httpx2.RemoteProtocolError):
 
 
 class RedirectRefused(httpx2.RemoteProtocolError):
-    """A server sent the request on to another host."""
+    """A server sent the request on to another one."""
 
 
 class _Counted(httpx2.AsyncByteStream):
@@ -99,25 +100,42 @@ async def _limit(response: httpx2.Response) -> None:
     """Put the limits around a response before its body is read. Raises Oversized and RedirectRefused."""
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Oversized("a compressed body came that was not asked for")
-    asked = str(response.request.url)
+    asked = response.request.url
     target = response.headers.get("location") if 300 <= response.status_code < 400 else None
-    if target and (host := urlsplit(urljoin(asked, target)).hostname) != urlsplit(asked).hostname:
-        raise RedirectRefused(f"it redirects to another host ({host})")
+    if target and (place := _origin(asked, target)) != _origin(asked):
+        raise RedirectRefused(f"it redirects to another server ({place})")
     kind = response.headers.get("content-type", "text/event-stream")
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = _Counted(response.stream, "text/event-stream" in kind)
 
 
-def open_client(address: Address, key: str, silence_seconds: float) -> "AsyncOpenAI":
-    """A client of one address. The library's own retries are off: what may be tried again is Temporal's."""
+def _origin(url: httpx2.URL, target: str = "") -> str:
+    """Scheme, host and port of an address, or of where it redirects to."""
+    try:
+        place = url.join(target)
+    except (httpx2.InvalidURL, ValueError):
+        return "which is no address"
+    return f"{place.scheme}://{place.netloc.decode('ascii', 'replace')}"
+
+
+def open_client(
+    address: Address, key: str, silence_seconds: float, *, offline: bool = False
+) -> "AsyncOpenAI":
+    """A client of one address. The library's own retries are off: what may be tried again is Temporal's. None
+    of this machine, and none `offline`, goes through a proxy."""
     import openai
 
+    limits = httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS)
+    direct = (
+        None if reads_proxies(address.shown, offline=offline) else httpx2.AsyncHTTPTransport(limits=limits)
+    )
     http = openai.DefaultAsyncHttpxClient(
+        transport=direct,
         max_redirects=MOST_REDIRECTS,
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [_limit]},
         timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
-        limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS),
+        limits=limits,
         base_url=address.shown,
     )
     headers = {"Authorization": address.authorization} if address.authorization else None

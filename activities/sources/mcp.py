@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
 
@@ -21,6 +20,7 @@ from activities.contracts.errors import Malformed, TooSlow
 from activities.contracts.evidence import Evidence, Identifiers, Query, SourceInfo
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmid
 from activities.extras import install
+from activities.processes import NETWORK, for_python, python, start_async
 from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.mcp_process import ERRORS
@@ -33,8 +33,9 @@ TITLE_CHARS = 300
 
 
 class McpToolSource:
-    def __init__(self, name: str, chosen: McpSource) -> None:
+    def __init__(self, name: str, chosen: McpSource, *, offline: bool = False) -> None:
         self._chosen = chosen
+        self._offline = offline
         self._limiter = RateLimiter(chosen.rate) if chosen.rate else None
         where = chosen.url or chosen.command[0]
         self.address = chosen.url or ""
@@ -73,8 +74,11 @@ class McpToolSource:
     async def _items(self, query: Query) -> Sequence[JsonValue]:
         """The items of a search, from a process of its own, which ends with it. Raises SourceError."""
         job = {"name": self.info.name, "source": self._chosen.model_dump(), "query": query.model_dump()}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", PROCESS),
+        network = () if self._offline else NETWORK
+        names = (*network, *self._chosen.variables, self._chosen.token_variable or "")
+        process = await start_async(
+            python(PROCESS),
+            for_python(*names),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -23,6 +23,7 @@ from activities.contracts.evidence import Query
 from activities.sources.records import pointed
 
 if TYPE_CHECKING:
+    import httpx2
     from mcp import Client
     from mcp.types import CallToolResult
 
@@ -31,6 +32,9 @@ MAX_MEMORY_BYTES = 1 << 30
 MAX_RESULT_CHARS = 5_000_000
 """Characters of one tool's result, and of all items of a search; a server that sends more is not read."""
 MAX_ITEMS = 200
+HTTP_SECONDS = 30.0
+EVENT_SECONDS = 300.0
+"""A server may hold a stream of events open for so long without a word."""
 ERRORS: dict[str, type[SourceError]] = {kind.__name__: kind for kind in (Malformed, Refused, Unavailable)}
 """What goes wrong here, by the name it has in the answer."""
 
@@ -94,13 +98,12 @@ async def connected(chosen: McpSource) -> AsyncIterator["Client"]:
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
-    from mcp.shared._httpx_utils import create_mcp_http_client
 
     async with AsyncExitStack() as stack:
         if chosen.url:
             token = os.environ.get(chosen.token_variable or "", "")
             headers = {"Authorization": f"Bearer {token}"} if token else None
-            http = await stack.enter_async_context(create_mcp_http_client(headers=headers))
+            http = await stack.enter_async_context(http_client(chosen.url, headers))
             transport = streamable_http_client(chosen.url, http_client=http)
         else:
             if shutil.which(chosen.command[0]) is None:
@@ -113,6 +116,18 @@ async def connected(chosen: McpSource) -> AsyncIterator["Client"]:
             )
         client = Client(transport, read_timeout_seconds=chosen.timeout)
         yield await stack.enter_async_context(client)
+
+
+def http_client(url: str, headers: dict[str, str] | None) -> "httpx2.AsyncClient":
+    """A client with the limits on time that the library's own has, without a proxy to this machine. While
+    offline this process has none in its environment."""
+    import httpx2
+
+    from activities.proxies import reads_proxies
+
+    timeout = httpx2.Timeout(HTTP_SECONDS, read=EVENT_SECONDS)
+    direct = None if reads_proxies(url, offline=False) else httpx2.AsyncHTTPTransport()
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=direct)
 
 
 async def check_arguments(name: str, client: "Client", tool: str, arguments: Mapping[str, JsonValue]) -> None:

@@ -54,7 +54,8 @@ def build_sources(settings: Settings, http: Http) -> dict[str, Source]:
             http.pace(name, rate)
         built[name] = _gated(settings, source)
     added: list[tuple[str, str, Callable[[], Source]]] = [
-        (name, f"[mcp.{name}]", partial(McpToolSource, name, row)) for name, row in settings.mcp.items()
+        (name, f"[mcp.{name}]", partial(McpToolSource, name, row, offline=settings.offline))
+        for name, row in settings.mcp.items()
     ]
     added += [
         (point.name, point.value, partial(_from_entry_point, point, settings, http))

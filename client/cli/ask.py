@@ -3,7 +3,7 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,7 +25,7 @@ from client.cli.watch import follow_run, show_detached, show_started
 from client.failures import BadInput, Exit
 from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output
-from client.runs.options import KEYS, AskOptions
+from client.runs.options import KEYS, AskOptions, chosen
 from client.runs.request import build_request
 from client.terminal import plain
 
@@ -113,7 +113,7 @@ def ask(
     ended, a new run with an id of its own starts. Ctrl-C detaches; the run continues.
     """
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
-    options = cast("AskOptions", {n: v for n, v in flags.items() if v not in (None, (), False)})
+    options = chosen(flags)
     if many is None and not (detach or as_json or options.get("clarify") or settings.clarify):
         from client.cli.gate import interactive
 

@@ -29,7 +29,7 @@ from client.embedded.home import Places, WorkerNote, look, read_note
 from client.embedded.network import has_own_network
 from client.embedded.server import start_embedded, stop_embedded
 from client.failures import BadConnectionSettings, BadInput, Exit, Failure
-from client.model_servers import local_servers, model_names, server_of
+from client.model_servers import client_of, local_servers, model_names, server_of
 from client.runs.checks import check_hooks as load_hooks
 from client.terminal import to_stdout
 
@@ -240,8 +240,10 @@ async def check_model(settings: "Settings") -> Check:
     if not headers and settings.openai_base_url is None:
         return Check("model", "fail", f"{settings.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL")
     try:
-        async with httpx.AsyncClient(timeout=PROBE_SECONDS) as http:
-            answer = await http.get(f"{address}/models", headers=headers)
+        async with client_of(
+            address, offline=settings.offline, timeout=PROBE_SECONDS, headers=headers
+        ) as http:
+            answer = await http.get(f"{address}/models")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Check("model", "fail", f"{base} does not answer ({error or type(error).__name__})")
     if answer.status_code in (401, 403):

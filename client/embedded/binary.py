@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from activities.private_files import write_whole
+from activities.processes import run
 from client.failures import NoConnection
 
 RELEASE = "1.9.1"
@@ -90,13 +91,12 @@ def check_binary(binary: Path, kept: Path) -> None:
 def server_version(binary: Path) -> str:
     """The server's version, as in `1.32.0`. Raises NoServerBinary when the executable does not run."""
     try:
-        answer = subprocess.run(
-            [str(binary), "--version"], capture_output=True, text=True, timeout=30, check=True
-        ).stdout
+        done = run([str(binary), "--version"], capture_output=True, timeout=30)
+        done.check_returncode()
     except (OSError, subprocess.SubprocessError) as error:
         raise NoServerBinary(f"{binary} does not run: {error}; {INSTALL_HINT}") from error
     # temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)
-    _, _, rest = answer.partition("Server ")
+    _, _, rest = done.stdout.decode(errors="replace").partition("Server ")
     return rest.split(",")[0].strip(" )\n") or "unknown"
 
 

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from activities import processes
 from client.embedded import network
 from client.embedded.locks import LockFile, holder, is_held
 
@@ -44,13 +45,13 @@ MARKS = ("start-dev", "worker.daemon")
 def spawn(command: list[str], log: Path, folder: Path, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     """Start a process in a session of its own, with its output in a log. Raises OSError."""
     with opened_log(log) as output:
-        return subprocess.Popen(
+        return processes.start(
             command,
+            env,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             cwd=folder,
-            env=env,
             start_new_session=True,
             umask=PRIVATE_UMASK,
         )
@@ -83,12 +84,12 @@ class Child:
                 network.end_with_parent(parent)
 
         with opened_log(self.log) as output:
-            self.process = subprocess.Popen(
+            self.process = processes.start(
                 command,
+                environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env=dict(environment),
                 pass_fds=(lock.fd,),
                 preexec_fn=prepare,
                 umask=PRIVATE_UMASK,
@@ -268,12 +269,7 @@ def end_orphans(pids: Iterable[int]) -> None:
     for pid in pids:
         if pid <= 1 or not is_alive(pid):
             continue
-        listed = subprocess.run(
-            ["ps", "-o", "command=", "-p", str(pid)],  # noqa: S607 - wherever the system has it
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if any(mark in listed.stdout for mark in MARKS):
+        listed = processes.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True).stdout.decode()
+        if any(mark in listed for mark in MARKS):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import errno
 import json
-import os
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from typing import TypeVar
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from activities.processes import for_python, python
 from activities.settings import Settings
 from client.connection import Connection, Say, open_client, quiet
 from client.embedded.binary import check_binary, find_temporal, server_version
@@ -49,9 +49,6 @@ FIRST_START = (
     "machine, which takes some seconds; later questions find them running"
 )
 T = TypeVar("T")
-INHERITED = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV", "LANG", "TZ")
-"""What supervisor and server have of the caller's environment, besides `PYTHON...` and `LC_...`: no key and
-no setting."""
 
 
 async def start_embedded(
@@ -187,8 +184,8 @@ def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
             "in TEMPORAL_ADDRESS"
         )
     job = supervisor_input(settings, places)
-    command = [sys.executable, "-P", "-m", "client.embedded.supervisor", json.dumps(job)]
-    return spawn(command, places.server_log, places.home, environment())
+    command = python("client.embedded.supervisor", json.dumps(job))
+    return spawn(command, places.server_log, places.home, for_python())
 
 
 def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
@@ -205,19 +202,11 @@ def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
         "state": str(places.state),
         "logs": str(places.logs),
         "command": command,
-        "environment": {**environment(), **RUNTIME},
+        "environment": for_python(**RUNTIME),
         "version": version,
         "database": str(database),
         "web_ui": settings.web_ui,
         "idle_seconds": IDLE_SECONDS,
-    }
-
-
-def environment() -> dict[str, str]:
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name in INHERITED or name.startswith(("PYTHON", "LC_"))
     }
 
 

@@ -10,11 +10,11 @@ Invariants:
   runs wait, and commands name what is missing.
 """
 
-import sys
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecutionStatus
 
+from activities.processes import python
 from activities.settings import Settings
 from client.connection import Say
 from client.embedded.control import Answer, NoSupervisor, ProcessesEnded, ask
@@ -75,7 +75,7 @@ class Wanted:
         own = self.settings.task_queue
         queue = queue or own
         note = WorkerNote(fingerprint=self.fingerprint, queue=queue, needs=self.needs)
-        command = [sys.executable, "-P", "-m", "worker.daemon"]
+        command = python("worker.daemon")
         command += ["--idle-seconds", str(IDLE_SECONDS if queue == own else BESIDE_IDLE_SECONDS)]
         asked = {
             "do": "worker",

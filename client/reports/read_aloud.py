@@ -7,11 +7,11 @@ import contextlib
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 from activities.extras import NotInstalled
+from activities.processes import run
 from activities.report.formats.conclusion_words import line
 from activities.report.schema import Report
 
@@ -42,9 +42,7 @@ def wav(report: Report) -> bytes:
         command = _engine(file, Path(folder) / "text.txt")
         (Path(folder) / "text.txt").write_text(text, "utf-8")
         with (Path(folder) / "text.txt").open("rb") as script:
-            done = subprocess.run(
-                command, stdin=script, capture_output=True, timeout=SECONDS, check=False, cwd=folder
-            )
+            done = run(command, stdin=script, capture_output=True, timeout=SECONDS, cwd=folder)
         if done.returncode or not file.is_file():
             told = done.stderr.decode(errors="replace").strip().splitlines()
             raise NotInstalled(

@@ -8,7 +8,9 @@ import json
 from urllib.parse import urlsplit
 
 from activities.contracts.evidence import SourceOption
+from activities.credentials import without_credentials
 from activities.private_files import write_whole
+from activities.proxies import is_here
 from activities.settings import Settings
 from client.configuration import is_loopback
 from client.embedded.fingerprint import fingerprint
@@ -73,6 +75,8 @@ async def destinations(settings: Settings, request: ResearchRequest) -> str:
         sent.append(
             f"the question and found text to {', '.join(models)} at {urlsplit(address).hostname or address}"
         )
+    if not is_here(settings.evidence_url):
+        sent.append(f"evidence and reports to {without_credentials(settings.evidence_url)}")
     if not sent:
         return "Nothing leaves this machine."
     return f"Leaves this machine: {'; '.join(sent)}."

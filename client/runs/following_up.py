@@ -14,6 +14,7 @@ from activities.permits import Permits
 from client.failures import BadInput, NoConnection, NoSuchRun
 from client.naming import named
 from client.runs.history import request_of
+from client.runs.options import chosen
 
 if TYPE_CHECKING:
     from activities.report.schema import Report
@@ -88,15 +89,15 @@ def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions"
 def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
     """The options of a follow-up: those that were given over those of the earlier run. Sources and a folder
     that are given replace what was searched."""
-    chosen = {name: value for name, value in options.items() if value not in (None, (), [], "", False)}
-    sources = options.get("sources") or ()
+    own = chosen(options)
+    sources = own.get("sources") or ()
     replaced = set[str]()
-    if "library" in chosen or chosen.get("also_web"):
+    if "library" in own or own.get("also_web"):
         replaced.add("sources")
     if sources and "library" not in sources:
         replaced.add("library")
     taken = {name: value for name, value in earlier.items() if name not in replaced}
-    return cast("AskOptions", {**taken, **chosen})
+    return cast("AskOptions", {**taken, **own})
 
 
 async def request_of_follow_up(

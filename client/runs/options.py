@@ -5,8 +5,8 @@ before anything else. Of an option that is a setting, bounds, help and flag are 
 other, they stand here. `client.cli.options` makes the flags.
 """
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, get_type_hints
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, cast, get_type_hints
 
 from pydantic import ConfigDict, Field, with_config
 from pydantic.fields import FieldInfo
@@ -145,6 +145,13 @@ class AskOptions(SharedOptions, total=False):
     max_section_time: Duration | None
     clarify: Clarify | None
     approval_default: Literal["approve", "reject"] | None
+
+
+def chosen(options: Mapping[str, object]) -> AskOptions:
+    """The options that say something: not None, not empty, not an unset flag. A zero says zero, and equals
+    False."""
+    said = {n: v for n, v in options.items() if v is not None and v is not False and v not in ((), [], "")}
+    return cast("AskOptions", said)
 
 
 FIELDS = {

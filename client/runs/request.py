@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from activities.contracts.evidence import Filters, ModelChoice
+from activities.credentials import without_credentials
+from activities.proxies import is_here
 from activities.settings import Settings, choice
 from client.configuration import is_loopback, source_names
 from client.failures import BadInput, faults_of, unknown
@@ -208,6 +210,7 @@ async def checked(
         raise BadInput(reason)
     check_hooks(settings)
     check_model(settings, request)
+    check_store(settings)
     if names := [one.model for one in paid if one.base_url is None]:
         from client.model_servers import check_models
 
@@ -228,10 +231,28 @@ def check_model(settings: Settings, request: ResearchRequest) -> None:
             f"the model {names[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
             f"use {named('model')} extractive to do without a model"
         )
+    if request.limits.max_cost_microusd == 0 and not is_loopback(settings.openai_base_url or OPENAI):
+        from activities.models.prices import price_of
+
+        chosen = (*(request.models or settings.model_choices()).values(),)
+        if unpriced := next((one.model for one in chosen if price_of(settings, one) is None), ""):
+            raise BadInput(
+                f"{named('max_cost')} 0 buys nothing, and the price of {unpriced} is not known: state it "
+                f"under [model] prices, or use {named('model')} extractive"
+            )
     if settings.offline and not is_loopback(settings.openai_base_url or OPENAI):
         raise BadInput(
             f"offline mode is on and the model {names[0]} is not on this machine: use {named('model')} "
             "extractive, or set OPENAI_BASE_URL to a server on this machine"
+        )
+
+
+def check_store(settings: Settings) -> None:
+    """Raises BadInput where evidence and reports would leave the machine in offline mode."""
+    if settings.offline and not is_here(settings.evidence_url):
+        raise BadInput(
+            f"offline mode is on and the evidence store {without_credentials(settings.evidence_url)} is not "
+            "on this machine: unset DETERMINATOR_STORE_URL, or offline"
         )
 
 

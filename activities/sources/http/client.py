@@ -11,11 +11,13 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
+from urllib.request import getproxies
 
 import httpx
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, TooSlow, Unavailable
 from activities.credentials import without_credentials
+from activities.proxies import is_this_machine
 from activities.settings import Settings
 from activities.shared_turns import turns_of
 from activities.sources.http.answers import read_answer
@@ -43,14 +45,17 @@ class Http:
         client: httpx.AsyncClient,
         cache: HttpCache | None = None,
         *,
+        direct: httpx.AsyncClient | None = None,
         rates: Mapping[str, float] | None = None,
         seconds: float | None = None,
         shared: Path | None = None,
     ) -> None:
-        """`rates`: requests per second of single sources, where they must be lower than the API's own limit.
-        `seconds`: the time limit of one request, its answer included; waiting for the rate does not count.
-        `shared`: the folder of the home where its processes share their rates."""
+        """`direct`: asks servers of this machine, where `client` may go through a proxy. `rates`: requests
+        per second of single sources, where they must be lower than the API's own limit. `seconds`: the time
+        limit of one request, its answer included; waiting for the rate does not count. `shared`: the folder
+        of the home where its processes share their rates."""
         self.client = client
+        self._direct = direct or client
         self.cache = cache
         self._rates = rates or {}
         self._seconds = seconds
@@ -68,6 +73,7 @@ class Http:
 
     async def aclose(self) -> None:
         await self.client.aclose()
+        await self._direct.aclose()
         if self.cache is not None:
             await self.cache.aclose()
 
@@ -175,7 +181,8 @@ class Http:
     async def _read(self, source: str, request: httpx.Request) -> httpx.Response:
         """Send and read the whole answer, decoded and within the size limit."""
         try:
-            response = await self.client.send(request, stream=True)
+            client = self._direct if is_this_machine(request.url.host) else self.client
+            response = await client.send(request, stream=True)
             try:
                 codings = response.headers.get("content-encoding", "")
                 body = await read_body(response.aiter_raw(), codings, MAX_BYTES)
@@ -221,13 +228,15 @@ def open_http(settings: Settings) -> Http:
     """
     # httpx logs whole addresses at INFO, and some APIs expect their key as a parameter.
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    client = httpx.AsyncClient(
-        headers={"user-agent": USER_AGENT, "accept-encoding": CODINGS}, timeout=TIMEOUT
-    )
+    headers = {"user-agent": USER_AGENT, "accept-encoding": CODINGS}
+    direct = httpx.AsyncClient(headers=headers, timeout=TIMEOUT, transport=httpx.AsyncHTTPTransport())
+    is_outside = bool(getproxies()) and not settings.offline
+    client = httpx.AsyncClient(headers=headers, timeout=TIMEOUT) if is_outside else direct
     rates = {name: chosen.rate for name, chosen in settings.sources.items() if chosen.rate is not None}
     return Http(
         client,
         HttpCache(settings.home / "cache"),
+        direct=direct,
         rates=rates,
         seconds=settings.search_timeout,
         shared=turns_of(settings.home),

@@ -160,9 +160,21 @@ async def test_redirects_lead_to_no_other_host_and_end(ask: Asker, server: FakeO
     made = len(server.bodies)
     other = server.base_url.replace("127.0.0.1", "localhost")
     server.script(Reply(307, headers={"location": f"{other}/chat/completions"}))
-    with pytest.raises(ModelRefused, match="another host"):
+    with pytest.raises(ModelRefused, match="another server"):
         await ask()
     assert len(server.bodies) == made + 1
+
+
+@pytest.mark.parametrize("target", ["https://HOST/v1", "http://127.0.0.1:9/v1", "//HOST:9/v1", "http://[::1"])
+async def test_no_redirect_takes_the_prompt_to_another_port(
+    ask: Asker, server: FakeOpenAI, target: str
+) -> None:
+    host = server.base_url.removeprefix("http://").removesuffix("/v1")
+    target = target.replace("HOST:9", "127.0.0.1:9").replace("HOST", host)
+    server.script(Reply(307, headers={"location": target}))
+    with pytest.raises(ModelRefused, match="another server"):
+        await ask()
+    assert len(server.bodies) == 1
 
 
 # one at a time
