@@ -226,6 +226,13 @@ class Settings(QuestionSettings):
         example='["workflows", "searches"]',
         by_request=True,
     )
+    workers: int | None = setting(
+        "Processes of the embedded server's worker, 1 to 4; default: one for each processor.",
+        ge=1,
+        le=4,
+        at="worker.processes",
+        example="2",
+    )
     metrics: str | None = setting(
         "Where a worker serves metrics for Prometheus, at /metrics.",
         at="worker.metrics",

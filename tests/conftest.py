@@ -163,6 +163,7 @@ def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("DETERMINATOR_HOME", str(home))
     monkeypatch.setenv("DETERMINATOR_CACHE", CACHE)
+    monkeypatch.setenv("DETERMINATOR_WORKERS", "1")  # many homes share this machine
     monkeypatch.chdir(folder)
 
 

@@ -135,14 +135,10 @@ class WorkerSlot:
     note: dict[str, Any]
     replaced: bool = False
     """It was asked to end, so that another one follows."""
-    helpers: list[Child] = field(default_factory=list)
-    """Further processes with the same settings, while there is more work than one processor does."""
-    busy_since: float | None = None
-    """Since when its processes use what they have; None while they do not."""
-    idle_since: float | None = None
-    """Since when one process would do; None while it would not."""
-    used_seconds: float = 0.0
-    """Processor time when it was looked at last."""
+    others: list[Child] = field(default_factory=list)
+    """The further processes of a home's own worker, with the same settings on the same queue."""
+    others_after: float = 0.0
+    """When they may be started: not while the first one starts, nor soon after one of them died."""
     used: float = field(default_factory=time.monotonic)
     """When a command with its settings asked for it last."""
 
@@ -159,39 +155,8 @@ class WorkerSlot:
         """Whether it serves the queue of the settings, on which the Web UI starts runs too."""
         return bool(self.asked["file"] == MAIN_NOTE)
 
-    def helpers_wanted(self, now: float, most: int, callers: int = 1) -> int:
-        """How many helpers it should have, by the processor time of its processes since this was asked last,
-        a second or so ago: one more once all have been busy for `BUSY_SECONDS`, sooner where several commands
-        wait for their runs, none once one process would have done for `QUIET_SECONDS`."""
-        pids = [each.pid for each in (self.child, *self.helpers) if each.pid]
-        used = sum(map(processor_seconds, pids))
-        spent, self.used_seconds = max(used - self.used_seconds, 0.0), used
-        self.busy_since = (self.busy_since or now) if spent > BUSY_SHARE * len(pids) else None
-        self.idle_since = (self.idle_since or now) if spent < QUIET_SHARE else None
-        if self.idle_since is not None and now - self.idle_since >= QUIET_SECONDS:
-            return 0
-        long = BUSY_SECONDS if callers < 2 else BUSY_SECONDS_OF_SEVERAL
-        if self.busy_since is not None and now - self.busy_since >= long:
-            self.busy_since = None
-            return min(len(self.helpers) + 1, most)
-        return len(self.helpers)
-
 
 MAIN_NOTE = "worker.json"
-BUSY_SHARE, BUSY_SECONDS, BUSY_SECONDS_OF_SEVERAL = 0.6, 6.0, 1.0
-"""Processor seconds a second that each process of a worker uses, and for how long, before another is started:
-one run alone seldom does, several do it at once. Starting it takes 1.5 s of a processor."""
-QUIET_SHARE, QUIET_SECONDS = 0.3, 30.0
-"""Processor seconds a second of all of them together, and for how long, after which one is left."""
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time of a process, from the kernel; 0 where it has ended or the system does not say."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def opened_log(log: Path) -> BinaryIO:

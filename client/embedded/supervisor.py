@@ -63,8 +63,8 @@ LINGER_SECONDS = 2.0
 """How long a worker is kept for a command that has just started a run: the server's list of runs lags."""
 LOOK_SECONDS = 5.0
 """How often it is looked whether there is anything to do."""
-MAX_PROCESSES = 4
-"""Processes of one worker; each takes 250 MB."""
+OTHERS_AFTER_SECONDS = 4.0
+"""How long the first process of a worker is left alone: the others would slow its start."""
 ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_READY_FILE")
 """What only one process of a worker can have: an address to listen at."""
 IN_USE = "address already in use"
@@ -112,12 +112,12 @@ class Supervisor:
         self._choose_ports(self._read("server.json"))
         self._start_server()
         self._begin(self._end_when_idle())
-        self._begin(self._keep_helpers())
+        self._begin(self._keep_others())
         try:
             return await self._over
         finally:
             remove_socket(path)
-            children = (each for slot in self._workers.values() for each in (slot.child, *slot.helpers))
+            children = (each for slot in self._workers.values() for each in (slot.child, *slot.others))
             await asyncio.gather(*(each.stop() for each in children))
             for slot in self._workers.values():
                 self._note_worker(slot, ended=True)
@@ -250,7 +250,7 @@ class Supervisor:
     def _own_pids(self) -> set[int]:
         """Process ids of the workers, and 0 where it is not known whose a connection is."""
         workers = self._workers.values()
-        return {0, *(each.pid for slot in workers for each in (slot.child, *slot.helpers))}
+        return {0, *(each.pid for slot in workers for each in (slot.child, *slot.others))}
 
     def _is_used(self) -> bool:
         """Whether a command is connected, or was a moment ago."""
@@ -269,12 +269,12 @@ class Supervisor:
             if not self._over.done():
                 self._server_died(code)
         for slot in list(self._workers.values()):
-            for helper in list(slot.helpers):
-                if (code := helper.reaped()) is not None:
-                    slot.helpers.remove(helper)
+            for other in list(slot.others):
+                if (code := other.reaped()) is not None:
+                    slot.others.remove(other)
+                    slot.others_after = time.monotonic() + DEATHS_SECONDS
                     if code not in (0, IDLE):
-                        report("helper", code)
-                        slot.busy_since = time.monotonic() + DEATHS_SECONDS
+                        report("worker", code)
             if (code := slot.child.reaped()) is not None and not self._over.done():
                 self._worker_ended(slot, code)
 
@@ -312,11 +312,12 @@ class Supervisor:
         if self._workers.get(slot.queue) is not slot:
             return
         slot.child.start(self._worker_command(slot), slot.asked["environment"], self._lock)
+        slot.others_after = max(slot.others_after, time.monotonic() + OTHERS_AFTER_SECONDS)
         self._note_worker(slot, pid=slot.child.pid, started_at=now(), ended=False, failure="")
 
     def _worker_ended(self, slot: WorkerSlot, code: int) -> None:
         if slot.replaced or code == IDLE or len(slot.child.deaths) == MAX_DEATHS:
-            self._end_helpers(slot)
+            self._end_others(slot)
         if slot.replaced or (code == IDLE and self._is_used()):
             slot.replaced = False
             self._later(0.0, partial(self._start_worker, slot))
@@ -334,30 +335,26 @@ class Supervisor:
             report("worker", code)
             self._later(slot.child.back_off(), partial(self._start_worker, slot))
 
-    async def _keep_helpers(self) -> None:
-        """Start further processes of a worker that is busy, up to one a processor in all, and end them when
-        one does. They share what the home allows: rates, turns at model servers, permits and settings."""
-        most = min(os.cpu_count() or 1, MAX_PROCESSES) - 1
-        while LINUX:
+    async def _keep_others(self) -> None:
+        """Start the further processes of the home's own worker, up to the fixed number, and start again those
+        that ended. They share what the home allows: rates, turns at model servers, permits and settings."""
+        while True:
             await asyncio.sleep(1.0)
-            callers = len({session.pid for session in self._sessions} - self._own_pids())
             for slot in self._workers.values():
-                wanted = slot.helpers_wanted(time.monotonic(), most, callers)
-                if slot.replaced or slot.child.process is None:
-                    wanted = min(wanted, len(slot.helpers))
-                for _ in range(wanted - len(slot.helpers)):
-                    helper = Child(self._logs / "worker.log")
+                if slot.child.process is None or slot.replaced or time.monotonic() < slot.others_after:
+                    continue
+                for _ in range(slot.asked["processes"] - 1 - len(slot.others)):
+                    other = Child(self._logs / "worker.log")
                     environment = slot.asked["environment"]
-                    ports = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
-                    helper.start(self._worker_command(slot), ports, self._lock)
-                    slot.helpers.append(helper)
-                self._end_helpers(slot, wanted)
+                    own = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
+                    other.start(self._worker_command(slot), own, self._lock)
+                    slot.others.append(other)
 
-    def _end_helpers(self, slot: WorkerSlot, but: int = 0) -> None:
-        """End the helpers of a worker but so many."""
-        ending, slot.helpers = slot.helpers[but:], slot.helpers[:but]
-        for helper in ending:
-            self._begin(helper.stop())
+    def _end_others(self, slot: WorkerSlot) -> None:
+        """End all processes of a worker but the first."""
+        ending, slot.others = slot.others, []
+        for other in ending:
+            self._begin(other.stop())
 
     def _worker_command(self, slot: WorkerSlot) -> list[str]:
         command = [*slot.asked["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
@@ -412,7 +409,7 @@ class Supervisor:
         if not asked["force"] and (asked["over"] != slot.fingerprint or held or lingers):
             return None
         slot.asked, slot.note = asked, dict(note)
-        self._end_helpers(slot)
+        self._end_others(slot)
         if slot.child.process is not None:  # else it is about to be started
             slot.replaced = True
             self._begin(slot.child.stop())

@@ -10,6 +10,7 @@ Invariants:
   runs wait, and commands name what is missing.
 """
 
+import os
 from dataclasses import dataclass
 
 from temporalio.client import Client, WorkflowExecutionStatus
@@ -27,6 +28,8 @@ BESIDE_IDLE_SECONDS = 300.0
 """The same for a worker with other settings, by the runs of its own queue."""
 MAX_BESIDE = 2
 """Workers with other settings beside one that has nothing to do; a worker takes 250 MB."""
+MAX_PROCESSES = 4
+"""Processes of the home's own worker; each takes 250 MB."""
 FEW_RUNS = 20
 """Runs of the list of open ones that are looked at one by one."""
 
@@ -82,6 +85,7 @@ class Wanted:
             "note": note.model_dump(),
             "file": places.note_of(queue, own).name,
             "command": command if queue == own else [*command, "--beside"],
+            "processes": processes_of(self.settings) if queue == own else 1,
             "environment": {**worker_environment(self.settings), "DETERMINATOR_TASK_QUEUE": queue},
             "over": over,
             "hold": hold,
@@ -97,6 +101,11 @@ class Wanted:
         """Have this worker whatever the home's own is busy with. Raises NoConnection."""
         queue = f"{self.settings.task_queue}-{self.fingerprint[:8]}"
         return await self.ask(places, hold=hold, queue=queue)
+
+
+def processes_of(settings: Settings) -> int:
+    """The number of processes of the home's own worker: as set, else one for each processor."""
+    return min(settings.workers or os.cpu_count() or 1, MAX_PROCESSES)
 
 
 async def have_worker(

@@ -1,5 +1,6 @@
 """One supervisor, one server and one worker for a home, whatever is started or killed, and when."""
 
+import asyncio
 import errno
 import os
 import signal
@@ -50,6 +51,19 @@ async def test_the_database_of_an_earlier_version_gets_the_attributes_that_are_n
         ListSearchAttributesRequest(namespace="default")
     )
     assert set(ATTRIBUTES) <= set(answer.custom_attributes)
+
+
+async def test_a_home_has_the_fixed_number_of_worker_processes(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DETERMINATOR_WORKERS", "2")
+    await start_embedded(Settings())
+    wait_until(lambda: len(processes_of(home)["worker"]) == 2, what="the second process")
+    await asyncio.sleep(3)
+    assert len(processes_of(home)["worker"]) == 2
+    monkeypatch.setenv("DETERMINATOR_WORKERS", "1")
+    await start_embedded(Settings(), restart=True)
+    wait_until(lambda: len(processes_of(home)["worker"]) == 1, what="one process")
 
 
 async def test_a_killed_server_comes_back_unattended_with_its_runs_and_on_its_ports(home: Path) -> None:
