@@ -228,13 +228,23 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+def command_of(pid: int) -> str:
+    """The command line of a process; empty where none can be read."""
+    if Path("/proc/self").exists():
+        with contextlib.suppress(OSError):
+            return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+        return ""
+    # -ww: where nothing says how wide the screen is, ps cuts a line at 80 characters
+    listed = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return processes.run(listed, capture_output=True).stdout.decode(errors="replace")
+
+
 def end_orphans(pids: Iterable[int]) -> None:
     """Kill servers and workers whose supervisor was killed. On Linux the kernel does; a pid that now belongs
     to something else is left alone."""
     for pid in pids:
         if pid <= 1 or not is_alive(pid):
             continue
-        listed = processes.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True).stdout.decode()
-        if any(mark in listed for mark in MARKS):
+        if any(mark in command_of(pid) for mark in MARKS):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -43,7 +43,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = git("log", "--format=%H", f"-S{dated[0]}", "--", "CHANGELOG.md").decode().split()
     folder = tmp_path_factory.mktemp("release")
     with tarfile.open(fileobj=io.BytesIO(git("archive", found[-1] if found else "HEAD"))) as archive:
-        archive.extractall(folder, filter="data")
+        # Python 3.11.3 and older know no filter
+        archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+        archive.extractall(folder)
     return folder
 
 

@@ -179,7 +179,7 @@ def test_processes_stay_while_a_run_is_open_and_end_with_nothing_to_do(home: Pat
 
 
 def test_an_orphan_is_ended_and_an_innocent_process_is_not() -> None:
-    orphan = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "start-dev"])
+    orphan = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "x" * 200, "start-dev"])
     innocent = subprocess.Popen(["sleep", "60"])
     try:
         end_orphans([orphan.pid, innocent.pid, 0])
