@@ -38,6 +38,16 @@ def plain(text: str) -> str:
     return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
+def print_error(message: str) -> None:
+    """The line on stderr that a command fails with, red on a terminal."""
+    import click
+
+    from activities.credentials import redacted
+
+    line = folded(f"Error: {' '.join(harmless(redacted(message)).split())}", sys.stderr)
+    click.secho(line, err=True, fg="red" if "NO_COLOR" not in os.environ else None)
+
+
 def columns(stream: TextIO) -> int | None:
     """Width of the terminal that a stream is; None for a file or a pipe."""
     try:

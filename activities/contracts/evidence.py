@@ -97,6 +97,8 @@ class Compact(Frozen):
 
 
 Value = int | float | str | tuple[str, ...]
+MODEL_REFUSED = "model_refused"
+"""Code of the statement that a model's server refused all work: its key, its account, the model's name."""
 
 
 class Statement(Frozen):

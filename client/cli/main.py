@@ -17,6 +17,7 @@ from activities.configuration.values import did_you_mean
 from client.exit import leave
 from client.failures import BadSettings, Exit, Failure
 from client.naming import naming
+from client.terminal import print_error
 
 VERBS: dict[str, tuple[str, str]] = {
     "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
@@ -134,7 +135,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; errors become one line on stderr."""
     broken = next((word for word in arguments if not word.isprintable() and not _is_text(word)), None)
     if broken is not None:
-        return print_error(f"{broken!r} is not valid UTF-8; check the terminal's encoding", Exit.BAD_INPUT)
+        print_error(f"{broken!r} is not valid UTF-8; check the terminal's encoding")
+        return Exit.BAD_INPUT
     try:
         with naming(flag):
             code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
@@ -142,13 +144,15 @@ def run(arguments: Sequence[str]) -> int:
         click.echo(error.format_message())
         return Exit.BAD_INPUT
     except click.ClickException as error:
-        return print_error(error.format_message(), error.exit_code)
+        print_error(error.format_message())
+        return error.exit_code
     except BadSettings as error:
         for mistake in str(error).splitlines():
-            print_error(mistake, error.code)
+            print_error(mistake)
         return error.code
     except Failure as error:
-        return print_error(str(error), error.code)
+        print_error(str(error))
+        return error.code
     except (click.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED
     except (BrokenPipeError, SystemExit):
@@ -159,7 +163,8 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get("DETERMINATOR_DEBUG"):
             raise
-        return print_error(_described(error), Exit.FAILED)
+        print_error(_described(error))
+        return Exit.FAILED
     return code if isinstance(code, int) else Exit.DONE
 
 
@@ -184,15 +189,6 @@ def _is_text(word: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def print_error(message: str, code: int) -> int:
-    from activities.credentials import redacted
-    from client.terminal import folded, harmless
-
-    message = harmless(redacted(message))
-    click.echo(folded(f"Error: {' '.join(message.split())}", sys.stderr), err=True)
-    return code
 
 
 def main() -> NoReturn:

@@ -19,7 +19,7 @@ from client.cli.common import (
 )
 from client.failures import Exit, NoSuchRun
 from client.runs.checks import check_output
-from client.terminal import plain, show_link
+from client.terminal import plain, print_error, show_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,6 +150,7 @@ async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") ->
 
 async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "Put | None") -> int:
     """Save the report, and print the answer and where the report is."""
+    from activities.report.formats.prose import refusal_of
     from client.reports.answer import answer_of, claims_of
     from client.reports.load import NoReport, ended_report, save_report
 
@@ -159,7 +160,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
             return Exit.FAILED
         if put is not None:
             put({"run_id": run.id, "status": "failed", "error": ended.reason, "ui": run.link})
-        say(f"Error: the run {run.id} failed: {plain(ended.reason)}")
+        print_error(f"the run {run.id} failed: {plain(ended.reason)}")
         return Exit.FAILED
     code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
     path: Path | None = None
@@ -168,7 +169,9 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
         report = await ended_report(run.settings, run.connection, outcome)
         path = save_report(run.settings, report, output, say=say)
     except (NoReport, OSError) as error:
-        say(f"Error: the report could not be saved: {error}")
+        print_error(f"the report could not be saved: {error}")
+        code = Exit.FAILED
+    if refusal := refusal_of(report) if report else "":
         code = Exit.FAILED
     if put is not None:
         put(
@@ -182,10 +185,13 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
                 "report": str(path) if path else None,
                 "ui": run.link,
                 "exit_code": int(code),
+                **({"error": refusal} if refusal else {}),
             }
         )
     elif report is not None:
         from client.reports.answer_panel import show_answer
 
         show_answer(report, outcome.stop_reason, path)
+    if refusal:
+        print_error(f"the language model could not be used: {refusal}")
     return code

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from activities.contracts.evidence import ANSWERED, Claim, Frozen, SearchRecord
+from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen, SearchRecord
 from activities.report.formats import conclusion_words, words
 from activities.report.formats.prose import notice, numbers_of, summary_of, unanswered
 from activities.report.formats.statements import sentence, sentences
@@ -21,7 +21,15 @@ UNREADABLE = "records_unreadable"
 
 RESERVATIONS = 2
 SHOWN_APART = frozenset(
-    {SAMPLE_ONLY, UNREADABLE, "unanswered", "stopped_early", "searches_failed", "price_unknown"}
+    {
+        SAMPLE_ONLY,
+        UNREADABLE,
+        MODEL_REFUSED,
+        "unanswered",
+        "stopped_early",
+        "searches_failed",
+        "price_unknown",
+    }
 )
 """Codes of statements that the terminal shows in a line of their own."""
 OF_CITED = frozenset({"abstract_only", "standing_unknown", "preprints", "authority_silent"})

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.harness import Ran, determinator, inside
+from tests.client.terminal import Terminal
 from tests.e2e.stage import evidence_of, faults, markdown_of, report_of
 from tests.fake_openai import FakeOpenAI, fails, lying, role_of, sensible
 from tests.papers import DOCUMENTS, QUESTION
@@ -54,11 +55,19 @@ def test_a_key_that_is_refused_ends_in_a_report_that_says_so(
 ) -> None:
     model.script(fails(401, "Incorrect API key provided: sk-of-the-test-0123456789", code="invalid_api_key"))
     ran = ask(papers)
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1].startswith("Error: the language model could not be used")
     report = report_of(ran.run_id)
     assert report["stop_reason"] == "judge_unavailable"
     assert not faults(report, evidence_of(ran.run_id))
-    said = " ".join(report["limitations"])
-    assert "OPENAI_API_KEY" in said or "key" in said
+    assert [one["code"] for one in report["statements"]].count("model_refused") == 1
+    top = markdown_of(file_home, ran.run_id).split("\n\n")[1]
+    assert "refused the key (401)" in top
+    assert "OPENAI_API_KEY" in " ".join(report["limitations"])
+    terminal = Terminal("watch", ran.run_id, columns=100)
+    assert terminal.end() == 1
+    row = max(row for row, line in enumerate(terminal.screen.display) if line.strip())
+    assert terminal.screen.buffer[row][2].fg == "red"
     assert len(model.bodies) <= 3, "a key that is refused once is not tried over and over"
     everything = ran.out + ran.err + json.dumps(report) + markdown_of(file_home, ran.run_id)
     assert "sk-of-the-test" not in everything

@@ -16,7 +16,7 @@ from typing import get_args
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from activities.contracts.evidence import Allowance, ModelChoice, Price, StopReason, Usage
+from activities.contracts.evidence import MODEL_REFUSED, Allowance, ModelChoice, Price, StopReason, Usage
 from activities.contracts.step import Role, StepAnswer
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.context import RunContext
@@ -264,7 +264,10 @@ class ModelSteps:
         name = kind.role.replace("_", " ")
         event = Failed(kind="model_failed", category=failed.category, role=kind.role)
         self.events.emit(event, f"{name}: {failed}")
-        self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
+        if failed.category in PERMANENT:
+            self.events.add_limitation(MODEL_REFUSED, reason=str(failed))
+        else:
+            self.events.add_limitation("model_did_not_answer", step=name, reason=str(failed))
         if kind.default is None:
             raise failed
         return await self._extractive(kind, step)

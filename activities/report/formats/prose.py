@@ -6,7 +6,7 @@ The text is made from the claims alone, so that a check can make it again and co
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from activities.contracts.evidence import Claim, Statement
+from activities.contracts.evidence import MODEL_REFUSED, Claim, Statement
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import cited, escape_markdown
 from activities.report.schema import Reference, Report, ReportSection
@@ -18,7 +18,8 @@ _PASSAGES = (
     "These are the passages nearest to the question, word for word; nothing here is judged, weighed or put "
     "together."
 )
-NOT_READ = f"No language model has read this. {_PASSAGES}"
+_UNREAD = "No language model has read this"
+NOT_READ = f"{_UNREAD}. {_PASSAGES}"
 ORDERED = f"A small model has put these in order and done nothing else. {_PASSAGES}"
 FIRST_CLAIMS = 5
 """Claims of a summary in place of an editor's and an answer, or passages of one without a model."""
@@ -35,12 +36,22 @@ def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
 
 
 def notice(report: Report) -> str:
-    """What a report without a model says first; empty for one that a model wrote, and where nothing is there
-    for it to read."""
-    if report.written_by != "extractive" or not report.references:
+    """What a report without a model says first: why none has read it, and what its passages are. Empty for
+    one that a model wrote, and where nothing is there for it to read."""
+    if report.written_by != "extractive":
         return ""
-    ordered = any(one.code == "ordered_by_small_model" for one in report.statements)
-    return ORDERED if ordered else NOT_READ
+    passages = any(section.claims or section.related for section in report.sections)
+    if refused := refusal_of(report):
+        return f"{_UNREAD}: {refused}.{f' {_PASSAGES}' if passages else ''}"
+    if not passages:
+        return ""
+    return ORDERED if any(one.code == "ordered_by_small_model" for one in report.statements) else NOT_READ
+
+
+def refusal_of(report: Report) -> str:
+    """Why the language model refused its work, as its server said; empty where it did not."""
+    refused = (one.text("reason") for one in report.statements if one.code == MODEL_REFUSED)
+    return next(refused, "").rstrip(".")
 
 
 def summary_of(report: Report) -> tuple[Claim, ...]:
@@ -69,14 +80,14 @@ def summary_text(report: Report) -> str:
     """The answer and the summary, or why there is none."""
     numbers = numbers_of(report.references)
     if why := unanswered(report):
-        return " ".join(filter(None, (notice(report), escape_markdown(why))))
+        return " ".join(filter(None, (escape_markdown(notice(report)), escape_markdown(why))))
     answer = " ".join(claim_text(claim, numbers) for claim in report.answer)
     summary = summary_of(report)
     if report.summary:
         rest = " ".join(claim_text(claim, numbers) for claim in summary)
     else:
         rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary)
-    return "\n\n".join(filter(None, (notice(report), answer, rest)))
+    return "\n\n".join(filter(None, (escape_markdown(notice(report)), answer, rest)))
 
 
 def section_text(
