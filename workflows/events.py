@@ -8,6 +8,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
+from activities.contracts.bounds import INT64
 from activities.contracts.evidence import Statement, StopReason
 from activities.contracts.write import SectionDraft
 from activities.draft_progress import PARAGRAPH_CHARS, DraftProgress
@@ -230,8 +231,8 @@ class EventLog:
         iteration = max([loop.iteration, *(s.iteration for s in state.sections.values())])
         confidence = loop.judged.confidence if loop.judged else state.section_confidence
         return [
-            ITERATION.value_set(iteration),
-            TOKENS.value_set(self.context.budget.used.tokens),
+            ITERATION.value_set(min(iteration, INT64)),
+            TOKENS.value_set(min(self.context.budget.used.tokens, INT64)),
             *([] if confidence is None else [CONFIDENCE.value_set(confidence)]),
         ]
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from activities.contracts.bounds import MAX_SECONDS as MAX_SECONDS
 from activities.contracts.candidates import Candidate
 from activities.contracts.effects import Effect, Expected
 from activities.contracts.evidence import (
@@ -41,7 +42,6 @@ COLUMN_CHARS = 60
 MAX_ITERATIONS = 50
 MAX_TOKENS = 10**12
 MAX_COST_MICROUSD = 10**12
-MAX_SECONDS = 10 * 365 * 86_400.0
 """The most that a limit may be, extensions included. Far beyond any run; a number without bound is a mistake
 or an attack, and one that no clock can add fails the run."""
 
@@ -94,7 +94,7 @@ class ResearchRequest(Frozen):
     """Limits that the user did not set: in mode auto, the chosen mode's own defaults replace them."""
     filters: Filters = Filters()
     """What every search is narrowed by, as far as its source can be."""
-    search_seconds: float | None = Field(default=30.0, gt=0)
+    search_seconds: float | None = Field(default=30.0, gt=0, le=MAX_SECONDS)
     """How long one search may wait for answers of its source, all its pages together; what it has found by
     then is kept. None: no limit."""
     follow_up: FollowUp | None = None
@@ -111,7 +111,7 @@ class ResearchRequest(Frozen):
     """Whether a model may ask back before it searches, and who answers."""
     approve: tuple[ApprovalGate, ...] = ()
     """Gates that wait for a person."""
-    approval_timeout_seconds: float | None = Field(default=None, gt=0)
+    approval_timeout_seconds: float | None = Field(default=None, gt=0, le=MAX_SECONDS)
     """None waits without bound."""
     approval_default: Literal["approve", "reject"] = "approve"
     """What a gate's time-out means."""

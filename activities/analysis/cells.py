@@ -18,6 +18,7 @@ from activities.analysis.stated import (
     one_number,
     sentence_with_effect,
 )
+from activities.contracts.bounds import MAX_COUNT
 from activities.contracts.effects import Arms, Effect, Unread, UnreadReason
 from activities.contracts.judge import Cell, Table, TableRow
 from activities.text.normal_form import verbatim
@@ -147,7 +148,7 @@ def _arms(numbers: Mapping[str, Decimal]) -> Arms | None:
 
 
 def _is_count(value: Decimal, least: int) -> bool:
-    return value == int(value) and value >= least
+    return least <= value <= MAX_COUNT and value == int(value)
 
 
 def as_float(value: Decimal | None) -> float | None:

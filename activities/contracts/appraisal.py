@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.contracts.bounds import Participants
 from activities.contracts.effects import Effect, Interval, Measure
 from activities.contracts.evidence import EvidenceRef, Frozen, Support
 from activities.contracts.judge import Refused, WorkJudgement
@@ -105,7 +106,7 @@ class WorkFacts(Frozen):
     synthesis: bool = False
     """Whether it joins studies: a review, which is not pooled with what it may hold."""
     in_people: bool = True
-    participants: int | None = None
+    participants: Participants = None
     full_text: bool = False
     direct: bool = True
     """Whether it was judged to answer directly."""
@@ -132,7 +133,7 @@ class AppraisedWork(Frozen):
     clustered: bool = False
     p: str = ""
     """The P value that it states."""
-    n: int | None = None
+    n: Participants = None
     """Participants."""
     facts: WorkFacts = WorkFacts()
     support: tuple[Support, ...] = ()

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.contracts.bounds import MAX_COUNT
 from activities.contracts.evidence import EvidenceRef, Frozen
 from activities.contracts.judge import Table
 from activities.contracts.step import StepContext
@@ -43,10 +44,10 @@ NotPooledReason = Literal[
 class Arms(Frozen):
     """Events and participants of two groups."""
 
-    events: int = Field(ge=0)
-    total: int = Field(ge=1)
-    control_events: int = Field(ge=0)
-    control_total: int = Field(ge=1)
+    events: int = Field(ge=0, le=MAX_COUNT)
+    total: int = Field(ge=1, le=MAX_COUNT)
+    control_events: int = Field(ge=0, le=MAX_COUNT)
+    control_total: int = Field(ge=1, le=MAX_COUNT)
 
 
 class Effect(Frozen):
@@ -61,7 +62,7 @@ class Effect(Frozen):
     high: float | None = None
     level: float = Field(default=0.95, gt=0, lt=1)
     """Coverage of the interval."""
-    n: int | None = Field(default=None, ge=1)
+    n: int | None = Field(default=None, ge=1, le=MAX_COUNT)
     """Participants."""
     arms: Arms | None = None
     evidence_id: str = ""

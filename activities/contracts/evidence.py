@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from activities.contracts.bounds import Matches, Money, Tokens, Year
 from activities.contracts.stop_reasons import StopReason as StopReason
 from activities.plugins import points
 
@@ -188,7 +189,7 @@ class Evidence(Frozen):
     """What may be quoted: the abstract, label section, registration or full text. Neither the title nor a
     citation line is part of it."""
     authors: tuple[str, ...] = ()
-    year: int | None = None
+    year: Year = None
     venue: str | None = None
     identifiers: Identifiers = Identifiers()
     url: str | None = None
@@ -220,7 +221,7 @@ class EvidenceRef(Frozen):
     source: str
     title: str
     """At most 300 characters."""
-    year: int | None = None
+    year: Year = None
     identifiers: Identifiers = Identifiers()
     url: str | None = None
     evidence_type: EvidenceType = "article"
@@ -306,7 +307,7 @@ class SearchRecord(Frozen):
     asked: str = ""
     """As it was selected; what a repetition is recognised by."""
     status: SearchStatus
-    hits: int = 0
+    hits: Matches = 0
     """What the source says it has."""
     kept: int = 0
     """Records that entered the store from this search."""
@@ -325,16 +326,16 @@ class SearchRecord(Frozen):
 class Usage(Frozen):
     """What model calls consumed, as the provider reported it. Adds up with `+`."""
 
-    calls: int = 0
-    input_tokens: int = 0
+    calls: Tokens = 0
+    input_tokens: Tokens = 0
     """Includes cached tokens."""
-    cached_tokens: int = 0
-    output_tokens: int = 0
+    cached_tokens: Tokens = 0
+    output_tokens: Tokens = 0
     """Includes reasoning tokens."""
-    reasoning_tokens: int = 0
-    cost_microusd: int | None = 0
+    reasoning_tokens: Tokens = 0
+    cost_microusd: Money | None = 0
     """Millionths of a US dollar; None once any call had no known price."""
-    seconds: float = 0.0
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """From requests to their last word, added up; what came from the store of answers took none."""
 
     @property

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.contracts.bounds import Matches
 from activities.contracts.evidence import Frozen, SearchStatus, SourceKind
 
 Recommendation = Literal["continue", "synthesize", ""]
@@ -37,7 +38,7 @@ class IterationSearch(Frozen):
     query: str
     """As it was selected."""
     status: SearchStatus
-    hits: int = 0
+    hits: Matches = 0
     """What the source says it has."""
     kept: int = 0
     """Records that entered the store."""

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.contracts.bounds import Participants
 from activities.contracts.candidates import Drug
 from activities.contracts.evidence import (
     EvidenceRef,
@@ -60,7 +61,7 @@ class WorkJudgement(Frozen):
     """What the work compared with; empty where it compared nothing or does not say."""
     compares: bool = False
     """Whether the model named a comparator, in words of the work or in its own."""
-    participants: int | None = None
+    participants: Participants = None
     """Number of participants, where a sentence of the work has that number."""
     design: str = ""
     """Kind of study, as the model read it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from activities.contracts.bounds import Matches
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, Query, SearchStatus
 
 
@@ -39,7 +40,7 @@ class Hits(Frozen):
     query: str
     """As it was sent."""
     status: SearchStatus
-    hits: int = 0
+    hits: Matches = 0
     kept: tuple[EvidenceRef, ...] = ()
     listed: int = 0
     """Results that were found and not read."""

@@ -6,7 +6,9 @@ content_filter. `ModelBusy` is rate_limited, `ModelDown` is unavailable.
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
+from activities.contracts.bounds import MAX_SECONDS, real
 from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.sources.http.failures import retry_after
 
@@ -58,10 +60,9 @@ def error_object(body: object) -> dict[str, object]:
 def wait_of(headers: Mapping[str, str], message: str) -> float | None:
     """Seconds the server asks us to wait: `retry-after-ms`, `retry-after`, else its text (`try again in
     1m6.779s`)."""
-    try:
-        return max(float(headers["retry-after-ms"]) / 1000, 0.0)
-    except (KeyError, ValueError):
-        pass
+    with suppress(KeyError, ValueError):
+        if (wait := real(float(headers["retry-after-ms"]) / 1000, MAX_SECONDS)) is not None:
+            return wait
     if (seconds := retry_after(headers)) is not None:
         return seconds
     match = _WAIT.search(message)

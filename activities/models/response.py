@@ -6,10 +6,17 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from activities.contracts.bounds import MAX_CALL_TOKENS, real, whole
 from activities.contracts.evidence import Usage
 
 MAX_WORDS = 5
 """Words of an answer whose probabilities are kept; they are asked for of one."""
+
+
+MIN_LOGPROB = -1_000.0
+"""The logarithm of a probability below this is one of nothing."""
+MAX_TOOL_CALLS = 100
+"""The highest number of a tool call in an answer, which is asked for as one."""
 
 
 class Word(NamedTuple):
@@ -111,7 +118,7 @@ class Pieces:
             if not isinstance(call, Mapping):
                 continue
             index = call.get("index")
-            place = index if isinstance(index, int) else number
+            place = number if (given := whole(index, MAX_TOOL_CALLS)) is None else given
             function = call.get("function")
             if isinstance(function, Mapping):
                 arguments = _text(function.get("arguments"))
@@ -145,8 +152,8 @@ def _word(part: Mapping[str, object]) -> Word:
     others = part.get("top_logprobs")
     weights: dict[str, float] = {}
     for other in others if isinstance(others, list) else ():
-        logprob = other.get("logprob") if isinstance(other, Mapping) else None
-        if isinstance(logprob, int | float) and logprob <= 0:
+        logprob = real(other.get("logprob"), 0.0, MIN_LOGPROB) if isinstance(other, Mapping) else None
+        if logprob is not None:
             weights[_text(other.get("token"))] = math.exp(logprob)
     return Word(_text(part.get("token")), weights)
 
@@ -170,4 +177,4 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return whole(value, MAX_CALL_TOKENS) or 0

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 
+from activities.contracts.bounds import MAX_CALL_TOKENS, MAX_PARAMETERS, MAX_SLOTS, whole
 from activities.contracts.evidence import Frozen
 from activities.logs import log
 from activities.models.address import Address
@@ -28,7 +29,7 @@ MANY_AT_ONCE = ("vllm", "sglang")
 """Values of `owned_by` of servers that batch calls."""
 
 _SIZE_IN_NAME = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?)\s?([bm])(?![a-z])", re.IGNORECASE)
-_NUM_CTX = re.compile(r"\bnum_ctx\s+(\d+)")
+_NUM_CTX = re.compile(r"\bnum_ctx\s+([0-9]{1,9})\b")
 
 
 class ServerFacts(Frozen):
@@ -63,8 +64,8 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
         settings = props.get("default_generation_settings")
         context = settings.get("n_ctx") if isinstance(settings, Mapping) else None
         facts: dict[str, object] = {
-            "context_tokens": _positive(context),
-            "slots": _positive(props.get("total_slots")),
+            "context_tokens": _tokens(context),
+            "slots": whole(props.get("total_slots"), MAX_SLOTS, 1),
             **_from_models(listed, model),
         }
         owners = (str(entry.get("owned_by") or "") for entry in _entries(listed))
@@ -117,9 +118,9 @@ def _from_models(listed: Mapping[str, Any], model: str) -> dict[str, object]:
     entries = _entries(listed)
     entry = next((e for e in entries if e.get("id") == model), entries[0] if len(entries) == 1 else {})
     meta = entry.get("meta")
-    size = _positive(meta.get("n_params")) if isinstance(meta, Mapping) else None
+    size = whole(meta.get("n_params"), MAX_PARAMETERS, 1) if isinstance(meta, Mapping) else None
     facts: dict[str, object] = {}
-    if context := _positive(entry.get("max_model_len")):
+    if context := _tokens(entry.get("max_model_len")):
         facts["context_tokens"] = context
     if entry.get("owned_by") in MANY_AT_ONCE:
         facts["slots"] = 0
@@ -133,16 +134,16 @@ def _from_ollama(running: Mapping[str, Any], shown: Mapping[str, Any], model: st
     for entry in loaded if isinstance(loaded, list) else ():
         if not isinstance(entry, Mapping) or model not in (entry.get("name"), entry.get("model")):
             continue
-        if context := _positive(entry.get("context_length")):
+        if context := _tokens(entry.get("context_length")):
             return {"context_tokens": context, **_ollama_size(shown)}
     facts = _ollama_size(shown)
     if match := _NUM_CTX.search(str(shown.get("parameters") or "")):
-        return {"context_tokens": int(match.group(1)), **facts}
+        return {"context_tokens": _tokens(int(match.group(1))), **facts}
     info = shown.get("model_info")
     largest = [
         size
         for name, value in (info.items() if isinstance(info, Mapping) else ())
-        if str(name).endswith(".context_length") and (size := _positive(value))
+        if str(name).endswith(".context_length") and (size := _tokens(value))
     ]
     return {"context_tokens": min([OLLAMA_CONTEXT, *largest]), **facts}
 
@@ -150,10 +151,10 @@ def _from_ollama(running: Mapping[str, Any], shown: Mapping[str, Any], model: st
 def _from_lm_studio(listed: Mapping[str, Any], model: str) -> dict[str, object]:
     """A model that is not loaded yet is loaded by the first call, with the default size."""
     entry = next((e for e in _entries(listed) if e.get("id") == model), None)
-    largest = _positive(entry.get("max_context_length")) if entry is not None else None
+    largest = _tokens(entry.get("max_context_length")) if entry is not None else None
     if entry is None or largest is None:
         return {}
-    loaded = _positive(entry.get("loaded_context_length"))
+    loaded = _tokens(entry.get("loaded_context_length"))
     return {"context_tokens": loaded or min(LM_STUDIO_CONTEXT, largest)}
 
 
@@ -163,5 +164,5 @@ def _ollama_size(shown: Mapping[str, Any]) -> dict[str, object]:
     return {"parameters": parameters_in(size)} if size else {}
 
 
-def _positive(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+def _tokens(value: object) -> int | None:
+    return whole(value, MAX_CALL_TOKENS, 1)

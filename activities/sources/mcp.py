@@ -92,7 +92,7 @@ class McpToolSource:
                 await process.wait()
         try:
             answer = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Malformed(
                 f"{self.info.name}: what its MCP server sent needs more than the memory that is given to it"
             ) from None

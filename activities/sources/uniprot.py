@@ -11,6 +11,7 @@ from typing import Annotated
 import httpx
 from pydantic import JsonValue
 
+from activities.contracts.bounds import digits
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
@@ -85,7 +86,7 @@ class UniProt(ApiSource):
 def read_entries(response: httpx.Response) -> tuple[list[JsonValue], int]:
     """The entries of an answer, and how many match. Raises Malformed."""
     entries, total = read_items("/results", response, TITLE), response.headers.get("x-total-results", "")
-    return entries, int(total) if total.isdigit() else len(entries)
+    return entries, len(entries) if (count := digits(total)) is None else count
 
 
 def entry_query(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from activities.contracts.bounds import digits
 from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text import thesaurus
 
@@ -108,7 +109,7 @@ def own_design(title: str, text: str, *, named_only: bool = False) -> Stated | N
 def participants(item: Evidence) -> int | None:
     """Number of participants, by the record of a work; what its text says is for a model to read."""
     recorded = item.facts.get("enrollment", "") or item.facts.get("participants", "")
-    return int(recorded) if recorded.isdigit() else None
+    return digits(recorded)
 
 
 def _short(match: re.Match[str]) -> str:

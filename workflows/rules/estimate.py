@@ -106,7 +106,7 @@ def _priced(
         seconds += in_sequence.get(role, n) * median(pace)
     return Amount(
         calls=sum(calls.values()),
-        tokens=min(tokens, limits.max_tokens or tokens),
+        tokens=tokens if limits.max_tokens is None else min(tokens, limits.max_tokens),
         cost_microusd=None if None in known_prices else cost,
         seconds=min(seconds, limits.max_seconds or seconds),
     )

@@ -18,6 +18,7 @@ import httpcore
 import httpx
 from pydantic import TypeAdapter
 
+from activities.contracts.bounds import digits
 from activities.contracts.errors import Malformed, Refused, Unavailable
 from activities.documents.read import PDF_TYPES, PLAIN_TYPES
 from activities.documents.readers import readers
@@ -170,8 +171,8 @@ class SafePages:
         kind: str = head.headers.get("content-type", "text/html").partition(";")[0].strip().casefold()
         if kind not in (*_HTML, *PLAIN_TYPES, *PDF_TYPES):
             raise Refused(f"{url[:200]} is {kind}; only HTML, plain text and PDF are read")
-        length = head.headers.get("content-length", "")
-        if length.isdigit() and int(length) > self._max_bytes:
+        length = head.headers.get("content-length", "").strip()
+        if length.isdecimal() and (digits(length) or self._max_bytes + 1) > self._max_bytes:
             raise Refused(self._too_large(url))
         return kind
 
