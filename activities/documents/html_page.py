@@ -1,65 +1,154 @@
-"""The main text of a page, without its navigation."""
+"""Pages: the main text of one from the web, and every visible word of a page of one's own."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from lxml import etree, html
 
 from activities.documents import tables
 from activities.documents.encodings import decoded_page
-from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
+from activities.documents.text import TITLE_CHARS, Text, Unreadable, from_pages, not_empty, tidied
+from activities.documents.xml_text import raise_scripts
 
-_ROWS = re.compile(r"(?<= \| )(?<!\n)([^\n|]*)\n\n(?=[^\n]* \| )")
-"""Between two rows of a table (`documents.tables.side_by_side`)."""
+MAX_ROWS = 200_000
 _BLOCKS = frozenset(
     {
-        *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure"),
-        *("h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th"),
-        *("tr", "ul"),
+        *("address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "div", "dl", "dt"),
+        *("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header"),
+        *("hr", "legend", "li", "main", "nav", "ol", "option", "p", "pre", "section", "summary", "table"),
+        *("tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
     }
 )
 """Elements of HTML that stand on lines of their own."""
+_UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp"})
+_BLANKS, _LINE_ENDS = re.compile(r"\s+"), re.compile(r" *\n *")
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
 def read_html(data: bytes | str, url: str | None = None) -> Text:
-    """The main text of a page, without its navigation, with what its `citation_*` tags say."""
+    """The main text of a page of the web, without its navigation, and the data of its `citation_*` tags."""
     import trafilatura  # slow to import; most runs never read a page
     from trafilatura.settings import set_date_params
 
-    source = data if isinstance(data, str) else decoded_page(data).text
-    if not source.strip():
-        raise Unreadable("there is no text in it")
-    try:
-        tree = html_tree(source)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
-        raise Unreadable(f"it cannot be read as HTML: {error}") from error
+    tree = _tree(data)
     meta = _html_meta(tree)
-    tables.as_paragraphs(tree)
+    everything = "\n".join(blocks_of(tree, _UNSEEN | {"nav", "footer"}))
+    _part_rows(tree)
     # no date is guessed from years in the text, which takes as long as the text itself and names any of them
     dates = set_date_params(extensive=False)
     page = trafilatura.bare_extraction(
         tree, url=url, include_comments=False, with_metadata=True, date_extraction_params=dates
     )
     text = str(getattr(page, "text", None) or "").replace("\n", "\n\n")  # a line is a paragraph
-    text = _ROWS.sub(r"\1\n", text)
     title = meta.get("title") or str(getattr(page, "title", None) or "") or (tree.findtext(".//title") or "")
     date, author, site = (str(getattr(page, name, None) or "") for name in ("date", "author", "sitename"))
     authors = tuple(name.strip() for name in (meta.get("authors") or author).split(";") if name.strip())
-    if not text.strip():
-        text = all_text(source)
-    text, cut = tidied(text)
+    text, cut = tidied(text if text.strip() else everything)
     extra = {key: value for key, value in (("date", date), ("venue", site)) if value}
     return Text(not_empty(text), " ".join(title.split())[:TITLE_CHARS], authors, {**extra, **meta}, cut)
 
 
+def read_own_html(data: bytes | str) -> Text:
+    """A page of the user's own: all that a browser shows of it, block by block."""
+    tree = _tree(data)
+    meta = _html_meta(tree)
+    title = meta.get("title") or tree.findtext(".//title") or ""
+    named = {e.get("name", "").lower(): e.get("content", "").strip() for e in tree.iter("meta")}
+    authors = (meta.get("authors") or named.get("author", "")).split(";")
+    return from_pages(
+        ["\n\n".join(blocks_of(tree))],
+        title=" ".join(title.split()),
+        authors=tuple(filter(None, (name.strip() for name in authors))),
+        meta=meta,
+        paged=False,
+    )
+
+
+def html_text(source: str) -> str:
+    """Every visible word of a page, a blank line between its blocks. Empty where it is no page."""
+    try:
+        return "\n\n".join(blocks_of(html_tree(source)))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return ""
+
+
 def html_tree(source: str) -> html.HtmlElement:
-    """A page as parsed. Raises ParserError, XMLSyntaxError, ValueError."""
+    """A page as parsed, its super- and subscripts as characters. Raises ParserError, XMLSyntaxError,
+    ValueError."""
     data = source.encode("utf-8", errors="replace")  # a lone surrogate is no text
-    return html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    tree = html.document_fromstring(data, parser=parser)
+    raise_scripts(tree)
+    return tree
+
+
+def blocks_of(root: etree._Element, unseen: Collection[str] = _UNSEEN) -> list[str]:
+    """The texts of the blocks of a page, all rows of a table of facts in one."""
+    blocks = [""]
+
+    def add(text: str | None, *, as_is: bool) -> None:
+        if text:
+            blocks[-1] += text if as_is else _BLANKS.sub(" ", text)
+
+    def walk(element: etree._Element, *, as_is: bool) -> None:
+        tag = element.tag
+        if not isinstance(tag, str) or tag in unseen or _is_hidden(element):
+            return
+        if tag == "br":
+            blocks[-1] += "\n"
+            return
+        if tag == "table" and not tables.lays_out(element, cell_text):
+            blocks.extend(cell_text(caption) for caption in element.iterfind("caption"))
+            blocks.extend(("\n".join(tables.from_element(element, cell_text, MAX_ROWS).lines()), ""))
+            return
+        as_is = as_is or tag == "pre"
+        blocks.extend([""] if tag in _BLOCKS else ())
+        add(element.text, as_is=as_is)
+        for child in element:
+            walk(child, as_is=as_is)
+            add(child.tail, as_is=as_is)
+        blocks.extend([""] if tag in _BLOCKS else ())
+
+    def cell_text(cell: etree._Element) -> str:
+        return " ".join(" ".join(blocks_of(cell, unseen)).split())
+
+    walk(root, as_is=False)
+    return [tidy for block in blocks if (tidy := _LINE_ENDS.sub("\n", block).strip())]
+
+
+def _is_hidden(element: etree._Element) -> bool:
+    return element.get("hidden") is not None or bool(_HIDDEN.search(element.get("style", "")))
+
+
+def _tree(data: bytes | str) -> html.HtmlElement:
+    """A page as parsed. Raises Unreadable."""
+    source = data if isinstance(data, str) else decoded_page(data).text
+    if not source.strip():
+        raise Unreadable("there is no text in it")
+    try:
+        return html_tree(source)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise Unreadable(f"it cannot be read as HTML: {error}") from error
+
+
+def _part_rows(page: html.HtmlElement) -> None:
+    """Put a paragraph for each row in place of the tables of facts of a page."""
+
+    def cell_text(cell: etree._Element) -> str:
+        return " ".join(" ".join(map(str, cell.itertext())).split())
+
+    for element in list(page.iter("table")):
+        if tables.lays_out(element, cell_text):
+            continue
+        lines = list(tables.from_element(element, cell_text, MAX_ROWS).lines())
+        element.clear(keep_tail=True)
+        element.tag = "div"
+        for line in lines:
+            etree.SubElement(element, "p").text = line
 
 
 def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
-    """What a publisher's `citation_*` tags (as Google Scholar reads them) say of the page's own work."""
+    """The page's own work by a publisher's `citation_*` tags, as Google Scholar reads them."""
     names = {
         "citation_doi": "doi",
         "citation_pmid": "pmid",
@@ -80,21 +169,3 @@ def _html_meta(tree: html.HtmlElement) -> dict[str, str]:
     if authors:
         meta["authors"] = "; ".join(authors)
     return meta
-
-
-def all_text(source: str) -> str:
-    """Every visible word, for pages too short for the extraction of a main text: a line for each block."""
-    return "\n".join(blocks_of(source, ("script", "style", "noscript", "template", "head", "nav", "footer")))
-
-
-def blocks_of(source: str, left_out: Sequence[str]) -> list[str]:
-    """The texts of the blocks of a page, without some elements. Raises ParserError, XMLSyntaxError,
-    ValueError."""
-    tree = html_tree(source)
-    etree.strip_elements(tree, *left_out, etree.Comment, with_tail=False)
-    for element in tree.iter():
-        element.text = re.sub(r"\s+", " ", element.text or "")
-        element.tail = re.sub(r"\s+", " ", element.tail or "")
-        if element.tag in _BLOCKS:
-            element.text, element.tail = f"\n\n{element.text}", f"\n\n{element.tail}"
-    return [line.strip() for line in "".join(map(str, tree.itertext())).split("\n\n") if line.strip()]

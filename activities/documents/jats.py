@@ -1,11 +1,13 @@
 """Extract the full text of JATS, the XML that PubMed Central keeps articles in (https://jats.nlm.nih.gov).
 
 Running text: headings, paragraphs and lists of the abstract and the body; then the rows of the tables
-(`jats_tables`). Figures, formulas in TeX, supplements, references and numeric citation marks are left out:
-they are not sentences, and a mark such as `[3]` inside a quote would be mistaken for one of the report's own.
+(`tables`), each naming its table, so that no reader takes it for running text. Figures, formulas in TeX,
+supplements, references and numeric citation marks are left out: they are not sentences, and a mark such as
+`[3]` inside a quote would be mistaken for one of the report's own.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml import etree
@@ -13,7 +15,7 @@ from lxml import etree
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Identifiers, StandingNotice
 from activities.contracts.identifiers import normal_doi, normal_pmcid, normal_pmid
-from activities.documents.jats_tables import table_lines
+from activities.documents import tables
 from activities.documents.xml_text import raw_text, text_of
 from activities.retractions.rules import Kind
 
@@ -34,6 +36,9 @@ _FORWARD: dict[str, Kind] = {
     "correction-forward": "correction",
     "withdrawal-forward": "withdrawal",
 }
+_NUMBERED = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?", re.IGNORECASE)
+MAX_ROWS = 1_000
+"""Rows of one article that are read; longer tables are lists of data."""
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 
 
@@ -85,8 +90,29 @@ def _running(element: etree._Element | None) -> str:
 
 def _tables(article: etree._Element) -> str:
     """The tables below a heading of their own: what the last part of an article is, they are not."""
-    text = "\n\n".join(map(_clean, table_lines(article, _skip)))
+    text = "\n\n".join(map(_clean, _table_lines(article)))
     return f"TABLES\n\n{text}" if text else ""
+
+
+def _table_lines(article: etree._Element) -> Iterator[str]:
+    """The label and caption of each table in the body of an article or beside it, and its rows."""
+
+    def is_note(element: etree._Element) -> bool:
+        return element.get("ref-type") == "table-fn" or _skip(element)
+
+    rows_left = MAX_ROWS
+    places = (article.find("body"), article.find("floats-group"))
+    for wrap in (wrap for place in places if place is not None for wrap in place.iter("table-wrap")):
+        element = wrap.find(".//table")
+        if element is None or rows_left <= 0:
+            continue
+        label = text_of(wrap.find("label"), is_note).rstrip(" .:")
+        caption = text_of(wrap.find("caption"), is_note)
+        if heading := f"{label}: {caption}" if label and caption else label or caption:
+            yield heading
+        table = tables.from_element(element, lambda cell: text_of(cell, is_note), rows_left)
+        yield from table.lines(label if _NUMBERED.fullmatch(label) else "the table")
+        rows_left -= len(table.rows)
 
 
 def _lines(element: etree._Element) -> list[str]:

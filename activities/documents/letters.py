@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from activities.documents.encodings import decode, decoded
-from activities.documents.html_page import all_text
+from activities.documents.html_page import html_text
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def read_mail(data: bytes) -> Text:
     body = message.get_body(("plain", "html"))
     content = _content(body) if body is not None else ""
     if body is not None and body.get_content_subtype() == "html":
-        content = all_text(content)
+        content = html_text(content)
     headers = [f"{name}: {message[name]}" for name in _MAIL_HEADERS if message[name]]
     text, cut = tidied("\n".join(headers) + f"\n\n{content}")
     sent = letter_head(text)

@@ -10,16 +10,19 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
-from datetime import datetime, time
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from lxml import etree
 
 from activities.documents import tables
 from activities.documents.encodings import decode, decoded_page
-from activities.documents.html_page import blocks_of
+from activities.documents.html_page import blocks_of, html_text, html_tree
 from activities.documents.text import Text, Unreadable, behind_extra, from_pages
+from activities.documents.xml_text import script
+from activities.plural import counted
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
@@ -31,37 +34,44 @@ _TEX_MARKS = re.compile(r"(?:(?<!\s)\s+)?<(?:cit\.|ref)>")
 """What stands for citations and references of LaTeX source."""
 _OPF = {"opf": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_WORD_AROUND = (f"{_WORD}fldSimple", f"{_WORD}dir", f"{_WORD}bdo", f"{_MATH}oMathPara")
+_WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_WORD_STYLES = "p[style-name='Title'] => h1:fresh"
+_NO_TITLE = re.compile(r"(?i)word document|document\d*|untitled|microsoft .*|powerpoint presentation")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 
 def read_docx(data: bytes) -> Text:
-    """A Word document: paragraphs and tables in their order."""
-    import docx
-    from docx.table import Table
+    """Read a Word document as Word shows its final text: with insertions that are tracked and without
+    deletions, with content controls, notes, formulas and tables in tables."""
+    import mammoth
 
-    document = docx.Document(io.BytesIO(data))
-    blocks: list[str] = []
-    titles: list[str] = []
-    for item in document.iter_inner_content():
-        if isinstance(item, Table):
-            blocks.append(tables.side_by_side(list(_once(row.cells)) for row in item.rows))
-        else:
-            blocks.append(item.text.strip())
-            style = item.style.name if item.style is not None else ""
-            if style in ("Title", "Heading 1"):
-                titles.append(blocks[-1])
-    properties = document.core_properties
+    shown = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as document, zipfile.ZipFile(shown, "w") as copy:
+        for name in document.namelist():
+            part = document.read(name)
+            copy.writestr(name, _word_shown(part) if name in _WORD_TEXTS else part)
+        properties = _properties(document)
+    converted = mammoth.convert_to_html(shown, style_map=_WORD_STYLES).value
+    page = html_tree(f"<html><body>{converted}</body></html>")
+    for link in list(page.iter("a")):
+        if (link.get("href") or "").startswith(("#footnote-ref", "#endnote-ref")):
+            link.drop_tree()  # from a note back to its place
+    headings = (" ".join(heading.text_content().split()) for heading in page.iter("h1"))
     return from_pages(
-        ["\n\n".join(block for block in blocks if block)],
-        title=_title(properties.title) or next(filter(None, titles), ""),
-        authors=_people(properties.author),
-        meta=_dated(properties.created if properties.author not in OF_THE_LIBRARY else None),
+        ["\n\n".join(blocks_of(page))],
+        title=properties.title or next(filter(None, headings), ""),
+        authors=properties.authors,
+        meta=properties.meta,
         paged=False,
     )
 
 
 def read_pptx(data: bytes) -> Text:
-    """A presentation: each slide a page, with its notes."""
+    """Read a presentation: each slide a page, with its notes."""
     with behind_extra("a presentation", "office"):
         import pptx
 
@@ -69,6 +79,10 @@ def read_pptx(data: bytes) -> Text:
     slides: list[str] = []
     title = ""
     for slide in document.slides:
+        for run in slide.element.iter(f"{_DRAWING}r"):
+            raised = int(getattr(run.find(f"{_DRAWING}rPr"), "attrib", {}).get("baseline", 0))
+            if raised:
+                run.text = script(run.text, "sup" if raised > 0 else "sub")
         words = [text for shape in slide.shapes for text in _shape(shape)]
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             words.append(slide.notes_slide.notes_text_frame.text.strip())
@@ -76,49 +90,75 @@ def read_pptx(data: bytes) -> Text:
         heading = slide.shapes.title
         if not title and heading is not None:
             title = " ".join(heading.text_frame.text.split())
-    properties = document.core_properties
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        properties = _properties(archive)
     return from_pages(
-        slides,
-        title=_title(properties.title if properties.title != "PowerPoint Presentation" else "") or title,
-        authors=_people(properties.author),
-        meta=_dated(properties.created if properties.author not in OF_THE_LIBRARY else None),
+        slides, title=properties.title or title, authors=properties.authors, meta=properties.meta
     )
 
 
 def read_xlsx(data: bytes) -> Text:
-    """A workbook: each sheet under its name, its rows as lines, values as they were shown last."""
+    """Read a workbook: each sheet under its name, its rows as lines, values as its program shows them."""
     with behind_extra("a workbook", "office"):
-        import openpyxl
+        from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
-    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    shown = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(shown, "w") as copy:
+        for name in archive.namelist():
+            part = archive.read(name)
+            copy.writestr(name, _sheet_shown(part) if b"vertAlign" in part else part)
+        properties = _properties(archive)
+    shown.seek(0)
+    book = CalamineWorkbook.from_filelike(shown)
     blocks: list[str] = []
-    cut = ""
-    for sheet in book.worksheets:
-        rows: list[list[str]] = []
-        for number, row in enumerate(sheet.iter_rows(values_only=True)):
-            if number >= MAX_ROWS:
-                cut = f"only the first {MAX_ROWS:,} rows of the sheet {sheet.title} were read"
-                break
-            rows.append([_shown(value) for value in row])
-        if text := tables.side_by_side(rows):
-            blocks += [sheet.title, text]
-    properties = book.properties
+    notes: list[str] = []
+    for sheet in book.sheets_metadata:
+        if sheet.visible != SheetVisibleEnum.Visible:
+            notes.append(f"the sheet {sheet.name} is hidden and was left out")
+            continue
+        grid, count, _, dropped = book.get_sheet_grid_streaming(sheet.name)
+        grid.apply_formatting_rust()
+        layout = book.get_sheet_layout(sheet.name)
+        hidden = {row for row, _, is_hidden in layout["row_heights"] if is_hidden}
+        columns = {column for column, _, is_hidden in layout["column_widths"] if is_hidden}
+        rows = [
+            [_shown(value) for column, value in enumerate(row) if column not in columns]
+            for number, row in enumerate(grid["value"][:MAX_ROWS].tolist())
+            if number not in hidden
+        ]
+        if dropped or count > MAX_ROWS:
+            notes.append(f"only the first {len(rows):,} rows of the sheet {sheet.name} were read")
+        valueless = grid.uncached_formula_count or 0
+        for number, what in ((len(hidden), "hidden row"), (len(columns), "hidden column")):
+            notes += [f"{counted(number, what)} of the sheet {sheet.name} left out"] if number else []
+        if valueless:
+            notes.append(f"no value is stored of {counted(valueless, 'formula')} of the sheet {sheet.name}")
+        if text := "\n\n".join(_tables(rows)):
+            blocks += [sheet.name, text]
     return from_pages(
         ["\n\n".join(blocks)],
-        title=_title(properties.title),
-        authors=_people(properties.creator),
-        meta={},
+        title=properties.title,
+        authors=properties.authors,
+        cut="; ".join(notes),
         paged=False,
-        cut=cut,
     )
 
 
+def _tables(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The tables of a sheet, which are parted by empty rows; each has its own headings or those above it."""
+    headings: tuple[str, ...] = ()
+    for filled, some in groupby(rows, key=any):
+        if filled:
+            table = tables.from_rows(some)
+            if not table.headings and all(len(list(filter(None, row))) > 1 for row in table.rows):
+                table = tables.Table(table.rows, headings)
+            headings = table.headings or headings
+            yield "\n".join(table.lines())
+
+
 def read_table(data: bytes) -> Text:
-    """A CSV or TSV file, its lines as they stand. Raises Unreadable for one that is no table."""
-    text = decode(data)
-    for _ in table_rows(text):
-        pass
-    return from_pages([text], paged=False)
+    """Read a CSV or TSV file, each row a line. Raises Unreadable for one that is no table."""
+    return from_pages(["\n".join(tables.from_rows(table_rows(decode(data))).lines())], paged=False)
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
@@ -153,7 +193,7 @@ def read_epub(data: bytes) -> Text:
         }
         order = [ref.get("idref") for ref in package.iterfind("opf:spine/opf:itemref", _OPF)]
         spine = (paths[name] for name in order if name in paths)
-        chapters = [_chapter(book.read(path)) for path in spine if path in names]
+        chapters = [html_text(decoded_page(book.read(path)).text) for path in spine if path in names]
 
     def said(name: str) -> list[str]:
         elements = package.iterfind(f"opf:metadata/dc:{name}", _OPF)
@@ -205,14 +245,6 @@ def read_tex(data: bytes) -> Text:
     )
 
 
-def _chapter(data: bytes) -> str:
-    """The words of a chapter, a blank line between its blocks. Empty for a chapter without any."""
-    try:
-        return "\n\n".join(blocks_of(decoded_page(data).text, ("script", "style", "head", "nav")))
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        return ""
-
-
 def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:
     if path not in names:
         raise Unreadable(f"it is no e-book: {path or 'the package file'} is missing in it")
@@ -222,40 +254,95 @@ def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:
 def _shape(shape: object) -> Iterator[str]:
     """The texts of a shape of a slide, of a group with those of its members."""
     if getattr(shape, "has_table", False):
-        rows = ([cell.text for cell in row.cells] for row in shape.table.rows)  # type: ignore[attr-defined]
-        yield tables.side_by_side(rows)
+        rows = [[cell.text for cell in row.cells] for row in shape.table.rows]  # type: ignore[attr-defined]
+        yield "\n".join(tables.from_rows(rows).lines())
     elif getattr(shape, "has_text_frame", False):
-        yield shape.text_frame.text.strip()  # type: ignore[attr-defined]
+        yield shape.text_frame.text.replace("\v", "\n").strip()  # type: ignore[attr-defined]
     for member in getattr(shape, "shapes", ()):
         yield from _shape(member)
 
 
-def _once(cells: Iterable[object]) -> Iterator[str]:
-    """The texts of the cells of a row; a merged cell is listed once for each column it covers."""
-    before: object = None
-    for cell in cells:
-        inner = getattr(cell, "_tc", cell)
-        if inner is not before:
-            yield str(getattr(cell, "text", ""))
-        before = inner
+def _word_shown(part: bytes) -> bytes:
+    """A part of a Word document with what mammoth passes over as what it reads: formulas as runs, elements
+    around runs as one that it knows, and no hidden text."""
+    root = etree.fromstring(part, _XML)
+    for formula in list(root.iter(f"{_MATH}oMath")):
+        run = etree.Element(f"{_WORD}r")
+        text = etree.SubElement(run, f"{_WORD}t")
+        text.text = _formula(formula)
+        run.tail = formula.tail
+        if (above := formula.getparent()) is not None:
+            above.replace(formula, run)
+    for around in root.iter(*_WORD_AROUND):
+        around.tag = f"{_WORD}smartTag"
+    for line_break in root.iter(f"{_WORD}cr"):
+        line_break.tag = f"{_WORD}br"
+    for hidden in list(root.iter(f"{_WORD}vanish")):
+        for run in islice(hidden.iterancestors(f"{_WORD}r"), 1):
+            if hidden.get(f"{_WORD}val") not in ("0", "false"):
+                run.tag = f"{_WORD}del"
+    return etree.tostring(root)
 
 
-def _shown(value: object) -> str:
-    """A cell of a workbook: a day without the time of midnight."""
-    if isinstance(value, datetime) and value.time() == time():
-        return value.date().isoformat()
-    return "" if value is None else str(value)
+def _formula(element: etree._Element) -> str:
+    """A formula of Word on one line."""
+    name = etree.QName(element).localname
+    if name == "t":
+        return element.text or ""
+    parts = {etree.QName(child).localname: _formula(child) for child in element}
+    base = parts.get("e", "")
+    match name:
+        case "sSup" | "sSub" | "sSubSup":
+            return base + script(parts.get("sub", ""), "sub") + script(parts.get("sup", ""), "sup")
+        case "f":
+            sides = (parts.get("num", ""), parts.get("den", ""))
+            return "/".join(side if side.isalnum() else f"({side})" for side in sides)
+        case "rad":
+            return f"\u221a({base})"
+        case "d":
+            return f"({''.join(map(_formula, element.iterfind(f'{_MATH}e')))})"
+        case "nary":
+            return f"\u2211({parts.get('sub', '')}..{parts.get('sup', '')}) {base}"
+    return "".join(map(_formula, element))
 
 
-def _title(text: "str | None") -> str:
-    title = " ".join((text or "").split())
-    return "" if re.fullmatch(r"(?i)(word document|document\d*|untitled|microsoft .*)", title) else title
+def _sheet_shown(part: bytes) -> bytes:
+    """A part of a workbook with raised and lowered characters of its texts as such."""
+    root = etree.fromstring(part, _XML)
+    for mark in root.iter("{*}vertAlign"):
+        run = next(mark.iterancestors("{*}r"), None)
+        text = run.find("{*}t") if run is not None else None
+        kind = {"superscript": "sup", "subscript": "sub"}.get(mark.get("val", ""))
+        if text is not None and kind:
+            text.text = script(text.text or "", kind)
+    return etree.tostring(root)
 
 
-def _people(text: "str | None") -> tuple[str, ...]:
-    names = (name.strip() for name in re.split(r"[;,]", text or ""))
-    return tuple(name for name in names if name and name not in OF_THE_LIBRARY)
+def _shown(value: str | None) -> str:
+    """A cell of a workbook: a day without the time of midnight, whatever the format says."""
+    return re.sub(r"(?<=\d{4}-\d\d-\d\d) 0?0:00:00$", "", value or "")
 
 
-def _dated(when: object) -> dict[str, str]:
-    return {"date": str(when)[:10]} if when else {}
+class _Properties(NamedTuple):
+    """The properties of a document of an office program."""
+
+    title: str
+    authors: tuple[str, ...]
+    meta: dict[str, str]
+
+
+def _properties(archive: zipfile.ZipFile) -> _Properties:
+    if "docProps/core.xml" not in archive.namelist():
+        return _Properties("", (), {})
+    root = etree.fromstring(archive.read("docProps/core.xml"), _XML)
+
+    def field(name: str) -> str:
+        return " ".join((root.findtext(f"{{*}}{name}") or "").split())
+
+    title, creator = field("title"), field("creator")
+    if _NO_TITLE.fullmatch(title):
+        title = ""
+    names = (name.strip() for name in re.split(r"[;,]", creator))
+    authors = tuple(name for name in names if name and name not in OF_THE_LIBRARY)
+    dated = field("created")[:10] if creator not in OF_THE_LIBRARY else ""
+    return _Properties(title, authors, {"date": dated} if dated else {})

@@ -80,7 +80,7 @@ def replaced(text: str, layout: str) -> str:
         place = _find(words, text)
         if place is not None:
             start, end = place
-            table = tables.side_by_side(rows)
+            table = "\n".join(tables.from_rows(rows).lines())
             text = f"{text[:start].rstrip()}\n\n{table}\n\n{text[end:].lstrip()}"
     return text
 

@@ -1,52 +1,109 @@
-"""The rows of a table of a user's own document, or of a page: its cells as they stand, `T-102 | roof`, under
-the row of headings, so that a quote of them is what the document says."""
+"""Tables of every kind of document as one model, and its rows as lines that can be read and quoted alone.
+
+Every cell stands behind the heading of its column (`sensor: T-102; location: roof`), since no reader of a
+sentence sees the rest of the table. Where no row is surely a row of headings the cells stand side by side. A
+cell over several rows or columns stands in each of them; headings in several lines are joined.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, zip_longest
 
-from lxml import etree, html
+from lxml import etree
 
+MAX_COLUMNS = 60
 HEADING_CHARS = 60
 """Longest heading of a column; longer cells are content."""
 CELL_CHARS = 300
-"""Longest cell of a table of facts in a page."""
+"""Longest cell of a table of facts in a page; longer ones are the columns of a layout."""
+SPREAD_CHARS = 500
+"""Longest cell that stands in each of the rows and columns that it spans; a longer one stands once."""
+GROUP_CHARS = 80
+"""Longest name of a group of rows."""
 VALUE = re.compile(r"^\W*\d")
 """A cell that begins with a number, a date or an amount of money."""
 
-
-def side_by_side(rows: Iterable[Sequence[str]]) -> str:
-    """A table as a block of lines, its cells side by side; a row of headings that is repeated stands once."""
-    tidy = [[" ".join(cell.split()) for cell in row] for row in rows]
-    filled = [row for row in tidy if any(row)]
-    once = [row for place, row in enumerate(filled) if not place or row != filled[0]]
-    return "\n".join(" | ".join(row).rstrip(" |") for row in once)
+Rows = list[list[str]]
+CellText = Callable[[etree._Element], str]  # noqa: SLF001 - the only name lxml has for it
 
 
-def as_paragraphs(page: html.HtmlElement) -> None:
-    """Put a paragraph for each row in place of the tables of a page, but for those that lay it out: with
-    cells over several rows or columns, with long cells or with tables in them."""
-    for table in list(page.iter("table")):
-        rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
-        texts = [[str(cell.text_content()) for cell in row] for row in rows]
-        cells = [cell for row in rows for cell in row]
-        spread = any(cell.get(name, "1") != "1" for cell in cells for name in ("colspan", "rowspan"))
-        long = any(len(text) > CELL_CHARS for row in texts for text in row)
-        narrow = max(map(len, rows), default=0) < 2
-        if spread or long or narrow or next(table.iterdescendants("table"), None) is not None:
-            continue
-        block = side_by_side(texts)
-        table.clear(keep_tail=True)
-        table.tag = "div"
-        for line in block.split("\n"):
-            etree.SubElement(table, "p").text = line
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells in rows and columns. A row of one cell is a caption, or names the rows below it."""
+
+    rows: Rows
+    headings: tuple[str, ...] = ()
+    """The names of the columns; empty where no row surely has them."""
+
+    def lines(self, label: str = "") -> Iterator[str]:
+        """Yield a line for each row. `label` names the table at the beginning of each line."""
+        group = ""
+        for row in self.rows:
+            cells = [cell for cell in row if cell]
+            if not cells:
+                continue
+            if label and self.headings and len(row) == 1:
+                short = len(row[0]) <= GROUP_CHARS and ":" not in row[0]
+                group = f", {row[0]}" if short else ""
+                continue
+            line = self._line(row, cells)
+            yield f"One row of {label}{group}: {line}" if label else line
+
+    def _line(self, row: Sequence[str], cells: Sequence[str]) -> str:
+        if len(cells) == 1:
+            named = zip(self.headings, row, strict=False)
+            name = next((name for name, cell in named if cell), "") if len(row) > 1 else ""
+            return f"{name.rstrip(':')}: {cells[0]}" if name and row[0] == "" else cells[0]
+        if self.headings:
+            pairs = zip_longest(self.headings, row, fillvalue="")  # a row may have cells beyond the headings
+            return "; ".join(f"{name.rstrip(':')}: {cell}" if name else cell for name, cell in pairs if cell)
+        # a label and its value, as forms have them
+        is_label = len(row) == len(cells) == 2 and not VALUE.match(row[0])
+        return (": " if is_label and len(row[0]) <= HEADING_CHARS else " | ").join(cells)
+
+
+def from_rows(rows: Iterable[Sequence[str]], headings: tuple[str, ...] = ()) -> Table:
+    """Make a table of rows, of which the first with several cells may have the headings."""
+    filled = [row for row in ([" ".join(cell.split()) for cell in row] for row in rows) if any(row)]
+    first = next((place for place, row in enumerate(filled) if sum(map(bool, row)) > 1), len(filled))
+    if not headings and len(filled) > first + 1 and has_headings(filled[first:]):
+        headings = tuple(filled.pop(first))
+    return Table([row for row in filled if tuple(row) != headings], headings)
+
+
+def from_element(table: etree._Element, text: CellText, max_rows: int) -> Table:
+    """Make a table of one in HTML or JATS, whose headings are marked or look like some."""
+    marked = [*table.iterfind("thead/tr")]
+    below = [*table.iterfind("tbody/tr"), *table.iterfind("tr"), *table.iterfind("tfoot/tr")]
+    while not marked and below and {"td", "th"} & {cell.tag for cell in below[0]} == {"th"}:
+        marked.append(below.pop(0))
+    # a cell over all columns is a caption or names the rows below it
+    named = [row for row in _grid(marked, text, max_rows) if len(row) > 1]
+    columns = zip(*named, strict=False) if named else ()
+    headings = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
+    made = from_rows(_grid(below, text, max_rows), headings)
+    return made if made.headings else from_rows(_grid(below, text, max_rows, spread=False))
+
+
+def lays_out(table: etree._Element, text: CellText) -> bool:
+    """Tell whether a table parts a page and holds no facts: it has one column, long cells or tables in it."""
+    rows = [[cell for cell in row if cell.tag in ("td", "th")] for row in table.iter("tr")]
+    return (
+        max(map(len, rows), default=0) < 2
+        or next(table.iterdescendants("table"), None) is not None
+        or any(len(text(cell)) > CELL_CHARS for row in rows for cell in row)
+    )
 
 
 def has_headings(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: short, different texts without values, one a column. Of two
-    columns, which could be labels with their values, one must have nothing but values below."""
+    """Tell whether the first row names the columns: short, different texts without values, one a column. Of
+    two columns, which could be labels with their values, one must have nothing but values below."""
     head, rest = rows[0], rows[1:]
     names = [name for name in head if name]
-    if len(names) < max(2, max(len(row) for row in rest) - 1) or len(set(names)) < len(names):
+    counts = [sum(map(bool, column)) for column in zip_longest(*rest, fillvalue="")]
+    usual = sum(2 * count >= len(rest) for count in counts)
+    if len(names) < max(2, usual - 1) or len(set(names)) < len(names):
         return False
     if any(VALUE.match(name) or len(name) > HEADING_CHARS for name in names):
         return False
@@ -54,3 +111,40 @@ def has_headings(rows: Sequence[Sequence[str]]) -> bool:
         return True
     columns = ([row[place] for row in rest if len(row) > place and row[place]] for place in range(len(head)))
     return any(len(column) > 1 and all(map(VALUE.match, column)) for column in columns)
+
+
+def _grid(rows: Iterable[etree._Element], text: CellText, max_rows: int, *, spread: bool = True) -> Rows:
+    """The texts of the cells, as many a row as there are columns. `spread`: a cell that spans several stands
+    in each, which has headings."""
+    grid: Rows = []
+    below: dict[int, tuple[int, str]] = {}
+    for row in islice(rows, max_rows):
+        line: list[str] = []
+        cells = [cell for cell in row if cell.tag in ("td", "th")]
+        for cell in cells:
+            _continue(line, below)
+            words = text(cell)
+            again = words if spread and len(words) <= SPREAD_CHARS else ""
+            for column in range(min(_span(cell, "colspan"), MAX_COLUMNS - len(line))):
+                if (rows_left := _span(cell, "rowspan") - 1) > 0:
+                    below[len(line)] = (rows_left, again)
+                line.append(again if column else words)
+        over_all = len(cells) == 1 and len(line) > 1 and len(line) == _span(cells[0], "colspan")
+        _continue(line, below)
+        grid.append(line[:1] if over_all else line)
+    width = max(map(len, grid), default=0)
+    return [line if len(line) == 1 else [*line, *("" for _ in range(width - len(line)))] for line in grid]
+
+
+def _continue(line: list[str], below: dict[int, tuple[int, str]]) -> None:
+    """Put the cells that reach down from rows above where they stand."""
+    while len(line) in below:
+        left, text = below.pop(len(line))
+        if left > 1:
+            below[len(line)] = (left - 1, text)
+        line.append(text)
+
+
+def _span(cell: etree._Element, name: str) -> int:
+    value = cell.get(name, "1")
+    return min(max(int(value), 1), MAX_COLUMNS) if value.isascii() and value.isdigit() else 1

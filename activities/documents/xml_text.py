@@ -4,12 +4,17 @@
 quote check (NFKC) reads as the plain ones.
 """
 
+import re
 from collections.abc import Callable, Collection
 
 from lxml import etree, html
 
 _SUPERSCRIPT = str.maketrans("0123456789+-−()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ")  # noqa: RUF001 - the minus sign is meant
 _SUBSCRIPT = str.maketrans("0123456789+-−()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎")  # noqa: RUF001
+
+_BETWEEN = ",; \u2013[]"
+"""Characters between the numbers of several notes or works."""
+_DIGIT = re.compile(r"[-\u2212+]?\d")
 
 Skip = Callable[[etree._Element], bool]  # noqa: SLF001 - the only name lxml has for it
 
@@ -28,10 +33,8 @@ def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
         if isinstance(child.tag, str) and not (skip and skip(child)):
             inner = raw_text(child, skip)
             name = etree.QName(child).localname
-            if name == "sup":
-                inner = _script(inner, _SUPERSCRIPT)
-            elif name == "sub":
-                inner = _script(inner, _SUBSCRIPT)
+            if name in ("sup", "sub"):
+                inner = script(inner, name)
             elif name == "break":
                 inner = " "
             pieces.append(inner)
@@ -63,6 +66,20 @@ def fragment_lines(
     return [folded for line in text.split("\n") if (folded := " ".join(line.split()))]
 
 
-def _script(text: str, table: dict[int, int]) -> str:
-    """The text in super- or subscript where every character has such a form, else as it is."""
-    return text.translate(table) if text and all(ord(c) in table for c in text) else text
+def raise_scripts(root: etree._Element) -> None:
+    """Put characters in place of the elements for super- and subscripts below an element of HTML."""
+    for element in reversed(list(root.iter("sup", "sub"))):
+        text = script("".join(map(str, element.itertext())), str(element.tag))
+        for child in list(element):
+            element.remove(child)
+        element.text, element.tag = text, "span"
+
+
+def script(text: str, name: str) -> str:
+    """The text in superscript (`sup`) or subscript (`sub`) where every character has such a form. A number
+    above the line with another character is marked, so that it is not read as digits of the number before."""
+    table = _SUPERSCRIPT if name == "sup" else _SUBSCRIPT
+    plain = text.strip()
+    if plain and all(ord(character) in table or character in _BETWEEN for character in plain):
+        return text.translate(table).strip("[]")
+    return f"^{plain}" if name == "sup" and _DIGIT.match(plain) else text

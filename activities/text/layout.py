@@ -23,6 +23,8 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}(?:\.\d{1,3})*[.):]?|[
 _NUMBER = re.compile(r"[ \t]*(\d{1,3}(?:\.\d{1,3})*)([.):]?)[ \t]+\S")
 _FIELD = re.compile(r"[ \t]*[\w.\"'-]+(?:[ \t]*[:=][ \t]+\S|:$)|[ \t]*\[[^\]]+\]$")
 """A key with what it is, as files of settings have them, or what stands over such lines."""
+_ROW = re.compile(r"[^:;\n]{1,60}: [^\n]+; [^:;\n]{1,60}: \S")
+"""A row of a table whose cells stand behind their headings (`documents.tables`)."""
 _MARKED_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[\s|:+=_-]+")
 _STOPPED = (".", "!", "?", ";", ",")
@@ -81,7 +83,8 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
                 head = bare(words)
             else:
                 is_line = len(joined) - (head != above) > 1 and "\n" not in words.strip()
-                yield Unit(*line, head, (is_line or bool(_ITEM.match(words))) and len(words) <= MAX_ROW)
+                is_row = is_line or bool(_ITEM.match(words)) or bool(_ROW.match(words))
+                yield Unit(*line, head, is_row and len(words) <= MAX_ROW)
 
 
 def bare(line: str) -> str:
@@ -136,7 +139,7 @@ def _is_rule(text: str, line: Line) -> bool:
 def _columns(text: str, lines: Sequence[Line]) -> str:
     """The first row of a table: lines that are parted alike. Empty where there is none."""
     rows = [text[slice(*line)] for line in lines if not _is_rule(text, line)]
-    if len(rows) < 2 or ("|" not in rows[0] and len(rows) < 3):
+    if len(rows) < 2 or ("|" not in rows[0] and len(rows) < 3) or any(map(_ROW.match, rows[:2])):
         return ""
     for mark in _SEPARATORS:
         counts = {row.count(mark) for row in rows}
@@ -157,6 +160,7 @@ def _unwrapped(text: str, lines: Sequence[Line]) -> list[Line]:
         number = _NUMBER.match(after)
         amount = number and not number[2] and is_wrapped and not before.rstrip().endswith((*_STOPPED, ":"))
         begins = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
+        begins = begins or _ROW.match(before) or _ROW.match(after)
         begins = begins or (_FIELD.match(before) and _FIELD.match(after))
         if (after.lstrip()[:1].islower() or is_wrapped) and (amount or not begins):
             joined[-1] = Line(joined[-1].start, line.end)

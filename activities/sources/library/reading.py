@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.documents.encodings import decode, decoded, decoded_page
-from activities.documents.html_page import read_html
+from activities.documents.html_page import read_own_html
 from activities.documents.letters import mailbox_messages, read_mail, read_plain
 from activities.documents.markdown import read_markdown, read_notebook
 from activities.documents.ocr import read_picture, read_scanned_pdf
@@ -64,8 +64,8 @@ READERS: dict[str, Callable[[bytes], Text]] = {
     ".md": read_markdown,
     ".markdown": read_markdown,
     ".ipynb": read_notebook,
-    ".html": read_html,
-    ".htm": read_html,
+    ".html": read_own_html,
+    ".htm": read_own_html,
     ".pdf": partial(read_pdf, seconds=PDF_SECONDS),
     ".docx": read_docx,
     ".pptx": read_pptx,
@@ -167,8 +167,7 @@ def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evi
         return
     # the first row of a table of records names columns of which they are made: a title and a text
     if kind in TABLES and not has_text(next(iter(table_rows(decode(data))), [])):
-        table = _whole(read_table(data), name, path)
-        yield from _parts(table, columns=table.text.split("\n", 1)[0])
+        yield from _parts(_whole(read_table(data), name, path))
         return
     values = _records(kind, data, name)
     first = list(islice(values, LOOKED_AT))
@@ -327,9 +326,8 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     )
 
 
-def _parts(document: Evidence, columns: str = "") -> Iterator[Evidence]:
-    """A document, or as many as it has parts of `MAX_PART_CHARS`, each of which ends with a line. `columns`:
-    the first row of a table, which stands over each part."""
+def _parts(document: Evidence) -> Iterator[Evidence]:
+    """A document, or as many as it has parts of `MAX_PART_CHARS`, each of which ends with a line."""
     text, starts = document.text, [0]
     while len(text) - starts[-1] > MAX_PART_CHARS:
         latest = starts[-1] + MAX_PART_CHARS
@@ -339,8 +337,7 @@ def _parts(document: Evidence, columns: str = "") -> Iterator[Evidence]:
         yield document
         return
     for number, (start, end) in enumerate(pairwise((*starts, len(text))), start=1):
-        head = f"{columns}\n" if columns and start else ""
-        part = head + text[start:end]
+        part = text[start:end]
         ids = document.identifiers if number == 1 else Identifiers()
         yield document.replace(
             evidence_id=identifiers.evidence_id(ids, part),

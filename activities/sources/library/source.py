@@ -86,7 +86,7 @@ class LibrarySource:
         if index.set_aside:
             details.append(_unread([item.name for item in index.set_aside]))
         if cut := sum("cut" in document.facts for document in kept):
-            details.append(f"{cut} of the documents found are cut: they are longer than what is read of one")
+            details.append(f"{cut} of the documents found were not read whole")
         if index.encoding is not None and (waiting := index.count - index.encoding.encoded):
             details.append(
                 f"{waiting:,} of {index.count:,} documents are not encoded yet and were chosen by words"

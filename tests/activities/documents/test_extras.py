@@ -13,7 +13,7 @@ from activities.sources.library.reading import SetAside, read_file
     ("name", "module", "extra"),
     [
         ("talk.pptx", "pptx", "office"),
-        ("table.xlsx", "openpyxl", "office"),
+        ("table.xlsx", "python_calamine", "office"),
         ("paper.tex", "pylatexenc.latex2text", "office"),
         ("works.bib", "bibtexparser.entrypoint", "bibliography"),
         ("works.ris", "rispy", "bibliography"),

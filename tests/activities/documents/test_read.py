@@ -2,11 +2,10 @@
 
 import pytest
 import typst
-from lxml import html
 
+from activities.documents.html_page import read_html, read_own_html
 from activities.documents.letters import read_mail, read_plain
 from activities.documents.pdf import read_pdf
-from activities.documents.tables import as_paragraphs
 
 
 @pytest.mark.parametrize(
@@ -30,7 +29,7 @@ def test_a_page_sent_by_mail_has_a_line_for_each_block() -> None:
     text = read_mail(
         f"From: Ann <a@b.example>\nSubject: Trip\nContent-Type: text/html\n\n{page}".encode()
     ).text
-    assert text.splitlines()[-3:] == ["Dear all,", "on Thursday we go to the castle.", "A coat"]
+    assert text.split("\n\n")[-3:] == ["Dear all,", "on Thursday we go to the castle.", "A coat"]
 
 
 def test_a_running_foot_stands_once_and_a_sum_at_the_foot_of_each_page_stays() -> None:
@@ -44,10 +43,29 @@ def test_a_running_foot_stands_once_and_a_sum_at_the_foot_of_each_page_stays() -
     assert lines.count("The rent was paid in full.") == 3
 
 
-def test_a_table_of_facts_in_a_page_becomes_paragraphs_and_a_layout_stays() -> None:
+def test_a_table_of_facts_in_a_page_becomes_rows_and_a_layout_stays() -> None:
     facts = "<table><tr><th>Plant</th><th>Price</th></tr><tr><td>Rose</td><td>12 euros</td></tr></table>"
-    layout = f"<table><tr><td>{facts}</td><td>Beside it.</td></tr></table>"
-    page = html.fromstring(f"<html><body>{layout}<p>After it.</p></body></html>")
-    as_paragraphs(page)
-    assert [p.text for p in page.iter("p")] == ["Plant | Price", "Rose | 12 euros", "After it."]
-    assert len(list(page.iter("table"))) == 1
+    page = f"<table><tr><td>{facts}</td><td>Beside it.</td></tr></table><p>After it.</p>"
+    assert read_own_html(page).text.split("\n\n") == [
+        "Plant: Rose; Price: 12 euros",
+        "Beside it.",
+        "After it.",
+    ]
+    long = "<p>" + "The garden is open in spring. " * 9 + "</p>"
+    assert "Plant: Rose; Price: 12 euros" in read_html(f"<article>{long}{facts}{long}</article>").text
+
+
+def test_a_page_of_ones_own_keeps_all_that_a_browser_shows() -> None:
+    page = """<html><head><title>Sheet</title><style>p {}</style></head><body><nav>Start</nav>
+    <h2>First aid</h2>
+    <ul><li>Eyes: rinse for 15&nbsp;minutes.</li></ul><pre>a  b\nc</pre><p hidden>unseen</p>
+    <p>From 10<sup>6</sup> to 10<sup>3</sup>, CO<sub>2</sub>, 10<sup>2.5</sup>, said<sup>1,2</sup>.<br>
+    Next.</p>
+    <div style="display: none">unseen</div><footer>Foot</footer></body></html>"""
+    text = read_own_html(page)
+    assert text.title == "Sheet"
+    assert text.text.split("\n\n") == [
+        *("Start", "First aid", "Eyes: rinse for 15 minutes.", "a  b\nc"),
+        "From 10\u2076 to 10\u00b3, CO\u2082, 10^2.5, said\u00b9,\u00b2.\nNext.",
+        "Foot",
+    ]

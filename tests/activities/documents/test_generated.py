@@ -1,0 +1,226 @@
+"""What goes into a document as text comes out of its reader: words in their order, signs and numbers."""
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from email.message import EmailMessage
+from html import escape
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.text.paragraph import Paragraph
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from activities.documents.html_page import read_own_html
+from activities.documents.letters import read_mail
+from activities.documents.office import read_docx, read_epub, read_pptx, read_table, read_xlsx
+from activities.documents.text import Text
+from tests.activities.sources.library.test_own_documents import CONTAINER, OPF
+
+WORDS = (
+    "not fell by 8 % 12.5 -3 <LLN >ULN p<0.05 5\u20139 \u00b12 \u00b5g/ml Z\u00fcrich 10,000 (n=30) A&B IL-6"
+)
+WORD = st.sampled_from([*WORDS.split(), "\u5341\u4e8c", "\u201cno\u201d", "\u20ac5"])
+LINE = st.lists(WORD, min_size=3, max_size=9).map(" ".join)
+LINES = st.lists(LINE, min_size=1, max_size=5)
+CELLS = st.lists(st.tuples(LINE, LINE, LINE), min_size=2, max_size=4)
+generated = settings(
+    max_examples=25,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def in_word(lines: list[str]) -> Text:
+    document = docx.Document()
+    for line in lines:
+        document.add_paragraph(line)
+    return read_docx(saved(document.save))
+
+
+def in_slides(lines: list[str]) -> Text:
+    document = pptx.Presentation()
+    for line in lines:
+        slide = document.slides.add_slide(document.slide_layouts[5])
+        slide.shapes.title.text = line
+    return read_pptx(saved(document.save))
+
+
+def in_html(lines: list[str]) -> Text:
+    tags = ("p", "li", "h2", "blockquote", "dd")
+    blocks = (f"<{tags[n % 5]}>{escape(line)}</{tags[n % 5]}>" for n, line in enumerate(lines))
+    return read_own_html(f"<html><body>{''.join(blocks)}</body></html>")
+
+
+def in_mail(lines: list[str]) -> Text:
+    message = EmailMessage()
+    message["From"], message["Subject"] = "Ann <ann@a.example>", "Doses"
+    message.set_content("".join(f"<p>{escape(line)}</p>" for line in lines), subtype="html")
+    return read_mail(message.as_bytes())
+
+
+def in_book(lines: list[str]) -> Text:
+    page = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as book:
+        book.writestr("META-INF/container.xml", CONTAINER)
+        book.writestr("text/book.opf", OPF)
+        book.writestr("text/b c.xhtml", f"<html><body>{page}</body></html>")
+    return read_epub(data.getvalue())
+
+
+def saved(save: Callable[[io.BytesIO], object]) -> bytes:
+    data = io.BytesIO()
+    save(data)
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("write", [in_word, in_slides, in_html, in_mail, in_book])
+@generated
+@given(lines=LINES)
+def test_lines_come_out_as_they_went_in(write: Callable[[list[str]], Text], lines: list[str]) -> None:
+    words = write(lines).text.split()
+    assert words[len(words) - len(" ".join(lines).split()) :] == " ".join(lines).split()
+
+
+def table_in_word(rows: list[tuple[str, str, str]]) -> Text:
+    document = docx.Document()
+    table = document.add_table(len(rows), 3)
+    for row, cells in zip(table.rows, rows, strict=True):
+        for cell, text in zip(row.cells, cells, strict=True):
+            cell.text = text
+    return read_docx(saved(document.save))
+
+
+def table_in_workbook(rows: list[tuple[str, str, str]]) -> Text:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(row)
+    return read_xlsx(saved(book.save))
+
+
+def table_in_html(rows: list[tuple[str, str, str]]) -> Text:
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    return read_own_html(f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>")
+
+
+def table_in_csv(rows: list[tuple[str, str, str]]) -> Text:
+    data = io.StringIO()
+    csv.writer(data).writerows(rows)
+    return read_table(data.getvalue().encode())
+
+
+@pytest.mark.parametrize("write", [table_in_word, table_in_workbook, table_in_html, table_in_csv])
+@generated
+@given(rows=CELLS)
+def test_a_row_comes_out_with_its_headings(
+    write: Callable[[list[tuple[str, str, str]]], Text], rows: list[tuple[str, str, str]]
+) -> None:
+    head = ("Arm", "Dose", "What became of it")
+    lines = write([head, *rows]).text.splitlines()[-len(rows) :]
+    assert lines == [
+        "; ".join(f"{name}: {cell}" for name, cell in zip(head, row, strict=True)) for row in rows
+    ]
+
+
+def test_word_shows_the_final_text() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("Farvexil did ")
+    around(paragraph, "w:ins", "not ")
+    paragraph.add_run("lower pain in ")
+    around(paragraph, "w:smartTag", "cooks")
+    around(paragraph, "w:del", "lost", text="w:delText")
+    paragraph.add_run(", from 10")
+    paragraph.add_run("6").font.superscript = True
+    paragraph.add_run(" to ")
+    around(paragraph, "w:fldSimple", "5")
+    paragraph.add_run("unseen").font.hidden = True
+    math = OxmlElement("m:oMath")
+    power = OxmlElement("m:sSup")
+    for name, text in (("m:e", " + x"), ("m:sup", "2")):
+        part, run, letters = OxmlElement(name), OxmlElement("m:r"), OxmlElement("m:t")
+        letters.text = text
+        run.append(letters)
+        part.append(run)
+        power.append(part)
+    math.append(power)
+    paragraph._p.append(math)
+    outer = document.add_table(1, 1)
+    inner = outer.cell(0, 0).add_table(3, 2)
+    for row, cells in zip(inner.rows, (("Boat", "m"), ("Alma", "9"), ("Eva", "12")), strict=True):
+        row.cells[0].text, row.cells[1].text = cells
+    text = read_docx(saved(document.save)).text
+    assert text.startswith("Farvexil did not lower pain in cooks, from 10\u2076 to 5 + x\u00b2")
+    assert "Boat: Alma; m: 9\nBoat: Eva; m: 12" in text
+    assert "unseen" not in text
+
+
+def around(paragraph: Paragraph, name: str, words: str, text: str = "w:t") -> None:
+    """Add a run within an element that Word knows and python-docx does not make."""
+    element, run, letters = OxmlElement(name), OxmlElement("w:r"), OxmlElement(text)
+    letters.text = words
+    letters.set(qn("xml:space"), "preserve")
+    run.append(letters)
+    element.append(run)
+    paragraph._p.append(element)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown_as", "text"),
+    [
+        (0.125, "0.0%", "12.5%"),
+        (1234.5, '"EUR "#,##0.00', "EUR 1,234.50"),
+        (-5, "0.00;(0.00)", "(5.00)"),
+        (1.25, "[hh]:mm", "30:00"),
+        (0.1 + 0.2, "General", "0.3"),
+        (45000.5, "d mmm yyyy", "15 Mar 2023"),
+        ("007", "@", "007"),
+    ],
+)
+def test_a_value_of_a_workbook_is_read_as_it_is_shown(value: float | str, shown_as: str, text: str) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Boat", "value", "note"])
+    sheet.append(["Alma", value, "x"])
+    sheet["B2"].number_format = shown_as
+    sheet.append(["unseen", 1, "y"])
+    sheet.row_dimensions[3].hidden = True
+    sheet["D9"] = "=1+1"
+    read = read_xlsx(saved(book.save))
+    assert read.text == f"Sheet\n\nBoat: Alma; value: {text}; note: x"
+    assert "1 hidden row" in read.cut
+    assert "1 formula" in read.cut
+
+
+def test_raised_digits_of_slides_and_workbooks_are_kept_apart() -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    paragraph = slide.shapes.title.text_frame.paragraphs[0]
+    paragraph.add_run().text = "from 10"
+    power = paragraph.add_run()
+    power.text = "6"
+    power._r.get_or_add_rPr().set("baseline", "30000")
+    assert read_pptx(saved(deck.save)).text == "from 10\u2076"
+    data = io.BytesIO()
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.append(["10POWER per ml"])
+    book.save(data)
+    raised = b"""<r><t>10</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>6</t></r>
+    <r><t xml:space="preserve"> per ml</t></r>"""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(data) as before, zipfile.ZipFile(changed, "w") as after:
+        for name in before.namelist():
+            part = before.read(name)
+            after.writestr(name, re.sub(rb"<t>10POWER per ml</t>", raised, part))
+    assert read_xlsx(changed.getvalue()).text == "Sheet\n\n10\u2076 per ml"
