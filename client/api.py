@@ -284,7 +284,7 @@ class Determinator:
 
         return await find_finished(self, name, whole=whole)
 
-    async def refresh(self, name: str = "last", *, search: bool = False) -> "RefreshOutcome":
+    async def refresh(self, name: str, *, search: bool = False) -> "RefreshOutcome":
         """Ask the authorities again about what a finished report cites and, with `search`, its sources for
         new works; where anything changed, a version is kept beside the report. Raises BadInput, Failure,
         NoReport, NoSuchRun, NoConnection, StoreError."""

@@ -38,6 +38,11 @@ def plain(text: str) -> str:
     return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
+def interactive() -> bool:
+    """Whether there is a person to ask: one who can type and sees what is asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def print_error(message: str) -> None:
     """The line on stderr that a command fails with, red on a terminal."""
     import click

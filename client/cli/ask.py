@@ -115,7 +115,7 @@ def ask(
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
     options = chosen(flags)
     if many is None and not (detach or as_json or options.get("clarify") or settings.clarify):
-        from client.cli.gate import interactive
+        from client.terminal import interactive
 
         if interactive():
             options["clarify"] = "ask"
@@ -209,8 +209,8 @@ def with_files(
 ) -> str:
     """The question with what a recording and a picture add to it. What was heard or read may be wrong: a
     person sees it and may change it before it is asked, or has `confirmed` it. Raises BadInput."""
-    from client.cli.gate import interactive
     from client.runs.spoken import question_of_file
+    from client.terminal import interactive
 
     files = [(path, heard) for path, heard in ((audio, "heard"), (image, "read")) if path is not None]
     if not files:

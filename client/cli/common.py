@@ -15,8 +15,8 @@ import click
 from pydantic import BaseModel
 
 from client import configuration
-from client.failures import as_failure, unknown
-from client.terminal import folded, harmless, shown
+from client.failures import BadInput, as_failure, unknown
+from client.terminal import folded, harmless, interactive, plain, shown
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -131,6 +131,8 @@ address_option = click.option(
     help="A Temporal server to use in place of the embedded one.",
 )
 run_argument = click.argument("run", metavar="RUN", default="last")
+changed_run_argument = click.argument("run", metavar="RUN", required=False)
+"""Of a command that changes the run: without it, `run_to_change` asks."""
 by_option = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; default: your user name.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
@@ -227,3 +229,30 @@ def on_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
         return await body(await client.run(run), **values)
 
     return run_argument(on_client(with_run))
+
+
+def on_changed_run(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
+    """A command of what it changes of a run that exists. Adds RUN and --address."""
+
+    @functools.wraps(body)
+    async def with_run(client: "Determinator", run: str | None, **values: object) -> object:
+        return await body(await client.run(await run_to_change(client, run)), **values)
+
+    return changed_run_argument(on_client(with_run))
+
+
+async def run_to_change(client: "Determinator", name: str | None) -> str:
+    """The name of the run that a command changes. Where none is given the person at the terminal is asked
+    whether the newest run is meant. Raises BadInput, NoSuchRun, NoConnection."""
+    if name is not None:
+        return name
+    from client.listing import describe
+
+    newest = await client.run("last", worker=False)
+    question = plain((await describe(newest.connection.client, newest.id)).question)
+    verb = click.get_current_context().command_path.partition(" ")[2]
+    if not interactive():
+        raise BadInput(f'name the run to {verb}; the newest is {newest.id}: "{question}"')
+    if not click.confirm(f'{verb} {newest.id}: "{question}"?', err=True):
+        raise BadInput("nothing was changed")
+    return newest.id

@@ -27,11 +27,6 @@ class Detached(Exception):
     """The person left the run; it continues."""
 
 
-def interactive() -> bool:
-    """Whether there is a person to ask: one who can type and sees what is asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
 async def ask_at_gate(run: "Run", seen: "Progress") -> None:
     """Show what waits at the gate of a run; ask until it is decided, here or elsewhere. Raises Detached."""
     gate = seen.waiting_for

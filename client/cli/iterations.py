@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 import click
 
 from activities.plural import plural
-from client.cli.common import json_option, on_client, on_run, print_json, print_text, run_argument
+from client.cli.common import (
+    changed_run_argument,
+    json_option,
+    on_client,
+    on_run,
+    print_json,
+    print_text,
+    run_to_change,
+)
 from client.terminal import plain
 
 if TYPE_CHECKING:
@@ -59,7 +67,7 @@ def cost_of(record: "IterationRecord") -> str:
 
 
 @click.command()
-@run_argument
+@changed_run_argument
 @click.option(
     "--to-iteration",
     "iteration",
@@ -76,7 +84,7 @@ def cost_of(record: "IterationRecord") -> str:
 @json_option
 @on_client
 async def rewind(
-    client: "Determinator", run: str, iteration: int, section: str | None, as_json: bool
+    client: "Determinator", run: str | None, iteration: int, section: str | None, as_json: bool
 ) -> None:
     """Reset a run to the beginning of an iteration; it continues from there under the same id. A run that has
     ended may be rewound, too.
@@ -91,7 +99,7 @@ async def rewind(
     from client.reports.report_files import set_aside
     from client.runs import rewinding
 
-    target = await client.run(run, worker=False)
+    target = await client.run(await run_to_change(client, run), worker=False)
     temporal = target.connection.client
     kept: list[str] = []
     if section:

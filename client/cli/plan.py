@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from activities.contracts.evidence import ReportPlan
 from activities.plural import plural
 from activities.private_files import file_name, write_whole
-from client.cli.common import json_option, load_settings, on_run, print_json, print_text, say
+from client.cli.common import json_option, load_settings, on_changed_run, on_run, print_json, print_text, say
 from client.failures import BadInput, faults_of
 from client.terminal import plain
 
@@ -51,7 +51,7 @@ async def show(run: "Run", as_json: bool) -> None:
     type=click.File(encoding="utf-8"),
     help="The whole plan in JSON or TOML, `-` for stdin; default: your $EDITOR.",
 )
-@on_run
+@on_changed_run
 async def edit(run: "Run", file: TextIO | None) -> None:
     """Replace the plan while it waits for approval; the gate goes on waiting."""
     await run.running()

@@ -8,12 +8,13 @@ import click
 
 from client.cli.common import (
     Duration,
+    changed_run_argument,
     duration,
     json_option,
     on_client,
     print_json,
     print_text,
-    run_argument,
+    run_to_change,
     say,
 )
 from client.failures import BadInput, Exit
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@run_argument
+@changed_run_argument
 @click.option("--search", is_flag=True, help="Run the searches of the report again, and show what is new.")
 @click.option(
     "--every",
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 )
 @json_option
 @on_client
-async def refresh(client: "Determinator", run: str, search: bool, every: float | None, as_json: bool) -> int:
+async def refresh(
+    client: "Determinator", run: str | None, search: bool, every: float | None, as_json: bool
+) -> int:
     """Ask PubMed, Crossref and Europe PMC again for retractions, expressions of concern and corrections of
     what a finished report cites, and print what has changed since.
 
@@ -51,7 +54,7 @@ async def refresh(client: "Determinator", run: str, search: bool, every: float |
     from client.runs.refreshing import check_online, refreshed
 
     check_online(client.settings)
-    finished = await client.finished(run, whole=False)
+    finished = await client.finished(await run_to_change(client, run), whole=False)
     if every is not None:
         return await schedule(client, finished, every, search=search, as_json=as_json)
     outcome = await refreshed(client, finished, search=search)

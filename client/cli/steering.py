@@ -12,12 +12,13 @@ from client.cli.common import (
     Filled,
     Name,
     by_option,
+    changed_run_argument,
     json_option,
+    on_changed_run,
     on_client,
-    on_run,
     print_json,
     print_text,
-    run_argument,
+    run_to_change,
     say,
 )
 from client.failures import NoAnswer
@@ -44,8 +45,14 @@ def decision(name: Literal["approve", "reject"], line: str) -> click.Command:
     """The verb that approves or rejects what waits."""
 
     async def decide(
-        client: "Determinator", run: str, dispute: str | None, gate: Gate | None, by: str | None, note: str
+        client: "Determinator",
+        run: str | None,
+        dispute: str | None,
+        gate: Gate | None,
+        by: str | None,
+        note: str,
     ) -> None:
+        run = await run_to_change(client, run)
         if dispute is not None:
             from client.cli.dialogue import show_version
 
@@ -58,7 +65,7 @@ def decision(name: Literal["approve", "reject"], line: str) -> click.Command:
 
     decide.__doc__ = line
     return click.command(name)(
-        run_argument(gate_option(dispute_option(by_option(note_option(on_client(decide))))))
+        changed_run_argument(gate_option(dispute_option(by_option(note_option(on_client(decide))))))
     )
 
 
@@ -70,7 +77,7 @@ def message(name: MessageName) -> click.Command:
         print_text(f"{run.id} {MESSAGES[name].sent}")
 
     send.__doc__ = MESSAGES[name].does
-    return click.command(name)(on_run(send))
+    return click.command(name)(on_changed_run(send))
 
 
 approve = decision("approve", "Approve what waits at a gate.")
@@ -123,36 +130,41 @@ async def steer(client: "Determinator", run: str, text: tuple[str, ...], add_sou
 
 
 @click.command()
-@run_argument
+@changed_run_argument
 @click.option("--tokens", type=click.IntRange(1))
 @click.option("--cost", type=Amount(0, min_open=True), metavar="USD", help="US dollars.")
 @click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As in 90s, 30m, 2h.")
 @click.option("--iterations", type=click.IntRange(1))
 @on_client
-async def extend(client: "Determinator", run: str, **more: Any) -> None:  # noqa: ANN401 - click's
+async def extend(client: "Determinator", run: str | None, **more: Any) -> None:  # noqa: ANN401 - click's
     """Add to a run's budget while it runs."""
     added = {name: value for name, value in more.items() if value is not None}
     check_addition(added.values())
     from workflows.progress_rows import budget_rows
 
-    for row in budget_rows(await (await client.run(run)).extend(**added)):
+    target = await client.run(await run_to_change(client, run))
+    for row in budget_rows(await target.extend(**added)):
         print_text(f"{row.name:8} {row.text}")
 
 
 @click.command()
+@changed_run_argument
 @click.option(
     "--keep", type=Filled(), multiple=True, metavar="NAME", help="Keep this one; repeatable. Opens the gate."
 )
 @by_option
 @json_option
-@on_run
-async def candidates(run: "Run", keep: tuple[str, ...], by: str | None, as_json: bool) -> None:
+@on_client
+async def candidates(
+    client: "Determinator", run: str | None, keep: tuple[str, ...], by: str | None, as_json: bool
+) -> None:
     """Show the candidates a run has put forward, or keep some of them with --keep."""
+    target = await client.run(await run_to_change(client, run) if keep else run or "last")
     if keep:
-        kept = await run.choose_candidates(keep, by=by)
+        kept = await target.choose_candidates(keep, by=by)
         print_text(plain("kept: " + ", ".join(kept)))
         return
-    listed = (await known(run)).candidates
+    listed = (await known(target)).candidates
     if as_json:
         print_json([candidate.model_dump(mode="json") for candidate in listed])
         return
@@ -178,7 +190,7 @@ def candidate_line(candidate: "Candidate") -> str:
 
 @click.command(help=MESSAGES["cancel"].does)
 @click.option("--section", type=Filled(), metavar="ID", help="Only this section, as `s2`.")
-@on_run
+@on_changed_run
 async def cancel(run: "Run", section: str | None) -> None:
     target = await run.cancel(section)
     print_text(f"{target} {MESSAGES['cancel'].sent}")

@@ -19,7 +19,7 @@ from client.cli.common import (
 )
 from client.failures import Exit, NoSuchRun
 from client.runs.checks import check_output
-from client.terminal import plain, print_error, show_link
+from client.terminal import interactive, plain, print_error, show_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ async def follow_run(
 ) -> int:
     """Follow to the end, save the report and print where; return the exit code. With `event_lines`, every
     event goes to stdout as a line of JSON, and so does the outcome."""
-    from client.cli.gate import Detached, ask_at_gate, interactive
+    from client.cli.gate import Detached, ask_at_gate
     from client.runs.display import EventLines, open_display
 
     # `main` disabled it; what was imported stays, and need not be looked through

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import begin, determinator, inside, wait_for_gate
+from tests.client.harness import begin, determinator, inside, wait_for_gate, wait_until
 from tests.client.terminal import Terminal, editor
 from tests.e2e.stage import own_id
 from tests.papers import QUESTION
@@ -38,6 +38,39 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str) -
     assert again.end() == 0
     assert "Findings" in again.text()
     assert "## Findings" not in again.text()
+
+
+CHANGES = (
+    ("approve",),
+    ("reject",),
+    ("pause",),
+    ("resume",),
+    ("finish",),
+    ("cancel",),
+    ("extend", "--tokens", "1"),
+    ("candidates", "--keep", "x"),
+    ("plan", "edit"),
+    ("rewind", "--to-iteration", "1"),
+    ("refresh",),
+)
+
+
+def test_what_changes_a_run_never_takes_the_newest_unasked(file_home: Path, library: str) -> None:
+    flags = ("--mode", "deep", "--approve", "plan", "--detach", "--json", *own_id())
+    name = determinator("ask", QUESTION, "--library", library, *flags).json()["run_id"]
+    for words in CHANGES:
+        refused = inside(*words)
+        assert (refused.code, refused.out) == (2, ""), words
+        assert f"name the run to {words[0]}" in refused.err, words
+        assert name in refused.err, words
+        assert QUESTION in refused.err, words
+    for typed, code in (("n", 2), ("y", 0)):
+        assert inside("status", name, "--json").json()["status"] == "running"
+        terminal = Terminal("cancel", columns=200)
+        terminal.expect(f'cancel {name}: "{QUESTION}"? [y/N]')
+        terminal.type(typed)
+        assert terminal.end() == code, terminal.text()
+    wait_until(lambda: inside("status", name, "--json").json()["status"] != "running", every=0.5)
 
 
 def test_json_holds_the_answer_and_the_claims(file_home: Path, library: str) -> None:
