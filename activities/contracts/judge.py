@@ -19,6 +19,20 @@ from activities.contracts.step import StepContext
 
 Direction = Literal["yes", "no", "mixed", "not_asked"]
 """Which answer to a yes-or-no question a work supports; `not_asked` where the question is none."""
+Design = Literal[
+    "meta_analysis",
+    "systematic_review",
+    "guideline",
+    "randomized_trial",
+    "nonrandomized_trial",
+    "cohort",
+    "case_control",
+    "cross_sectional",
+    "case_report",
+    "review",
+    "preclinical",
+]
+"""Designs that a judge may name."""
 MIN_ANSWERS = 2
 """`answers` from which a work is held to answer: in part, or directly."""
 BACKGROUND = "background"
@@ -60,11 +74,13 @@ class WorkJudgement(Frozen):
     comparator: str = ""
     """What the work compared with; empty where it compared nothing or does not say."""
     compares: bool = False
-    """Whether the model named a comparator, in words of the work or in its own."""
+    """Whether the question asks to compare, and the work does."""
     participants: Participants = None
-    """Number of participants, where a sentence of the work has that number."""
-    design: str = ""
-    """Kind of study, as the model read it."""
+    """Number of participants, where a sentence that was named for it has that number."""
+    design: Design | Literal[""] = ""
+    """Kind of study, where a sentence of the work, or its title, was named for it."""
+    design_support: tuple[Support, ...] = ()
+    """These sentences; none where the title says it."""
     reason: str = ""
     """At most ten words."""
 

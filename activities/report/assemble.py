@@ -103,8 +103,10 @@ def _checked(step: PublishInput, checks: Checks, findings: Mapping[str, Candidat
         section.changed(lambda claim: claim.replace(contradicts=against.get(claim.id, ())))
         for section in checks.sections
     ]
-    candidates = check_candidates(step.candidates, checks, findings, step.question, judged=by_model)
     judgements = judged_works(step.judgements, step.evidence, checks)
+    candidates = check_candidates(
+        step.candidates, checks, findings, step.question, judgements=judgements, judged=by_model
+    )
     concluded = conclusions(step.appraisal, judgements, checks)
     return Report(
         run_id=step.run_id,

@@ -22,9 +22,10 @@ from activities.contracts.candidates import (
     FieldEntry,
 )
 from activities.contracts.evidence import Evidence, Grade, Statement
-from activities.report.works import strength
+from activities.report.schema import JudgedWork
+from activities.report.strength import design_name, is_in_people, kind_of, strength
 from activities.text.entities import of_kind, resolve, synonyms
-from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, WEIGHT, weight
+from activities.text.evidence_strength import TYPE_NAMES, WEIGHT, weight
 from activities.text.independence import independent, studies
 
 Said = Mapping[str, tuple[Evidence, str]]
@@ -68,24 +69,26 @@ def page(
     )
 
 
-def _level(work: Evidence) -> tuple[int, float, int]:
+def _level(work: Evidence, judged: JudgedWork | None) -> tuple[int, float, int]:
     """Less for stronger evidence: by its grade, its weight, and the order of the levels of evidence."""
     grades, kinds = get_args(Grade), list(WEIGHT)
-    return grades.index(strength(work, None)), -weight(work), kinds.index(work.evidence_type)
+    return grades.index(strength(work, judged)), -weight(work), kinds.index(kind_of(work, judged))
 
 
-def quality(candidate: Candidate, documents: Mapping[str, Evidence]) -> tuple[Statement, ...]:
+def quality(
+    candidate: Candidate, documents: Mapping[str, Evidence], judged: Mapping[str, JudgedWork]
+) -> tuple[Statement, ...]:
     """What the grade of a candidate's evidence follows from."""
     works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in candidate.support)]
     sound = [work for work in works if work.standing not in ("concern", "retracted")]
     reasons: list[Statement] = []
     if sound:
-        best = min(sound, key=_level)
-        design = TYPE_NAMES[best.evidence_type]
+        best = min(sound, key=lambda work: _level(work, judged.get(work.evidence_id)))
+        design = design_name(best, judged.get(best.evidence_id)) or TYPE_NAMES[best.evidence_type]
         reasons.append(Statement.of("quality_best", design=design, grade=candidate.evidence_quality))
         count = independent(sound, studies(sound))
         reasons.append(Statement.of("quality_studies", works=len(sound), studies=count))
-    if works and not any(work.evidence_type in CLINICAL for work in works):
+    if works and not any(is_in_people(work, judged.get(work.evidence_id)) for work in works):
         reasons.append(Statement.of("quality_no_people"))
     if len(works) > len(sound):
         reasons.append(Statement.of("quality_concern", works=len(works) - len(sound)))

@@ -18,7 +18,8 @@ from activities.contracts.evidence import Evidence, Statement
 from activities.report.candidate_pages import Said, page, quality
 from activities.report.claims import Checks, reasons_text
 from activities.report.formats.text import clean
-from activities.report.works import grade
+from activities.report.schema import JudgedWork
+from activities.report.strength import best_grade
 from activities.text.drugs import names_drug
 from activities.text.normal_form import normalise
 from activities.verification.field_places import passages_of, place_of, stems
@@ -32,11 +33,13 @@ def check_candidates(
     findings: Mapping[str, CandidateFindings],
     question: str,
     *,
+    judgements: Iterable[JudgedWork] = (),
     judged: bool,
 ) -> tuple[Candidate, ...]:
     """Check quotes, names and fields of every candidate, and make its page. `findings`: what was looked up,
     by the candidate's name. `judged`: whether a model put it forward, so that its evidence has a quality."""
     documents, made = checks.documents, []
+    by_id = {work.evidence_id: work for work in judgements}
     for candidate in candidates:
         result = checks.supports(candidate.support)
         names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
@@ -63,12 +66,12 @@ def check_candidates(
         )
         items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in kept.quotes)]
         works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
-        kept = kept.replace(evidence_quality=grade(works))
+        kept = kept.replace(evidence_quality=best_grade(works, by_id))
         kept, removed, basis = _with_checked_fields(kept, items)
         if removed:
             checks.statements.append(Statement.of("candidate_fields_unchecked", name=name, fields=removed))
         kept = page(kept, items, basis, findings.get(candidate.name), question, judged=judged)
-        reasons = quality(kept, documents) if judged else ()
+        reasons = quality(kept, documents, by_id) if judged else ()
         made.append(kept.replace(quality_reasons=reasons))
     return tuple(made)
 

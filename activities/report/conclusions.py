@@ -8,9 +8,8 @@ from activities.contracts.evidence import Evidence, EvidenceType
 from activities.contracts.judge import WorkJudgement
 from activities.report.claims import Checks
 from activities.report.schema import JudgedWork
-from activities.report.works import design_type
-from activities.text.evidence_strength import CLINICAL, UNSPECIFIC
-from activities.text.study_design import participants
+from activities.report.strength import is_in_people, kind_of, participants
+from activities.text.evidence_strength import UNSPECIFIC
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review"})
 RANDOMIZED = SYNTHESES | {"randomized_trial"}
@@ -35,13 +34,13 @@ def _stands(effect: StudyEffect, checks: Checks) -> bool:
 
 def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
     """What is known of a work beside its effects."""
-    kind = design_type(item, judged)
+    kind = kind_of(item, judged)
     return WorkFacts(
         design=kind,
         randomized=kind in RANDOMIZED,
         synthesis=kind in SYNTHESES,
-        in_people=kind in CLINICAL or kind in UNSPECIFIC,
-        participants=participants(item) or (judged.participants if judged else None),
+        in_people=kind in UNSPECIFIC or is_in_people(item, judged),
+        participants=participants(item, judged),
         full_text=item.full_text,
         direct=judged is None or judged.answers >= 3,
         under_concern=item.standing == "concern",

@@ -29,17 +29,24 @@ def judged_works(
             work = work.replace(title=title, year=described.year, evidence_type=kind)
         if item is None:
             work = work.replace(
-                finding="", comparator="", design="", reason="", support=(), participants=None
+                finding="",
+                comparator="",
+                design="",
+                design_support=(),
+                reason="",
+                support=(),
+                participants=None,
             )
         else:
             quoted = checks.supports(judgement.support)
             if quoted.refused:
                 checks.drop(clean(judgement.finding), quoted.refused, "judgement", "", [name])
+            if checks.supports(judgement.design_support).refused:
+                work = work.replace(design="", design_support=(), participants=None)
             work = work.replace(
                 finding="" if quoted.refused else clean(judgement.finding),
                 support=quoted.support,
                 comparator=clean(judgement.comparator),
-                design=clean(judgement.design),
                 reason=" ".join(clean(judgement.reason).split()[:MAX_REASON_WORDS]),
             )
         kept.setdefault(name, work)

@@ -11,12 +11,11 @@ from activities.contracts.evidence import (
     FULL_TEXT_FROM,
     Claim,
     Evidence,
-    EvidenceType,
     Grade,
     SearchRecord,
     Support,
 )
-from activities.contracts.judge import MIN_ANSWERS, WorkJudgement
+from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.profile import OWN_DOCUMENTS, Words
 from activities.contracts.publish import PublishInput
 from activities.report.formats.text import clean
@@ -30,21 +29,10 @@ from activities.report.schema import (
     UnusedReason,
     UnusedWork,
 )
-from activities.text.evidence_strength import TYPE_NAMES, UNSPECIFIC, WEIGHT
+from activities.report.strength import design_name, participants, strength
 from activities.text.independence import independent
 from activities.text.normal_form import normalise
-from activities.text.study_design import EVIDENCE as DESIGN_TYPES
-from activities.text.study_design import own_design, participants
 
-STRONG_FROM = 0.9
-"""Syntheses of trials, guidelines and randomized trials, by `activities.text.evidence_strength.WEIGHT`."""
-MODERATE_FROM = 0.75
-"""Other trials, observation in people, reviews and what authorities publish; never a type that does not say
-how a work was done."""
-TRIALS: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial"})
-SMALL_TRIAL = 50
-"""Participants under which a trial is small: effects of such trials are exaggerated by about half (Dechartres
-et al., BMJ 2013;346:f2304)."""
 MAX_AROUND_CHARS = 240
 """Characters shown on each side of a quote at most."""
 MAX_DATE_CHARS = 30
@@ -108,53 +96,13 @@ def described(
     return tuple(
         DescribedWork(
             evidence_id=item.evidence_id,
-            design=_design(item),
+            design=design_name(item, judged.get(item.evidence_id)),
             year=item.year,
-            n=participants(item),
+            n=participants(item, judged.get(item.evidence_id)),
             strength=strength(item, judged.get(item.evidence_id)) if graded else None,
         )
         for item in items
     )
-
-
-def _design(item: Evidence) -> str:
-    """The kind by its publication type, else as the work unmistakably names itself."""
-    if item.evidence_type not in UNSPECIFIC:
-        return TYPE_NAMES[item.evidence_type]
-    stated = own_design(item.title, item.text) if item.evidence_type == "article" else None
-    return stated.design if stated else ""
-
-
-def grade_of(kind: EvidenceType) -> Grade:
-    weight = 0.0 if kind in UNSPECIFIC else WEIGHT[kind]
-    return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
-
-
-def design_type(item: Evidence, judged: WorkJudgement | None) -> EvidenceType:
-    """The kind of study by its record, else as its own text or a checked judgement names it."""
-    if item.evidence_type not in UNSPECIFIC:
-        return item.evidence_type
-    named = own_design(item.title, item.text) or own_design(judged.design if judged else "", "")
-    return DESIGN_TYPES[named.design] if named else item.evidence_type
-
-
-def strength(item: Evidence, judged: JudgedWork | None) -> Grade:
-    """How strong the evidence of a work is: by its design as its record, its own text or a checked judgement
-    says it, one step lower where it is a small trial, and one where it is merely related to the question.
-    A work under concern or retracted is weak."""
-    if item.standing in ("concern", "retracted"):
-        return "weak"
-    kind = item.evidence_type if item.evidence_type == "web_page" else design_type(item, judged)
-    people = participants(item) or (judged.participants if judged else None)
-    lower = int(kind in TRIALS and people is not None and people < SMALL_TRIAL)
-    lower += judged is not None and judged.answers < MIN_ANSWERS
-    grades: tuple[Grade, ...] = ("weak", "moderate", "strong")
-    return grades[max(grades.index(grade_of(kind)) - lower, 0)]
-
-
-def grade(items: Iterable[Evidence]) -> Grade:
-    grades = {strength(item, None) for item in items}
-    return next((one for one in get_args(Grade) if one in grades), "weak")
 
 
 def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:

@@ -32,6 +32,7 @@ from activities.roles.validation import (
     SentenceLabels,
     Text,
     Texts,
+    Truth,
     cited,
     limits,
     line,
@@ -54,14 +55,7 @@ def _number(value: object) -> object:
     return "" if value is None or isinstance(value, bool) else str(value).removesuffix(".0")
 
 
-def _truth(value: object) -> object:
-    """A field that may be left open: `""` and `"unknown"` are."""
-    text = str(value).strip().casefold()
-    return True if text in ("true", "yes") else False if text in ("false", "no") else None
-
-
 Figure = Annotated[str, BeforeValidator(_number)]
-Truth = Annotated[bool | None, BeforeValidator(_truth)]
 
 
 class EffectAnswer(Loose):

@@ -2,23 +2,33 @@
 code elsewhere (`activities.roles.assessment`, `workflows.rules.stopping`)."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator
 
-from activities.contracts.evidence import Evidence
-from activities.contracts.judge import BACKGROUND, Direction, JudgeBatch, JudgeInput, Refused, WorkJudgement
+from activities.contracts.evidence import Evidence, Support
+from activities.contracts.judge import (
+    BACKGROUND,
+    Design,
+    Direction,
+    JudgeBatch,
+    JudgeInput,
+    Refused,
+    WorkJudgement,
+)
 from activities.extractive import passages
 from activities.roles.allowances import PASSAGES_CHARS
 from activities.roles.prompt import listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
+    Labels,
     Loose,
     OneWork,
     Score,
     SentenceLabels,
     Text,
     Texts,
+    Truth,
     cited,
     clamped,
     limits,
@@ -38,6 +48,8 @@ MAX_FINDING_CHARS = 400
 MAX_JUDGED_SHOWN = 12
 """Findings of earlier batches that a prompt shows."""
 MAX_TITLES_SHOWN = 12
+DESIGNS: tuple[Design, ...] = get_args(Design)
+OTHER_DESIGN = "other"
 ADVICE = ("continue", "synthesize")
 DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
 TASK = "Judge every work shown. Answer with JSON."
@@ -51,8 +63,10 @@ class WorkAnswer(Loose):
     finding: Text = limits(length=MAX_FINDING_CHARS, default="")
     sentences: SentenceLabels = limits(items=MAX_SUPPORT, default_factory=list)
     comparator: Text = limits(length=120, default="")
+    compares: Truth = None
     participants: Score = 0
-    design: Text = limits(length=60, default="")
+    design: Text = ""
+    design_from: Labels = limits(items=MAX_SUPPORT, default_factory=list)
     reason: Text = limits(length=90, default="")
 
 
@@ -98,6 +112,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             "works.direction": DIRECTIONS,
             "works.role": (*step.profile.roles, BACKGROUND),
             "scores.criterion": tuple(c.name for c in step.profile.criteria),
+            "works.design": (*DESIGNS, OTHER_DESIGN),
             "recommendation": ADVICE,
         }
     )
@@ -156,10 +171,9 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
             refused.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
         return text if text and decision.stands else ""
 
-    people = kept(
-        "participants: ", str(work.participants or ""), gate.participants(work.participants, corpus)
-    )
-    comparator, design = line(work.comparator, 160), line(work.design, 80)
+    design, about, said = _design(work, document, prompt)
+    people = kept("participants: ", str(work.participants or ""), gate.participants(work.participants, said))
+    comparator = line(work.comparator, 160)
     finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
     reason = line(work.reason, 120)
@@ -171,11 +185,24 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
         finding=kept("", finding, gate.finding(finding, support, document)) or quote,
         support=support,
         comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),
-        compares=bool(comparator),
+        compares=work.compares is True,
         participants=int(people) if people else None,
-        design=kept("design: ", design, gate.design(design, document)),
+        design=design,
+        design_support=about,
         reason=reason if gate.reason(reason, corpus).stands else "",
     )
+
+
+def _design(
+    work: WorkAnswer, document: Evidence, prompt: Prompt
+) -> tuple[Design | Literal[""], tuple[Support, ...], str]:
+    """The design with the sentences of the work, or its title, that were named for it, and their words; no
+    design where none was named."""
+    sentences = [one for one in cited(work.design_from, prompt)[0] if one.evidence_id == document.evidence_id]
+    by_title = work.work in work.design_from
+    said = "\n".join((*((document.title,) if by_title else ()), *(one.quote for one in sentences)))
+    design = one_of(work.design, DESIGNS) if said else None
+    return design or "", supports(sentences), said
 
 
 SPEC = RoleSpec[JudgeInput, JudgeAnswer, JudgeBatch](

@@ -59,6 +59,12 @@ def _one(part: object) -> object:
     return _text(part)
 
 
+def _truth(value: object) -> object:
+    """`"yes"` and `true` alike; what is neither yes nor no is left open."""
+    text = str(value).strip().casefold()
+    return True if text in ("true", "yes") else False if text in ("false", "no") else None
+
+
 def _score(value: object) -> object:
     if isinstance(value, str) and (match := _NUMBER.search(value)):
         value = float(match.group())
@@ -98,11 +104,15 @@ ClaimLabel = TypeAliasType("ClaimLabel", str)
 SentenceLabels = Annotated[list[SentenceLabel], BeforeValidator(_labels)]
 WorkLabels = Annotated[list[WorkLabel], BeforeValidator(_labels)]
 ClaimLabels = Annotated[list[ClaimLabel], BeforeValidator(_labels)]
+Labels = Annotated[list[str], BeforeValidator(_labels)]
+"""Labels of sentences or works."""
 OneWork = Annotated[WorkLabel, BeforeValidator(_label)]
 OneSentence = Annotated[SentenceLabel, BeforeValidator(_label)]
 OneClaim = Annotated[ClaimLabel, BeforeValidator(_label)]
 Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[list[str], BeforeValidator(_texts)]
+Truth = Annotated[bool | None, BeforeValidator(_truth)]
+"""A yes or no that may be left open."""
 Score = Annotated[int, BeforeValidator(_score)]
 Share = Annotated[float, BeforeValidator(_share)]
 

@@ -20,11 +20,9 @@ from typing import TypeVar
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, Evidence, StandsBy, Statement, Support
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
-from activities.text.evidence_strength import TYPE_NAMES
 from activities.text.negation import NEGATIONS
 from activities.text.normal_form import normalise
 from activities.text.sentences import quotable
-from activities.text.study_design import own_design
 from activities.text.thesaurus import files, mostly_noun
 from activities.text.tokens import WEAK, terms
 from activities.verification.claim_check import counts, is_directed, missing_number, numbers, reversal
@@ -300,19 +298,6 @@ def finding(text: str, support: Sequence[Support], document: Evidence) -> Decisi
         everywhere = [Source(document, (*source.quotes, document.text)) for source in sources]
         problem = wording_problem(text, everywhere)
     return Decision("ask") if problem is None else Decision("refused", problem)
-
-
-def design(text: str, document: Evidence) -> Decision:
-    """A kind of study: in words of the work or of its record, or the design that the work names of itself in
-    another spelling."""
-    said, named = set(terms(text)), own_design(text, "", named_only=True)
-    if not said:
-        return refused("not_in_work")
-    own = own_design(document.title, document.text) if named is not None else None
-    if named is not None and own is not None and named.design == own.design:
-        return STANDS
-    corpus = f"{document.title}\n{document.text}\n{TYPE_NAMES[document.evidence_type]}"
-    return STANDS if said <= set(terms(corpus)) else refused("not_in_work")
 
 
 def field(text: str, corpus: str) -> Decision:

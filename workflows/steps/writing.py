@@ -251,7 +251,7 @@ class WritingSteps:
         related = [n for n, one in judged.items() if one.answers and one.compares]
         works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
         answers = [judged[ref.evidence_id] for ref in works]
-        compare = any(one.compares or one.comparator or one.direction != "not_asked" for one in answers)
+        compare = any(one.compares for one in answers)
         return works if compare and self.models.is_paid("appraiser") else ()
 
     async def _appraise(self, works: Sequence[EvidenceRef]) -> None:

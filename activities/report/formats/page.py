@@ -239,8 +239,7 @@ class _Page:
             most = [name for name, count in grades.items() if graded and 2 * count > grades.total()]
             parts: list[Part] = [self._sentence(claim, graded=graded, but=most) for claim in claims]
             if most and (not alike or place == len(fresh)):
-                rest = "otherwise " if len(grades) > 1 else ""
-                parts.append(Run(f"{rest}{most[0]} evidence", "grade"))
+                parts.append(Run(f"{most[0]} evidence", "grade"))
             yield Text(tuple(parts), kind)
 
     # sections

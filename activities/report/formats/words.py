@@ -15,7 +15,7 @@ from activities.report.formats.iterations import scored
 from activities.report.formats.statements import sentence, sentences
 from activities.report.formats.text import clean, listed
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason
-from activities.report.works import grade_of
+from activities.report.strength import grade_of
 
 DIRECTIONS: Mapping[Direction, str] = {"yes": "yes", "no": "no", "mixed": "mixed", "not_asked": ""}
 KINDS: Mapping[RefusedKind, str] = {
@@ -114,7 +114,7 @@ def limitations(report: Report) -> tuple[str, ...]:
 
 
 def balance(report: Report) -> str:
-    """How many of the works that answer are on each side of a yes-or-no question, and how many compare; empty
+    """How many of the works that answer are on each side of a yes-or-no question; empty
     where a conclusion says what they found or no work has a side, and for a person's own documents, of which
     who says what is told instead. Works that report one study count once."""
     if not report.words.counted or report.conclusions:
@@ -123,7 +123,7 @@ def balance(report: Report) -> str:
     studies: set[tuple[Direction, int]] = set()
     cited = {reference.evidence_id: reference for reference in report.references}
     grades = {work.evidence_id: work.strength for work in report.works}
-    alike = compared = answering = 0
+    alike = answering = 0
     for work in report.judgements:
         reference = cited.get(work.evidence_id)
         if work.answers < MIN_ANSWERS or (reference is not None and reference.standing == "retracted"):
@@ -134,7 +134,6 @@ def balance(report: Report) -> str:
                 continue
             studies.add((work.direction, reference.study))
         answering += 1
-        compared += bool(work.comparator)
         if work.direction in sides and work.evidence_type is not None:
             grade = grades.get(work.evidence_id) or grade_of(work.evidence_type)
             sides[work.direction].append(grade)
@@ -148,8 +147,6 @@ def balance(report: Report) -> str:
     total = counted(answering, report.words.one, report.words.many)
     verb = "answers" if answering == 1 else "answer"
     counts = [f"{total} {verb}: {', '.join(parts)}{again}."] if parts else []
-    if 0 < compared < answering:
-        counts.append(f"{compared} of {answering} {'has' if compared == 1 else 'have'} a comparison group.")
     return " ".join(counts)
 
 

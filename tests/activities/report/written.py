@@ -110,7 +110,7 @@ STEP = publish_input(
     judgements=(
         judged("pmid:13", 2, "no", INJURY),
         judged("pmid:11", 3, "yes", INFECTION, participants=210, comparator="open appendectomy"),
-        judged("pmid:12", 3, "yes", PNEUMONIA, participants=999, design="randomised by envelopes"),
+        judged("pmid:12", 3, "yes", PNEUMONIA, participants=999, design="cohort"),
     ),
     table=Table(
         columns=("population", "infection"),

@@ -11,7 +11,7 @@ from activities.candidates.lookup import look_up
 from activities.contracts.candidates import CandidateLookUp
 from activities.contracts.errors import Refused, Unavailable
 from activities.contracts.evidence import Query
-from activities.report.works import grade
+from activities.report.strength import best_grade
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.graph_schema import BUNDLED, load_schema
@@ -90,7 +90,7 @@ async def test_what_a_drug_leads_to_is_weak_evidence_and_what_the_graph_does_not
 ) -> None:
     found = await search(graph.source(), Query(text="metformin and type 2 diabetes mellitus"))
     assert {record.evidence_type for record in found.records} == {"knowledge_graph"}
-    assert grade(found.records * 20) == "weak"
+    assert best_grade(found.records * 20, {}) == "weak"
     found = await search(graph.source(), Query(text="What does ASPIRIN do?"))
     assert {record.title for record in found.records} == {
         "Aspirin \u2013 PTGS2 \u2013 colon cancer (Hetionet)"

@@ -220,6 +220,7 @@ def test_a_lie_of_the_judge_is_no_finding(kind: str) -> None:
             comparator="metformin against Wonderpill",
             participants=987_123,
             design="Wonderpill trial",
+            design_from=["S1"],
             reason="Wonderpill cured 99 of 100",
         )
         answer = JudgeAnswer(works=[work, WorkAnswer(work="E9", answers=3, finding=lie, sentences=["S1"])])
@@ -227,7 +228,6 @@ def test_a_lie_of_the_judge_is_no_finding(kind: str) -> None:
         (judged,) = SPECS["judge"].accept(step, shown(pair), answer).output.judgements
         assert judged.finding == " ".join(pair.said.quote.split()), lie
         assert (judged.participants, judged.comparator, judged.design, judged.reason) == (None, "", "", "")
-        assert judged.compares  # that it compares is no claim; with what it says itself
 
 
 AS_RESERVATION, AS_MISSING = "a finding called a reservation", "a false denial called missing"
