@@ -23,6 +23,10 @@ for continuous outcomes)."""
 MIN_EVENTS = 300
 """Events of all works below which an outcome that is counted is imprecise (the rule of thumb of GRADE's
 software, after Mueller et al., Ann Intern Med 2007;146:878)."""
+MIN_OF_ONE_STUDY = 4_000
+"""Participants from which a study counts alone as much as several. What one study finds is often not found
+again, the more often the smaller it is (Ioannidis, JAMA 2005;294:218); the number is a convention of this
+system. It is no second concern beside too few people or events."""
 FAR_TOO_FEW = 0.3
 """Share of these below which a body of evidence is rated down by two levels (Zeng et al. 2022: "far less"
 than the optimal information size). The share is a convention of this system."""
@@ -56,7 +60,8 @@ def certainty_of(
 
     if not any(fact.in_people for fact in facts):
         lower("not_in_people", left)
-    for code, levels in (_imprecision(used, pool), _inconsistency(used, pool)):
+    imprecision = _imprecision(used, pool)
+    for code, levels in (imprecision, _inconsistency(used, pool)):
         lower(code, levels)
     if 2 * sum(fact.direct for fact in facts) < len(facts):
         lower("indirect", 1)
@@ -64,7 +69,14 @@ def certainty_of(
         lower("under_concern", 1)
     if not all(fact.full_text for fact in facts):
         lower("abstracts_only", left - CERTAINTIES.index("moderate"))
+    if not imprecision[1] and _is_one_study(used):
+        lower("one_study", 1)
     return starts, tuple(concerns), CERTAINTIES[left]
+
+
+def _is_one_study(used: Sequence[AppraisedWork]) -> bool:
+    """Whether all rests on one study that is not known to be large; a synthesis joins several."""
+    return len(used) == 1 and not used[0].facts.synthesis and (used[0].n or 0) < MIN_OF_ONE_STUDY
 
 
 def people_of(used: Sequence[AppraisedWork]) -> list[float]:

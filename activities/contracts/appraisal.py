@@ -22,6 +22,7 @@ CertaintyReason = Literal[
     "few_events",
     "wide_interval",
     "few_studies",
+    "one_study",
     "inconsistent",
     "opposite",
     "indirect",

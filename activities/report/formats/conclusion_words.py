@@ -61,6 +61,7 @@ REASONS: Mapping[CertaintyReason, str] = {
     "few_events": "few people had the outcome",
     "wide_interval": "the interval includes both no effect and an effect that matters",
     "few_studies": "an interval that allows for the small number of studies includes no effect",
+    "one_study": "it rests on one study that is not known to be large",
     "inconsistent": "the effects differ between studies",
     "opposite": "studies point in opposite directions",
     "indirect": "most studies answer only part of the question",

@@ -135,6 +135,17 @@ def test_concerns_add_up_to_the_level_and_each_counts_once(
     assert len(imprecision.intersection(codes(made))) <= 1
 
 
+def test_one_study_counts_as_a_concern_unless_it_is_large_or_already_imprecise() -> None:
+    made = one(stated("a", "0.80", "0.70", "0.91", figures={"n": "1500"}))
+    assert (made.certainty, codes(made)) == ("moderate", ["one_study"])
+    large = one(stated("a", "0.80", "0.70", "0.91", figures={"n": "5022"}))
+    assert (large.certainty, codes(large)) == ("high", [])
+    small = one(stated("a", "0.80", "0.70", "0.91", figures={"n": "90"}))
+    assert codes(small) == ["few_participants"]
+    review = TRIAL.model_copy(update={"synthesis": True})
+    assert codes(one(stated("a", "0.80", "0.70", "0.91"), facts=review)) == []
+
+
 def test_too_few_events_lower_by_one_level_and_far_too_few_by_two() -> None:
     made = one(counted("a", 60, 2_000, 110, 2_000))
     assert (made.certainty, codes(made)) == ("moderate", ["few_events"])
