@@ -101,6 +101,8 @@ class RefreshOutcome(Frozen):
     calls: int = 0
     """Calls of a model, for what a person asked."""
     tokens: int = 0
+    cost_microusd: int | None = 0
+    """None where a price is not known."""
     notes: tuple[str, ...] = ()
     """What of it could not be done."""
 

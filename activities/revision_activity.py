@@ -159,6 +159,7 @@ class RevisionActivities:
             since=report.generated_at,
             calls=findings.usage.calls,
             tokens=findings.usage.tokens,
+            cost_microusd=findings.usage.cost_microusd,
             notes=findings.notes,
             version=len(versions) + 1,
         )

@@ -211,29 +211,44 @@ class Determinator:
         )
 
     async def tell(
-        self, name: str, question: str, *, by: str | None = None, model: str | None = None
+        self,
+        name: str,
+        question: str,
+        *,
+        by: str | None = None,
+        model: str | None = None,
+        max_cost: float | None = None,
     ) -> "Answered":
         """Ask the finished report of a run a question, which the evidence of the run answers or does not:
-        `report` of the answer is a report of one section. Raises as `client.runs.revising.revise`."""
+        `report` of the answer is a report of one section. `max_cost`: US dollars that the run and all that
+        is asked of its report may cost. Raises as `client.runs.revising.revise`."""
         from client.runs.revising import revise
 
-        return await revise(self, name, "tell", question, by=by, model=model)
+        return await revise(self, name, "tell", question, by=by, model=model, max_cost=max_cost)
 
     async def change(
-        self, name: str, instruction: str, *, by: str | None = None, model: str | None = None
+        self,
+        name: str,
+        instruction: str,
+        *,
+        by: str | None = None,
+        model: str | None = None,
+        max_cost: float | None = None,
     ) -> "Answered":
         """Have the finished report of a run changed: a version beside it, in which only what the instruction
         touches is other. Raises as `tell`."""
         from client.runs.revising import revise
 
-        return await revise(self, name, "change", instruction, by=by, model=model)
+        return await revise(self, name, "change", instruction, by=by, model=model, max_cost=max_cost)
 
-    async def dispute(self, name: str, sentence: str, reason: str, *, by: str | None = None) -> "Answered":
+    async def dispute(
+        self, name: str, sentence: str, reason: str, *, by: str | None = None, max_cost: float | None = None
+    ) -> "Answered":
         """Dispute a sentence of the finished report of a run, by its id: its works are read again, and the
         report shows both until somebody decides. Raises as `tell`."""
         from client.runs.revising import revise
 
-        return await revise(self, name, "dispute", reason, by=by, sentence=sentence)
+        return await revise(self, name, "dispute", reason, by=by, sentence=sentence, max_cost=max_cost)
 
     async def decide(
         self, name: str, sentence: str, *, upheld: bool, by: str | None = None, note: str = ""

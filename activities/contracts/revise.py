@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from activities.contracts.bounds import Money
 from activities.contracts.evidence import EvidenceRef, Frozen, Length, ModelChoice
 from activities.contracts.judge import Refused
 from activities.contracts.step import StepContext
@@ -26,6 +27,8 @@ class Instruction(Frozen):
     models: dict[str, ModelChoice] = Field(default_factory=dict)
     """Per role; empty: the worker's setting."""
     fallbacks: tuple[ModelChoice, ...] = ()
+    max_cost_microusd: Money | None = None
+    """What its calls may cost together; None: no limit."""
 
 
 class Wanted(Frozen):

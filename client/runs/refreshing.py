@@ -52,8 +52,8 @@ PREFIX = "refresh-"
 MIN_INTERVAL_SECONDS = 60.0
 """The shortest time between two refreshes of a schedule."""
 TIMES_SHOWN = 3
-ASKED_WRONGLY = ("NoSuchSentence", "NoModel")
-"""Types of failures that another message or another model mends."""
+ASKED_WRONGLY = ("NoSuchSentence", "NoModel", "CostLimit")
+"""Types of failures that another message, another model or a higher limit mends."""
 
 
 class NoSuchSchedule(BadInput):

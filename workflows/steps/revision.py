@@ -1,7 +1,7 @@
 """What a person asks of a finished report: a question, a change, a dispute. At most three calls of a model,
 by the roles of a run: reviser, writer, second reader."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC
 
 from temporalio import workflow
@@ -25,11 +25,19 @@ from activities.revision_activity import (
 from activities.role_activity import ThinkActivities
 from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
 from activities.verification import verdicts
+from workflows.rules.budget import worst_cost
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import retry_on_worker_loss
 from workflows.steps.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, equipped, served
 
+CALLS: Mapping[str, tuple[Role, ...]] = {
+    "tell": ("writer", "verifier"),
+    "change": ("reviser", "writer", "verifier"),
+    "dispute": ("verifier",),
+    "decide": (),
+}
+"""Kind of instruction -> the roles that it asks, each once at most."""
 Search = Callable[[RepeatedSearch], Awaitable[tuple[SearchRecord, list[EvidenceRef]]]]
 
 
@@ -51,6 +59,7 @@ class Revision:
             ),
             **policy.internal_step("what this worker offers"),
         )
+        self._check_cost(prepared)
         plan = await workflow.execute_activity_method(
             RevisionActivities.plan_revision,
             RevisionRequest(request=self.request, profile=prepared.profile),
@@ -81,6 +90,25 @@ class Revision:
             ),
             **policy.internal_step("publish what was asked for"),
         )
+
+    def _check_cost(self, prepared: Prepared) -> None:
+        """Raises ApplicationError where the calls that this may take can cost more than is allowed: before
+        the first of them, so that nothing is bought for an answer that never comes."""
+        most = self.asked.max_cost_microusd
+        if most is None:
+            return
+        choices = {role: served(prepared, role) for role in CALLS[self.asked.kind] if self._asks(role)}
+        dearest = sum(
+            worst_cost(allowance_of(role, choice), prepared.prices.get(choice.model))
+            for role, choice in choices.items()
+        )
+        if dearest > most:
+            raise ApplicationError(
+                f"this may cost {dearest / 1e6:.2f} US dollars, and {most / 1e6:.2f} are left of what "
+                "the run and what is asked of it may cost",
+                type="CostLimit",
+                non_retryable=True,
+            )
 
     async def _change(self, plan: RevisionPlan) -> RevisionFindings:
         """Have the reviser say what is touched, write what is new, and have all of it read in one call."""

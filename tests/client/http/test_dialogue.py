@@ -59,3 +59,46 @@ def test_a_report_is_asked_and_disputed_by_who_asks_and_decided_by_who_decides(
                 )  # it ended
                 more = asks.post(f"/runs/{run}/tell", json=about)
                 assert (more.status_code, "runs an hour" in more.text) == (429, True), "each buys answers"
+
+
+@pytest.mark.timeout(240)
+def test_what_is_asked_of_a_report_stays_within_what_its_token_may_spend(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, config = tmp_path / "tokens.json", tmp_path / "own.toml"
+    config.write_text("[model]\nprices = { stub = { input = 10.0, output = 10.0 } }\n")
+    most = {"asks": None, "poor": 0.01, "rich": 100.0}
+    keys = [add_token(path, name, (), limit) for name, limit in most.items()]
+    stored = json.loads(path.read_text())
+    for name in most:
+        stored[name]["user"] = "ada"
+    path.write_text(json.dumps(stored))
+    about = {"text": "What of colorectal cancer?"}
+    with FakeOpenAI() as model:
+        model.on(PATH, sensible)
+        model.serve(monkeypatch, DETERMINATOR_LIBRARY=str(papers(tmp_path)), DETERMINATOR_CONFIG=str(config))
+        with serving("--tokens", str(path)) as served:
+            asks, poor, rich = (
+                httpx.Client(base_url=served.url, headers={"Authorization": f"Bearer {key}"}, timeout=180)
+                for key in keys
+            )
+            with asks, poor, rich:
+                run = asks.post("/runs", json={"question": QUESTION, "mode": "simple"}).json()["run"]
+                assert determinator("watch", run).code == 0
+                bought = len(model.bodies)
+                dispute = {"text": "it was 43, not 34", "sentence": "s1.1"}
+                for path_of, body in (("tell", about), ("change", about), ("dispute", dispute)):
+                    refused = poor.post(f"/runs/{run}/{path_of}", json=body)
+                    assert (refused.status_code, "are left of what" in refused.text) == (400, True), path_of
+                assert len(model.bodies) == bought, "nothing is bought for an answer that never comes"
+                assert rich.post(f"/runs/{run}/tell", json=about).status_code == 200
+                assert len(model.bodies) > bought
+        told = json.loads((home / "state" / "told.json").read_text())
+        assert 0 < told[run] < 100
+        spent = told[run] + determinator("report", run, "--format", "json").json()["methodology"]["cost_usd"]
+        stored["poor"]["max_cost"] = spent + 0.01
+        (tmp_path / "tokens.json").write_text(json.dumps(stored))
+        with serving("--tokens", str(tmp_path / "tokens.json")) as served:
+            headers = {"Authorization": f"Bearer {keys[1]}"}
+            again = httpx.post(f"{served.url}/runs/{run}/tell", json=about, headers=headers, timeout=180)
+            assert "are left of what" in again.text, "what earlier answers cost counts, after a restart too"
