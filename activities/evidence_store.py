@@ -8,6 +8,7 @@ sections of a run find and judge the same works.
 
 import asyncio
 import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
-from activities.contracts.errors import DamagedEvidence, StoreError
+from activities.contracts.errors import DamagedEvidence, NoSuchKey, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.credentials import without_credentials
 from activities.proxies import spare_this_machine
@@ -30,6 +31,9 @@ AT_ONCE = 16
 """Documents read at the same time where there may be many."""
 NO_SPACE = ("no space left", "quota exceeded", "os error 28", "os error 122")
 """Error texts of a full disk or an exhausted quota."""
+
+
+_BLOB = re.compile(r"blobs/[0-9a-f]{2}/[0-9a-f]{64}\.[a-z0-9.]{1,16}")
 
 
 class BlobMemory:
@@ -117,11 +121,14 @@ class EvidenceStore:
     async def get_bytes(self, key: str) -> bytes:
         """Read a blob and check it against its name.
 
-        Raises StoreError when it is missing, DamagedEvidence when its content does not match its key.
+        Raises NoSuchKey, StoreError when it is missing, DamagedEvidence when its content does not match the
+        key.
         """
         body = self._memory.get(key)
         if body is not None:
             return body
+        if not _BLOB.fullmatch(key):
+            raise NoSuchKey(f"{key[:100]!r} is no key of an evidence store")
         data = await self.get_named(key)
         if data is None:
             raise StoreError(

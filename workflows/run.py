@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from temporalio import workflow
-from temporalio.exceptions import is_cancelled_exception
+from temporalio.exceptions import ApplicationError, is_cancelled_exception
 
 from activities.contracts.evidence import ReportPlan, ReportPlanSection
 from activities.contracts.publish import PlannedSection
@@ -33,6 +33,10 @@ from workflows.steps.research import ResearchSteps
 from workflows.steps.search import SearchSteps
 from workflows.steps.writing import WritingSteps, run_all
 from workflows.types import Outcome, ResearchRequest
+
+MAX_ID_CHARS = 400
+"""Of the id of a run: Temporal allows 1,000, and those of its sections and of what is asked later begin with
+it."""
 
 
 class RunParts:
@@ -74,7 +78,13 @@ class RunParts:
         research: Callable[[], Awaitable[StopReason]],
         conclude: Callable[[StopReason], Awaitable[Outcome]],
     ) -> Outcome:
-        """Research, then conclude; a run that is cancelled concludes with what it has found so far."""
+        """Research, then conclude; a run that is cancelled concludes with what it has found so far. Raises
+        ApplicationError for an id that leaves no room for those of sections and files."""
+        if self.state.job is None and len(self.context.run_id) > MAX_ID_CHARS:
+            reason = (
+                f"the id of a run has at most {MAX_ID_CHARS} characters, this one {len(self.context.run_id)}"
+            )
+            raise ApplicationError(reason, type="IdTooLong", non_retryable=True)
         try:
             outcome = await self._conclude(self.state.stop_reason or await research(), conclude)
         except (asyncio.CancelledError, Exception) as error:

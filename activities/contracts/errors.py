@@ -114,6 +114,12 @@ class DamagedEvidence(StoreError):
     retryable = False
 
 
+class NoSuchKey(StoreError):
+    """What is asked for is no key of a store, so that no store will ever have it."""
+
+    retryable = False
+
+
 class PayloadTooLarge(DeterminatorError):
     """A value too large for a workflow's history; put it into the evidence store."""
 

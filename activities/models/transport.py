@@ -11,6 +11,7 @@ Invariants:
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import httpx2
 
@@ -36,16 +37,23 @@ LARGEST_STREAM = 64 * 2**20
 """Bytes of a stream: servers spend some 300 bytes a token."""
 LARGEST_LINE = 2**20
 """Bytes of one line of a stream."""
-GATHER_SECONDS, GATHER_SHARE = 0.1, 0.1
-"""How long the words of a stream gather before they are read on: at most so long, and this share of the time
-since the first word. A model says up to a hundred a second, each in a packet of its own, and a packet takes a
-fifth of a millisecond to read however short it is: forty answers at once took most of a processor."""
+GATHER_SECONDS, GATHER_SHARE = 0.0025, 0.1
+"""How long the words of a stream gather before they are read on: at most so long for each stream that is
+read at the same time, and this share of the time since the first word. An answer whose last word waits is
+bought again when the process is killed then, so a few streams wait for next to nothing. A model says up to a
+hundred a second, each in a packet of its own, and a packet takes a fifth of a millisecond to read however
+short it is: forty answers at once took most of a processor."""
+MAX_GATHER_SECONDS = 0.1
 AT_HAND_SECONDS = 0.005
 """What was read together takes less than this to go through."""
 LAST = b"[DONE]"
 """In the last event of a stream."""
 NO_KEY = "no-key"
 """Sent where none is configured: the library insists on one, local servers ignore it."""
+
+
+_READ: WeakSet["_Counted"] = WeakSet()
+"""The streams that are read now."""
 
 
 class Oversized(httpx2.RemoteProtocolError):
@@ -67,6 +75,8 @@ class _Counted(httpx2.AsyncByteStream):
         self._most = LARGEST_STREAM if streamed else LARGEST_BODY
         self._longest_line = LARGEST_LINE if streamed else None
         self._total = self._line = 0
+        if streamed:
+            _READ.add(self)
 
     # no generator: one that is left halfway would be closed by the garbage collector, after its event loop
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -76,7 +86,8 @@ class _Counted(httpx2.AsyncByteStream):
     async def __anext__(self) -> bytes:
         assert self._chunks is not None
         if self._gathers and self._total and (now := self._clock()) > self._at_hand_until:
-            await asyncio.sleep(min(GATHER_SECONDS, GATHER_SHARE * (now - self._began)))
+            most = min(GATHER_SECONDS * len(_READ), MAX_GATHER_SECONDS)
+            await asyncio.sleep(min(most, GATHER_SHARE * (now - self._began)))
             self._at_hand_until = self._clock() + AT_HAND_SECONDS
         chunk = await anext(self._chunks)
         if not self._total:
@@ -93,6 +104,7 @@ class _Counted(httpx2.AsyncByteStream):
         return chunk
 
     async def aclose(self) -> None:
+        _READ.discard(self)
         await self._inner.aclose()
 
 

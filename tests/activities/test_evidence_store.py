@@ -8,6 +8,7 @@ import pytest
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.evidence_store import MAX_BLOB_BYTES, BlobMemory, EvidenceStore
+from activities.report.names import report_name
 
 
 def paper(text: str = "Aspirin reduced the risk of stroke by a third.") -> Evidence:
@@ -83,3 +84,21 @@ def test_a_copy_with_a_name_that_is_no_field_is_refused() -> None:
     assert Identifiers().model_copy(update={"doi": "10.1/x"}).doi == "10.1/x"
     with pytest.raises(TypeError, match="Identifiers has no dio"):
         Identifiers().model_copy(update={"dio": "10.1/x"})
+
+
+@pytest.mark.parametrize(
+    "key", ["", "blobs/aa/short.json", "../../etc/passwd", "blobs/" + "a" * 900, "answers/x", "blobs/aa/\0"]
+)
+async def test_an_impossible_key_is_no_outage(tmp_path: Path, key: str) -> None:
+    with pytest.raises(StoreError, match="is no key") as raised:
+        await EvidenceStore.at(str(tmp_path)).get_bytes(key)
+    assert not raised.value.retryable, "a step that asked for it would be repeated for ever"
+
+
+async def test_the_report_of_a_run_with_a_long_id_has_a_name_that_fits(tmp_path: Path) -> None:
+    store = EvidenceStore.at(str(tmp_path))
+    for run_id in ("x" * 900, "\u00e9" * 300):
+        name = report_name(run_id, "json")
+        await store.put_named(name, b"{}")
+        assert await store.get_named(name) == b"{}"
+        assert name != report_name(run_id + "y", "json")

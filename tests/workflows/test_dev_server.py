@@ -5,6 +5,7 @@ import random
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.service import RPCError
@@ -195,3 +196,11 @@ async def test_search_attributes_follow_the_run(live: Stage) -> None:
     described = await live.child(run, "s1").handle.describe()
     named = {pair.key.name for pair in described.typed_search_attributes}
     assert not {"DeterminatorPhase", "DeterminatorStopReason"} & named
+
+
+async def test_an_id_without_room_for_those_of_sections_is_refused_at_once(live: Stage) -> None:
+    run = await live.start(a_request("deep"), "x" * 900)
+    with pytest.raises(WorkflowFailureError) as raised:
+        await run.handle.result()
+    assert "at most 400 characters" in str(raised.value.cause)
+    assert live.fakes.calls == []

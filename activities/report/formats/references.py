@@ -91,7 +91,7 @@ def best_url(reference: Reference) -> str | None:
 def local_url(reference: Reference) -> str | None:
     """The file of a document of the user's own library; what others sent opens no file."""
     url = reference.url or ""
-    if reference.source != "library" or not url.startswith("file:///"):
+    if reference.source != "library" or not re.match(r"file:///(?!/)", url):
         return None
     return quote(url, safe=":/%-._~") if url.isprintable() else None
 

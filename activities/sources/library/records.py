@@ -79,7 +79,7 @@ def read_record(value: JsonValue, where: str) -> Evidence:
         venue=_string(record, "venue", "journal", "container_title", "source_title", "publication_title")
         or None,
         identifiers=ids,
-        url=_string(record, "url", "link") or None,
+        url=_web_address(_string(record, "url", "link")),
         evidence_type=kind,
         standing="retracted" if flagged else standing,
         full_text=full_text,
@@ -89,6 +89,11 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     if marked is None:
         return evidence.replace(facts={**evidence.facts, "notice": notice_of(evidence, types)})
     return marked
+
+
+def _web_address(text: str) -> str | None:
+    """An address of the web: a record of others names no file of this machine as its own."""
+    return text if re.match(r"https?://", text, re.IGNORECASE) else None
 
 
 def _name(key: str) -> str:

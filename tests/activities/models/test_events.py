@@ -64,13 +64,25 @@ class _Arriving(httpx2.AsyncByteStream):
             yield piece
 
 
-async def test_words_of_a_stream_gather_before_they_are_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("others", "most_packets"), [(0, 400), (60, 75)])
+async def test_words_of_many_streams_gather_before_they_are_read_on_and_those_of_a_few_hardly(
+    others: int, most_packets: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = {f"data: {number}\n\n".encode(): 0.01 * number for number in range(1, 301)}
-    pieces = {**words, b"data: [DONE]\n\n": 5.0, b"\n": 5.001}
+    pieces = {**words, b"data: [DONE]\n\n": 3.001, b"\n": 5.001}
     arriving = _Arriving(pieces)
+    beside = [transport._Counted(_Arriving({}), streamed=True) for _ in range(others)]
     stream = transport._Counted(arriving, streamed=True)
     monkeypatch.setattr(stream, "_clock", lambda: arriving.now)
     monkeypatch.setattr("activities.models.transport.asyncio.sleep", arriving.wait)
-    assert [piece async for piece in stream] == [*pieces]
-    assert arriving.packets < len(pieces) / 4
+    read: list[bytes] = []
+    async for piece in stream:
+        read.append(piece)
+        if transport.LAST in piece:
+            late = arriving.now - pieces[piece]
+    assert read == [*pieces]
+    assert arriving.packets < most_packets
     assert arriving.now == pieces[b"\n"], "nothing is waited for after the last event"
+    assert late <= (transport.MAX_GATHER_SECONDS if others else 0.005), "a kill meanwhile would buy it again"
+    for one in beside:
+        await one.aclose()

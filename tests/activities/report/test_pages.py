@@ -1,6 +1,7 @@
 """A quote from a document with pages names its page, in every format, with a link that opens it there."""
 
 import pytest
+from pydantic import JsonValue
 
 from activities.contracts.evidence import Evidence
 from activities.documents.text import from_pages
@@ -8,6 +9,7 @@ from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.references import best_url, page_links, quote_url
 from activities.report.schema import Report
+from activities.sources.library.records import read_record
 from tests.activities.cases import planned, publish_input, quoting
 
 PAGES = (
@@ -70,9 +72,22 @@ def test_only_pdfs_of_the_library_open_at_a_page() -> None:
         ("file:///etc/passwd", "web"),
         ("file://host/share/x.pdf", "library"),
         ("javascript:alert(1)", "library"),
+        ("file:////host/share/x.pdf", "library"),
         ("file:///a\nb.pdf", "library"),
     ],
 )
 def test_only_a_document_of_the_library_opens_a_file(url: str, source: str) -> None:
     (reference,) = report(url, source).references
     assert best_url(reference) is None
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "file://host/share/x.pdf", "javascript:alert(1)", "x"])
+def test_a_record_of_others_names_no_file_of_this_machine(url: str) -> None:
+    """A bibliography in the library may be somebody else's: only the file it is in, or beside, is a file."""
+    record: dict[str, JsonValue] = {
+        "title": "Aspirin and stroke",
+        "abstract": "Aspirin lowered the risk of stroke.",
+        "url": url,
+    }
+    assert read_record(record, "others.json").url is None
+    assert read_record({**record, "url": "HTTPS://a.example/1"}, "others.json").url == "HTTPS://a.example/1"
