@@ -234,7 +234,7 @@ class EvidenceStore:
 
 
 def make_ref(evidence: Evidence, blob: str) -> EvidenceRef:
-    from activities.contracts.identifiers import fingerprint
+    from activities.contracts.identifiers import figures, fingerprint, first_author
 
     return EvidenceRef(
         evidence_id=evidence.evidence_id,
@@ -249,5 +249,7 @@ def make_ref(evidence: Evidence, blob: str) -> EvidenceRef:
         full_text=evidence.full_text,
         chars=len(evidence.text),
         fingerprint=fingerprint(evidence.title, evidence.year),
+        first_author=first_author(evidence.authors),
+        figures=figures(evidence.text),
         queries=tuple(f"{p.source}: {p.query}"[:200] for p in evidence.provenance[:8]),
     )

@@ -213,7 +213,7 @@ def _instruction(request: RefreshRequest) -> Instruction:
 def _within(refs: Iterable[EvidenceRef]) -> tuple[EvidenceRef, ...]:
     room, kept = MAX_REFS_BYTES, list[EvidenceRef]()
     for ref in refs:
-        bare = ref.replace(sections=(), queries=(), fingerprint="", url=None)
+        bare = ref.replace(sections=(), queries=(), fingerprint="", first_author="", figures="", url=None)
         room -= len(bare.model_dump_json())
         if room < 0:
             break

@@ -230,6 +230,10 @@ class EvidenceRef(Frozen):
     chars: int = 0
     fingerprint: str = ""
     """Digest of the normalised title and year: the same work under two records."""
+    first_author: str = ""
+    """The plain names of its first author; empty where none is known."""
+    figures: str = ""
+    """Digest of the numbers in its text (`activities.contracts.identifiers.figures`)."""
     sections: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
     """`source: query` of each search that found it, at most eight."""

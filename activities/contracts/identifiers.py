@@ -9,6 +9,7 @@ whole issue.
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from activities.contracts.evidence import Identifiers
@@ -21,7 +22,17 @@ _DOI = re.compile(
 _BRACKETS = {"&lt;": "<", "%3c": "<", "&gt;": ">", "%3e": ">"}
 _BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
 _NCT = re.compile(r"NCT\d{8}", re.IGNORECASE)
+_PREPRINT_DOI = re.compile(
+    r"10\.(?:1101|64898)/(?:\d{4}\.\d\d\.\d\d\.)?\d{6,}"  # not Cold Spring Harbor's journals
+    r"|10\.(?:48550/arxiv\.|21203/rs\.|20944/preprints|26434/chemrxiv|2139/ssrn|22541/au\.|36227/techrxiv"
+    r"|312(?:19|22|23|34|35)/|7287/peerj\.preprints|32388/)"
+)
+"""DOIs that preprint servers give: bioRxiv and medRxiv, arXiv, Research Square, Preprints.org, ChemRxiv,
+SSRN, Authorea, TechRxiv, those of OSF, PeerJ Preprints, Qeios."""
 _ARXIV_VERSION = re.compile(r"v\d+$")
+MAX_FIGURE_BITS = 128
+"""Of 256: some fifty different numbers."""
+ALL_FIGURES = "all"
 _TRACKING = re.compile(r"^(utm_\w+|fbclid|gclid|mc_[ce]id|ref|ref_src)$")
 
 
@@ -35,6 +46,11 @@ def normal_doi(value: str | None) -> str | None:
     while doi[-1] in ".,;/" or (doi[-1] == ")" and doi.count(")") > doi.count("(")):
         doi = doi[:-1]
     return doi if "/" in doi else None
+
+
+def is_preprint_doi(doi: str | None) -> bool:
+    """Whether a DOI, as `normal_doi` writes it, is of a preprint server."""
+    return bool(doi and _PREPRINT_DOI.match(doi))
 
 
 def normal_pmid(value: str | int | None) -> str | None:
@@ -93,6 +109,32 @@ def fingerprint(title: str, year: int | None) -> str:
     plain = unicodedata.normalize("NFKD", title).casefold()
     words = re.findall(r"[^\W_]+", "".join(c for c in plain if not unicodedata.combining(c)))
     return _digest(" ".join(words) + f"|{year or ''}") if len(words) >= 4 else ""
+
+
+def first_author(authors: Sequence[str]) -> str:
+    """The names of the first author, without initials, case and accents: `lovelace` for `Lovelace A`, `ada
+    lovelace` for `Lovelace, Ada`."""
+    plain = unicodedata.normalize("NFKD", authors[0] if authors else "").casefold()
+    words = re.findall(r"[^\W\d_]+", "".join(c for c in plain if not unicodedata.combining(c)))
+    return " ".join(sorted(word for word in words if len(word) > 1 or word > "\u2e7f"))[:60]
+
+
+def figures(text: str) -> str:
+    """A digest of the numbers in a text by which another can be said to have no others (`may_hold`): `0`
+    where there are none, `ALL_FIGURES` where there are too many to be told apart."""
+    bits = 0
+    for number in set(re.findall(r"\d+", re.sub(r"(?<=\d)[, \u202f](?=\d{3}(?!\d))", "", text))):
+        drawn = hashlib.sha256(number.lstrip("0").encode()).digest()
+        bits |= 1 << drawn[0] | 1 << drawn[1]
+    return f"{bits:x}" if bits.bit_count() <= MAX_FIGURE_BITS else ALL_FIGURES
+
+
+def may_hold(one: str, other: str) -> bool:
+    """Whether of two texts one may have all the numbers of the other."""
+    if ALL_FIGURES in (one, other):
+        return one == other
+    ours, theirs = int(one or "0", 16), int(other or "0", 16)
+    return ours & theirs in (ours, theirs)
 
 
 def _digest(text: str) -> str:

@@ -1,10 +1,13 @@
 """Merging evidence: one work once, and nothing lost."""
 
+from itertools import permutations
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers, Standing
-from activities.contracts.identifiers import fingerprint
+from activities.contracts.identifiers import figures, fingerprint, first_author
 from workflows.rules.dedup import MAX_QUERIES, merge
 
 
@@ -54,6 +57,86 @@ def test_two_papers_of_one_title_with_different_pmids_stay_two() -> None:
     kept = {r.evidence_id: r for r in merge([], [nameless, two, one], "").refs}
     assert len(kept) == 2
     assert kept == {r.evidence_id: r for r in merge([], [one, nameless, two], "").refs}
+
+
+NOISE = title("Wamvoxil in the treatment of chronic noise in old halls")
+
+
+def paper(name: str, **fields: object) -> EvidenceRef:
+    return ref(name, fingerprint=NOISE, **fields)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            {"identifiers": Identifiers(doi="10.5555/wam.1")},
+            {"identifiers": Identifiers(doi="10.5555/wam.2")},
+        ),
+        ({"identifiers": Identifiers(pmcid="PMC1")}, {"identifiers": Identifiers(pmcid="PMC2")}),
+        ({"first_author": first_author(["Ott, Ann"])}, {"first_author": first_author(["Zoe Zed"])}),
+        ({"figures": figures("cut by 9 percent")}, {"figures": figures("cut by 25 percent in 12 halls")}),
+        ({"evidence_type": "preprint"}, {"identifiers": Identifiers(pmid="93000001")}),
+        (
+            {"identifiers": Identifiers(doi="10.1101/2020.01.01.999999")},
+            {"identifiers": Identifiers(pmid="9")},
+        ),
+        ({"identifiers": Identifiers(arxiv="2001.00001")}, {"identifiers": Identifiers(doi="10.5555/wam.1")}),
+    ],
+)
+def test_works_of_one_title_that_differ_in_anything_stay_two(
+    one: dict[str, object], other: dict[str, object]
+) -> None:
+    for first, second in ((one, other), (other, one)):
+        assert len(merge([], [paper("a", **first), paper("b", **second)], "").refs) == 2
+        assert len(merge([paper("a", **first)], [paper("b", **second)], "").refs) == 2
+
+
+def test_records_of_one_work_under_its_title_are_one() -> None:
+    pubmed = {
+        "identifiers": Identifiers(pmid="1"),
+        "first_author": first_author(["Ott A"]),
+        "figures": figures("Noise fell by 9 percent in 1,240 halls, from 60 dB."),
+    }
+    crossref = {
+        "identifiers": Identifiers(doi="10.5555/wam.1"),
+        "first_author": first_author(["Ott, Ann"]),
+        "figures": figures("RESULTS: Noise fell by 9 percent in 1240 halls."),
+    }
+    for first, second in ((pubmed, crossref), (crossref, pubmed)):
+        (merged,) = merge([], [paper("a", **first), paper("b", **second)], "").refs
+        assert merged.identifiers == Identifiers(pmid="1", doi="10.5555/wam.1")
+
+
+def test_a_preprint_keeps_its_text_beside_the_article_that_its_record_names() -> None:
+    preprint = paper(
+        "arxiv:2001.1", identifiers=Identifiers(arxiv="2001.1"), chars=900, evidence_type="preprint"
+    )
+    article = paper("pmid:1", identifiers=Identifiers(pmid="1", doi="10.5555/wam.1"), chars=500)
+    both = paper("doi:10.5555/wam.1", identifiers=Identifiers(doi="10.5555/wam.1", arxiv="2001.1"), chars=700)
+    for batch in permutations((preprint, article, both)):
+        merged = {item.evidence_id: item for item in merge([], batch, "").refs}
+        assert merged["arxiv:2001.1"].identifiers == Identifiers(arxiv="2001.1")
+        assert len(merged) == 2
+
+
+def test_an_identifier_in_common_joins_nothing_that_another_one_parts() -> None:
+    first = ref("pmid:1", identifiers=Identifiers(pmid="1", doi="10.1/supplement"))
+    second = ref("pmid:2", identifiers=Identifiers(pmid="2", doi="10.1/supplement"))
+    assert len(merge([], [first, second], "").refs) == 2
+    assert len(merge([first], [second], "").refs) == 2
+    third = ref("doi:10.1/supplement", identifiers=Identifiers(doi="10.1/supplement"))
+    assert len(merge([], [third, second, first], "").refs) == 2
+
+
+def test_a_copy_without_identifiers_has_the_standing_of_the_work_that_it_repeats() -> None:
+    work = paper(
+        "pmid:1", identifiers=Identifiers(pmid="1"), standing="retracted", figures=figures("9 of 40")
+    )
+    copy = paper("doc:1", figures=figures("25 of 41"), full_text=True)
+    preprint = paper("doc:2", figures=figures("7"), evidence_type="preprint")
+    for other, standing in ((copy, "retracted"), (preprint, "unknown")):
+        assert [item.standing for item in merge([work], [other], "").refs] == ["retracted", standing]
 
 
 def test_a_paper_about_a_trial_is_not_its_registration() -> None:
@@ -208,3 +291,50 @@ def test_the_order_of_a_batch_does_not_decide(data: st.DataObject, batch: list[E
     shuffled = data.draw(st.permutations(batch))
     names = {r.evidence_id for r in merge([], batch, "s").refs}
     assert {r.evidence_id for r in merge([], shuffled, "s").refs} == names
+
+
+@st.composite
+def tangled_refs(draw: st.DrawFn) -> EvidenceRef:
+    """A record with any of a few identifiers, which others have in other combinations."""
+    pools = {"pmid": "12", "doi": "ab", "arxiv": "xy", "s2": "st"}
+    ids = Identifiers(
+        **{kind: draw(st.sampled_from(pool)) for kind, pool in pools.items() if draw(st.booleans())}
+    )
+    named = next(iter(ids.items_in_order()), ("doc", draw(st.sampled_from("mn"))))
+    return ref(
+        ":".join(named),
+        blob=f"blobs/{draw(st.integers(0, 9))}{ids}",
+        identifiers=ids,
+        fingerprint=draw(st.sampled_from(["", "t"])),
+        first_author=draw(st.sampled_from(["", "ott", "zed"])),
+        figures=figures(draw(st.sampled_from(["", "9", "25", "9 of 25"]))),
+        evidence_type=draw(st.sampled_from(["article", "preprint"])),
+        chars=draw(st.integers(0, 3)),
+    )
+
+
+tangles = st.lists(tangled_refs(), max_size=6)
+
+
+@given(tangles, tangles)
+def test_merging_tangled_records_twice_changes_nothing(
+    first: list[EvidenceRef], second: list[EvidenceRef]
+) -> None:
+    known = merge([], first, "").refs
+    once = merge(known, second, "")
+    assert merge(once.refs, second, "").refs == once.refs
+
+
+@given(st.data(), tangles)
+def test_the_order_of_tangled_records_does_not_decide(data: st.DataObject, batch: list[EvidenceRef]) -> None:
+    shuffled = data.draw(st.permutations(batch))
+    names = {r.evidence_id for r in merge([], batch, "").refs}
+    assert {r.evidence_id for r in merge([], shuffled, "").refs} == names
+
+
+@given(tangles)
+def test_a_text_never_stands_under_an_identifier_that_differs_from_its_own(batch: list[EvidenceRef]) -> None:
+    own = {record.blob: record.identifiers for record in batch}
+    for merged in merge([], batch, "").refs:
+        for kind, value in own[merged.blob].items_in_order():
+            assert getattr(merged.identifiers, kind) == value, kind

@@ -10,12 +10,14 @@ Invariants (`workflows.rules.matching` says which records are one work):
 - Merging what was merged before changes nothing.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers
 from activities.retractions.rules import worst
-from workflows.rules.matching import group_works, match_by_identifier, match_by_title
+from workflows.rules.matching import contradict, group_works, match_by_identifier, match_by_title, may_be_one
 
 MAX_QUERIES = 8
 
@@ -45,7 +47,11 @@ def merge(
     `quoted` are the ids of known items whose text must not change."""
     refs = {ref.evidence_id: ref for ref in corpus}
     kept_as = {ref.evidence_id: ref.evidence_id for ref in batch}
-    matches = match_by_identifier(corpus, group_works([_with_section(ref, section) for ref in batch]))
+    by_id: dict[str, list[EvidenceRef]] = {}
+    for ref in batch:
+        by_id.setdefault(ref.evidence_id, []).append(_with_section(ref, section))
+    records = [merge_records(*_richest_first(same)) for same in by_id.values()]
+    matches = match_by_identifier(corpus, group_works(records))
     for target, records in matches.joins:
         refs[target] = merge_records(refs[target], records, quoted)
         kept_as.update((ref.evidence_id, target) for ref in records)
@@ -54,13 +60,13 @@ def merge(
     for records in matches.unmatched:
         known_id = match_by_title(refs.values(), records)
         if known_id is None:
-            first, *rest = sorted(records, key=_richness)
+            first, rest = _richest_first(records)
             known_id = first.evidence_id
             new.append(merge_records(first, rest))
         else:
             refs[known_id] = merge_records(refs[known_id], records, quoted)
         kept_as.update((ref.evidence_id, known_id) for ref in records)
-    merged = (*refs.values(), *new)
+    merged = _with_shared_standing((*refs.values(), *new))
     return Merged(merged, tuple(ref.evidence_id for ref in new), len(batch) - len(new), kept_as)
 
 
@@ -71,12 +77,17 @@ def merge_records(
     if not others:
         return base
     records = (base, *others)
+    # One with the id of `base` and another DOI is another version: its text would stand under the wrong DOI.
+    versions = [base]
+    for ref in sorted(others, key=_richness):
+        if not any(contradict(ref, version) for version in versions):
+            versions.append(ref)
     # `base` wins a tie: a record found again must not change the text that quotes are checked against.
-    richest = min(records, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
+    richest = min(versions, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
     best = base if base.evidence_id in quoted else richest
-    order = (best, *(ref for ref in records if ref is not best))
+    order = (best, *(ref for ref in versions if ref is not best))
     identifiers: dict[str, str] = {}
-    for ref in order:
+    for ref in versions:
         for kind, value in ref.identifiers.items_in_order():
             identifiers.setdefault(kind, value)
     types = [ref.evidence_type for ref in order]
@@ -89,6 +100,7 @@ def merge_records(
         year=next((ref.year for ref in order if ref.year is not None), None),
         url=next((ref.url for ref in order if ref.url), None),
         fingerprint=next((ref.fingerprint for ref in order if ref.fingerprint), ""),
+        first_author=next((ref.first_author for ref in order if ref.first_author), ""),
         evidence_type=evidence_type,
         standing=worst(*(ref.standing for ref in records)),
         sections=tuple(dict.fromkeys(name for ref in records for name in ref.sections)),
@@ -96,10 +108,32 @@ def merge_records(
     )
 
 
+def _with_shared_standing(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
+    """The items, with the worst standing of those that are one work as far as title, year and author say,
+    though their texts differ: a copy of a retracted work that has no identifier is retracted too."""
+    counts = Counter(ref.fingerprint for ref in refs if ref.fingerprint)
+    alike = {ref.evidence_id: ref for ref in refs if counts[ref.fingerprint] > 1}
+    for _ in alike:
+        changed = False
+        for one, other in permutations(alike, 2):
+            standing = worst(alike[one].standing, alike[other].standing)
+            if standing != alike[one].standing and may_be_one(alike[one], alike[other]):
+                alike[one] = alike[one].replace(standing=standing)
+                changed = True
+        if not changed:
+            break
+    return tuple(alike.get(ref.evidence_id, ref) for ref in refs)
+
+
 def _with_section(ref: EvidenceRef, section: str) -> EvidenceRef:
     if not section or section in ref.sections:
         return ref
     return ref.replace(sections=(*ref.sections, section))
+
+
+def _richest_first(records: Sequence[EvidenceRef]) -> tuple[EvidenceRef, list[EvidenceRef]]:
+    first, *rest = sorted(records, key=_richness)
+    return first, rest
 
 
 def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str, str]:

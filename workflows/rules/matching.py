@@ -1,17 +1,25 @@
-"""Which records are the same work. Pure: no clock, no randomness, no I/O.
+"""Records that are the same text of the same work. Pure: no clock, no randomness, no I/O.
 
-Two records are one work when they share an identifier, else when title and year agree and no identifier
-contradicts it.
+Two records are one when they share an identifier and no other one differs; else when title, year and first
+author agree, no identifier differs, and one text has all the numbers of the other. A preprint and its article
+are two: what one says is never quoted under the identifier of the other.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations, product
 from typing import NamedTuple
 
-from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers
+from activities.contracts.evidence import EvidenceRef, EvidenceType
+from activities.contracts.identifiers import is_preprint_doi, may_hold
 
 Work = list[EvidenceRef]
 """Records of one work."""
 
+_TRUST = ("id", "blob", "pmid", "pmcid", "doi", "nct", "arxiv", "openalex", "s2", "fda", "url")
+_OF_ONE_WORK = ("pmid", "pmcid", "doi", "nct", "fda", "arxiv")
+"""Identifiers of which a work has no two."""
+_OF_A_VERSION = ("pmid", "pmcid", "doi", "nct", "fda")
+"""Identifiers that name one version of a work; an arXiv number also stands in records of the article."""
 _REGULATORY: tuple[EvidenceType, ...] = ("drug_label", "regulatory", "adverse_events")
 _REGISTERS: tuple[EvidenceType, ...] = ("trial_registration", *_REGULATORY)
 
@@ -27,32 +35,58 @@ class Matches(NamedTuple):
 
 def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) -> Matches:
     """Assign the records of each work to known items that share an identifier with it. A work that matches
-    several known items is assigned to the first; records whose id is known always join that item."""
-    owner: dict[str, str] = {}
+    several known items is assigned to the first; records whose id is known always join that item, and the
+    others of their work with them."""
+    joined = {ref.evidence_id: [ref] for ref in corpus}
+    """Id of a known item -> all its records so far."""
+    order = {name: place for place, name in enumerate(joined)}
+    owners: dict[str, set[str]] = {}
+
+    def join(name: str, records: Work) -> None:
+        joined[name] += records
+        for ref in records:
+            for key in _keys(ref):
+                owners.setdefault(key, set()).add(name)
+
     for ref in corpus:
-        for key in _keys(ref):
-            owner.setdefault(key, ref.evidence_id)
-    order = {ref.evidence_id: place for place, ref in enumerate(corpus)}
+        join(ref.evidence_id, [ref])
     matches = Matches([], [])
     for work in works:
-        matches.joins.extend((ref.evidence_id, [ref]) for ref in work if ref.evidence_id in order)
+        known = [ref for ref in work if ref.evidence_id in order]
         others = [ref for ref in work if ref.evidence_id not in order]
-        owners = {owner[key] for ref in work for key in _keys(ref) if key in owner}
-        if others and owners:
-            matches.joins.append((min(owners, key=order.__getitem__), others))
+        for ref in known:
+            matches.joins.append((ref.evidence_id, [ref]))
+            if not contradict(ref, joined[ref.evidence_id][0]):
+                join(ref.evidence_id, [ref])
+        sharing = {ref.evidence_id for ref in known} or {
+            name
+            for ref in others
+            for key in _keys(ref)
+            for name in owners.get(key, ())
+            if _may_share(key, joined[name], others)
+        }
+        if others and sharing:
+            first = min(sharing, key=order.__getitem__)
+            matches.joins.append((first, others))
+            join(first, others)
         elif others:
             matches.unmatched.append(others)
     return matches
 
 
 def match_by_title(corpus: Iterable[EvidenceRef], work: Work) -> str | None:
-    """The first known item that agrees with one record in title and year and contradicts none of them."""
+    """The first known item that agrees with one record in title, year and numbers and contradicts none of
+    them."""
     for ref in corpus:
-        if any(_same_title(ref, record) for record in work) and not any(
-            _contradict(ref.identifiers, record.identifiers) for record in work
-        ):
+        if any(_same_title(ref, record) for record in work) and _agree([ref], work):
             return ref.evidence_id
     return None
+
+
+def may_be_one(one: EvidenceRef, other: EvidenceRef) -> bool:
+    """Whether two items have one title, year and author, and nothing says that they are two works or two
+    versions of one: only their texts differ."""
+    return bool(one.fingerprint) and one.fingerprint == other.fingerprint and _agree([one], [other])
 
 
 def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
@@ -60,31 +94,32 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
     group = list(range(len(refs)))
     """Place -> the lowest place of its work."""
 
+    def members(place: int) -> Work:
+        return [ref for ref, root in zip(refs, group, strict=True) if root == group[place]]
+
     def join(one: int, other: int) -> None:
         low, high = sorted((group[one], group[other]))
         group[:] = [low if root == high else root for root in group]
 
-    first_with: dict[str, int] = {}
-    for place, ref in enumerate(refs):
-        for key in _keys(ref):
-            join(first_with.setdefault(key, place), place)
+    # A fixed order, so that which of two contradicting works a record joins does not depend on the order in
+    # which sources answered. What names a work best is compared first.
+    in_order = sorted(range(len(refs)), key=lambda place: (refs[place].evidence_id, refs[place].blob, place))
+    by_key: dict[str, list[int]] = {}
     by_title: dict[str, list[int]] = {}
-    # A fixed order, so that which of two contradicting works a record without identifiers joins does not
-    # depend on the order in which sources answered.
-    for place in sorted(range(len(refs)), key=lambda i: (refs[i].evidence_id, i)):
+    for place in in_order:
+        for key in _keys(refs[place]):
+            by_key.setdefault(key, []).append(place)
         if refs[place].fingerprint:
             by_title.setdefault(refs[place].fingerprint, []).append(place)
+    for key in sorted(by_key, key=lambda key: (_TRUST.index(key.partition(":")[0]), key)):
+        for one, other in combinations(by_key[key], 2):
+            if group[one] != group[other] and _may_share(key, members(one), members(other)):
+                join(one, other)
     for places in by_title.values():
-        for at, one in enumerate(places):
-            for other in places[at + 1 :]:
-                if group[one] == group[other] or not _same_title(refs[one], refs[other]):
-                    continue
-                ours, theirs = (
-                    [ref for ref, root in zip(refs, group, strict=True) if root == group[place]]
-                    for place in (one, other)
-                )
-                if not any(_contradict(a.identifiers, b.identifiers) for a in ours for b in theirs):
-                    join(one, other)
+        for one, other in combinations(places, 2):
+            apart = group[one] != group[other] and _same_title(refs[one], refs[other])
+            if apart and _agree(members(one), members(other)):
+                join(one, other)
     works: dict[int, Work] = {}
     for place, ref in enumerate(refs):
         works.setdefault(group[place], []).append(ref)
@@ -109,12 +144,49 @@ def _keys(ref: EvidenceRef) -> list[str]:
     return keys
 
 
-def _contradict(one: Identifiers, other: Identifiers) -> bool:
-    """Whether two records are certainly different works, however similar their titles."""
-    return any(
-        getattr(one, kind) and getattr(other, kind) and getattr(one, kind) != getattr(other, kind)
-        for kind in ("pmid", "nct", "fda", "arxiv")
+def _may_share(key: str, ours: Work, theirs: Work) -> bool:
+    """Whether records that have an identifier in common are of one work: no other identifier of theirs
+    differs. What does not name a version, as the address of a page, joins no preprint with an article."""
+    kind = key.partition(":")[0]
+    if kind in ("id", "blob"):
+        return True
+    pairs = list(product(ours, theirs))
+    if any(contradict(one, other) for one, other in pairs):
+        return False
+    return kind in _OF_A_VERSION or all(_one_version(one, other) for one, other in pairs)
+
+
+def _agree(ours: Work, theirs: Work) -> bool:
+    """Whether nothing says that records with one title are different works, or versions of one."""
+    return all(
+        not contradict(one, other) and _one_version(one, other) and _one_author(one, other)
+        for one, other in product(ours, theirs)
     )
+
+
+def contradict(one: EvidenceRef, other: EvidenceRef) -> bool:
+    """Whether two records are certainly different works, however similar their titles."""
+    pairs = ((getattr(one.identifiers, kind), getattr(other.identifiers, kind)) for kind in _OF_ONE_WORK)
+    return any(ours and theirs and ours != theirs for ours, theirs in pairs)
+
+
+def _one_version(one: EvidenceRef, other: EvidenceRef) -> bool:
+    ours, theirs = _version(one), _version(other)
+    return not ours or not theirs or ours == theirs
+
+
+def _version(ref: EvidenceRef) -> str:
+    """`preprint` or `published`, by the identifiers where they say so, since sources call one work by several
+    kinds; empty where nothing does."""
+    ids = ref.identifiers
+    if ids.doi or ids.pmid or ids.pmcid:
+        return "preprint" if is_preprint_doi(ids.doi) else "published"
+    return "preprint" if ids.arxiv or ref.evidence_type == "preprint" else ""
+
+
+def _one_author(one: EvidenceRef, other: EvidenceRef) -> bool:
+    ours, theirs = set(one.first_author.split()), set(other.first_author.split())
+    return not ours or not theirs or bool(ours & theirs)
 
 
 def _same_title(one: EvidenceRef, other: EvidenceRef) -> bool:
@@ -122,5 +194,5 @@ def _same_title(one: EvidenceRef, other: EvidenceRef) -> bool:
         bool(one.fingerprint)
         and one.fingerprint == other.fingerprint
         and (one.evidence_type in _REGISTERS) == (other.evidence_type in _REGISTERS)
-        and not _contradict(one.identifiers, other.identifiers)
+        and may_hold(one.figures, other.figures)
     )

@@ -45,7 +45,7 @@ def within(items: Iterable[T], room: int) -> tuple[T, ...]:
 
 def bare(ref: EvidenceRef) -> EvidenceRef:
     """A reference without its history: all that a step needs which reads the text from the store."""
-    return ref.replace(queries=(), sections=(), fingerprint="", url=None)
+    return ref.replace(queries=(), sections=(), fingerprint="", first_author="", figures="", url=None)
 
 
 def to_order(ref: EvidenceRef, queries: Collection[str]) -> EvidenceRef:
