@@ -94,7 +94,7 @@ def read_entry(entry: etree._Element) -> Evidence:
     number, title = normal_arxiv(address), inline(entry, "atom:title")
     if number is None or not NUMBER.fullmatch(number) or not title:
         raise ValueError(f"an entry has no arXiv number or no title: {address[:80]!r}")
-    identifiers = Identifiers(arxiv=number, doi=normal_doi(inline(entry, "arxiv:doi")))
+    identifiers = Identifiers(arxiv=number)
     comment, text = inline(entry, "arxiv:comment"), inline(entry, "atom:summary")
     withdrawn = says_retracted(comment) or says_retracted(text)
     notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if withdrawn else ()
@@ -117,6 +117,7 @@ def read_entry(entry: etree._Element) -> Evidence:
             published=inline(entry, "atom:published")[:10],
             updated=inline(entry, "atom:updated")[:10],
             journal_reference=inline(entry, "arxiv:journal_ref"),
+            published_as=normal_doi(inline(entry, "arxiv:doi")),  # of the article, whose text is another
             comment=comment,
             categories=[c.get("term") for c in entry.findall("atom:category", SPACES)],
             pdf=f"https://arxiv.org/pdf/{number}",

@@ -3,7 +3,8 @@
 Invariants:
 
 - Works that report one study count once. Two works report one study when they share a trial registration
-  number. Others are joined by meaning (`activities.report.same_study`).
+  number or a DOI, or one is the preprint of the other. Others are joined by meaning
+  (`activities.report.same_study`).
 - A review may include the trials cited beside it. It counts as another study only beside works that appeared
   after it, since those cannot be in it, and beside works whose titles name other drugs than its own.
 """
@@ -16,6 +17,8 @@ from activities.text.drugs import drugs_named
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
 """Kinds that report the studies of others."""
+PUBLISHED_AS = "published_as"
+"""The fact with the DOI of the article that a preprint became."""
 _REGISTRATION = re.compile(
     r"\b(?:NCT\d{8}|ISRCTN\d{8}|ACTRN\d{14}|DRKS\d{8}|ChiCTR(?:-[A-Z]{2,4}-)?\d{8,10}|UMIN\d{9}|KCT\d{7}"
     r"|CTRI/\d{4}/\d{2,3}/\d{6}|IRCT\d{8,}N\d+|PACTR\d{15,16}|TCTR\d{11}|NTR\d{2,5}"
@@ -60,11 +63,13 @@ def _may_include(synthesis: Evidence, item: Evidence) -> bool:
 def _keys(item: Evidence) -> list[tuple[str, ...]]:
     """What identifies the study behind a work. A synthesis names the registrations of other people's trials,
     so that only its own identity counts."""
-    own = ("work", item.evidence_id)
+    own: list[tuple[str, ...]] = [("work", item.evidence_id)]
+    # a preprint names the article that it became
+    own += [("doi", doi) for doi in (item.identifiers.doi, item.facts.get(PUBLISHED_AS)) if doi]
     if item.evidence_type in SYNTHESES:
-        return [own]
+        return own
     # The first registration in a text is its own trial's as a rule; later ones may be mentioned in passing.
     stated = _REGISTRATION.search(item.text)
     registration = item.identifiers.nct or (stated.group() if stated else "")
     trial = _OF_EUDRACT.sub("", registration.upper())
-    return [("trial", trial), own] if trial else [own]
+    return [("trial", trial), *own] if trial else own

@@ -66,6 +66,8 @@ class Listing:
 
     files: tuple[FileStamp, ...]
     set_aside: tuple[SetAside, ...]
+    links: tuple[tuple[str, str], ...] = ()
+    """Names of links to files of the folder, with those of the files."""
 
 
 def list_folder(folder: Path) -> Listing:
@@ -95,7 +97,10 @@ def list_folder(folder: Path) -> Listing:
             aside.append(SetAside(name, f"it is larger than {MAX_FILE_BYTES >> 20} MiB"))
         else:
             files.append(FileStamp(real, name, status.st_size, status.st_mtime_ns))
-    return Listing(tuple(files), tuple(aside))
+    names = {file.path: file.name for file in reversed(files)}
+    names |= {file.path: file.name for file in files if file.path == root / file.name}
+    links = tuple((file.name, names[file.path]) for file in files if file.name != names[file.path])
+    return Listing(tuple(file for file in files if file.name == names[file.path]), tuple(aside), links)
 
 
 def other_files(folder: Path) -> tuple[str, ...]:

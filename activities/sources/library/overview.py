@@ -36,6 +36,11 @@ def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
         works[name].append((number, evidence_id))
     problems = _problems(store)
     states = [_state(file.name, works[file.name], searched, problems[file.name]) for file in listing.files]
+    by_name = {state.name: state for state in states}
+    states += [
+        FileState(name=link, status="repeats", evidence_ids=by_name[name].evidence_ids)
+        for link, name in listing.links
+    ]
     states += [FileState(name=a.name, status="unreadable", problems=(a.reason,)) for a in listing.set_aside]
     named = {state.name for state in states}
     others = (name for name in other_files(folder) if name not in named)

@@ -19,6 +19,7 @@ from typing import Any
 
 from activities.contracts.evidence import Evidence
 from activities.documents.readers import Stop, Stopped
+from activities.retractions.rules import worst
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of, shares
 from activities.sources.library.reading import WHOLE, SetAside, kind_of
 from activities.sources.progress import Report
@@ -35,8 +36,8 @@ CREATE TABLE IF NOT EXISTS files (
 );
 CREATE TABLE IF NOT EXISTS set_aside (path BLOB, name TEXT, reason TEXT);
 CREATE TABLE IF NOT EXISTS documents (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB, evidence_id TEXT, whole INTEGER, digest BLOB,
-    letters INTEGER, body TEXT
+    number INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB, evidence_id TEXT, whole INTEGER, full_text INTEGER,
+    digest BLOB, letters INTEGER, body TEXT
 );
 CREATE INDEX IF NOT EXISTS documents_of_file ON documents (path);
 CREATE INDEX IF NOT EXISTS set_aside_of_file ON set_aside (path);
@@ -64,6 +65,8 @@ class Store:
         """Open or create the file at `place`; None keeps everything in memory. `speech_model`: the folder of
         the model for recordings. Raises OSError, sqlite3.Error."""
         self.place = place
+        self._described: dict[int, list[int]] = {}
+        """Number of a document that is searched -> those of other records of the work."""
         self._speech_model = speech_model
         if place is not None:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -127,9 +130,12 @@ class Store:
                     continue
                 digest = hashlib.blake2b(item.text.encode(), digest_size=16).digest()
                 self._database.execute(
-                    "INSERT INTO documents (path, evidence_id, whole, digest, letters, body)"
-                    " VALUES (?, ?, ?, ?, ?, ?)",
-                    (path, item.evidence_id, whole, digest, len(item.text), item.model_dump_json()),
+                    "INSERT INTO documents (path, evidence_id, whole, full_text, digest, letters, body)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        *(path, item.evidence_id, whole, item.full_text, digest, len(item.text)),
+                        item.model_dump_json(),
+                    ),
                 )
             name, size, mtime = _stamp(file)
             # what lacks a library is tried again when the folder is next opened
@@ -146,35 +152,42 @@ class Store:
     def contents(self) -> Contents:
         """Which documents are searched, in the order of the folder's files.
 
-        Of two with the same evidence id the first one is, and of two files with the same text, as an entry of
-        a bibliography and its attachment. Records with the same text are different works.
+        Of those with the same evidence id the fullest text is, described by what the others know of it, and
+        of a file and a record with the same text, as an entry of a bibliography and its attachment, the
+        record, whatever the names of their files. Records with the same text are different works.
         """
-        seen: set[str] = set()
-        texts: set[bytes] = set()
+        columns = "d.number, d.evidence_id, d.whole, d.full_text, d.letters, d.digest, f.name"
+        rows = self.rows(f"SELECT {columns} {_IN_ORDER.format('documents d')}, d.number")
+        fullest: dict[str, tuple[int, int, int]] = {}
+        """Evidence id -> whether it is a full text, its letters, its number."""
+        for number, evidence_id, _, full_text, letters, *_ in rows:
+            if (full_text, letters) > fullest.get(evidence_id, (-1, -1, 0))[:2]:
+                fullest[evidence_id] = (full_text, letters, number)
+        chosen = {number for *_, number in fullest.values()}
+        texts = {digest for number, _, whole, *_, digest, _ in rows if not whole and number in chosen}
         by_file: dict[str, list[int]] = {}
+        described: dict[int, list[int]] = {}
+        for number, evidence_id, whole, _, _, digest, name in rows:
+            if number not in chosen:
+                described.setdefault(fullest[evidence_id][2], []).append(number)
+            elif not whole or digest not in texts:
+                by_file.setdefault(name, []).append(number)
+                texts.add(digest)
+        self._described = described
         aside = [
             SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
         ]
-        columns = "d.number, d.evidence_id, d.whole, d.digest, f.name"
-        for number, evidence_id, whole, digest, name in self.rows(
-            f"SELECT {columns} {_IN_ORDER.format('documents d')}, d.number"
-        ):
-            if (whole and digest in texts) or evidence_id in seen:
-                continue
-            texts.add(digest)
-            seen.add(evidence_id)
-            by_file.setdefault(name, []).append(number)
         numbers: list[int] = []
-        places = shares([len(rows) for rows in by_file.values()], MAX_DOCUMENTS)
-        for (name, rows), places_of_file in zip(by_file.items(), places, strict=True):
-            if places_of_file < len(rows):
-                more = "" if len(rows) <= MAX_DOCUMENTS else "at least "
+        places = shares([len(of_file) for of_file in by_file.values()], MAX_DOCUMENTS)
+        for (name, of_file), places_of_file in zip(by_file.items(), places, strict=True):
+            if places_of_file < len(of_file):
+                more = "" if len(of_file) <= MAX_DOCUMENTS else "at least "
                 reason = (
-                    f"the first {places_of_file:,} of its {more}{len(rows):,} documents are searched: "
+                    f"the first {places_of_file:,} of its {more}{len(of_file):,} documents are searched: "
                     f"a library holds at most {MAX_DOCUMENTS:,}, of which each file has a share"
                 )
                 aside.append(SetAside(name, reason))
-            numbers += rows[:places_of_file]
+            numbers += of_file[:places_of_file]
         return Contents(tuple(numbers), tuple(aside))
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
@@ -187,7 +200,12 @@ class Store:
             )
             if len(bodies) < len(asked):
                 raise Changed("the folder has changed since it was listed")
-            yield from (Evidence.model_validate_json(bodies[number]) for number in asked)
+            for number in asked:
+                document = Evidence.model_validate_json(bodies[number])
+                for other in self._described.get(number, ()):
+                    for (body,) in self.rows("SELECT body FROM documents WHERE number = ?", (other,)):
+                        document = _described(document, Evidence.model_validate_json(body))
+                yield document
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement. Raises sqlite3.Error."""
@@ -205,6 +223,19 @@ class Store:
                 self._database.execute("ROLLBACK")
                 raise
             self._database.execute("COMMIT")
+
+
+def _described(document: Evidence, other: Evidence) -> Evidence:
+    """A document with what another record of the work knows of it, where it names no title, authors, year or
+    journal of its own. Its text and identifiers stay."""
+    changes: dict[str, object] = {}
+    if document.facts.get("title_from") == "file name" and other.title:
+        changes["title"] = other.title
+        changes["facts"] = {key: fact for key, fact in document.facts.items() if key != "title_from"}
+    if document.venue == document.facts.get("file") and other.venue:
+        changes["venue"] = other.venue
+    changes |= {field: getattr(other, field) for field in ("authors", "year") if not getattr(document, field)}
+    return document.replace(**changes, standing=worst(document.standing, other.standing))
 
 
 _IN_ORDER = "FROM {} JOIN files f USING (path) ORDER BY f.place"
