@@ -26,10 +26,9 @@ from activities.heartbeat import reporting_errors
 from activities.logs import log
 from activities.permits import NotPermitted
 from activities.private_files import file_name, write_whole
-from activities.report.abridge import slim
 from activities.report.formats import render
 from activities.report.names import report_name
-from activities.report.schema import Published, Report
+from activities.report.schema import MAX_SUMMARY_CHARS, Published, Report
 from activities.retractions.rules import worst
 
 if TYPE_CHECKING:  # workflows import this module, and no HTTP client
@@ -107,14 +106,18 @@ class PublishActivities:
             dropped=len(report.verification.dropped),
             references=len(report.references),
         )
-        return slim(
-            Published(
-                report=report,
-                blob=blob,
-                markdown_blob=markdown_blob,
-                answered=report.verification.verified > 0 and not report.leaves_open,
-                verified_claims=report.verification.verified,
-            )
+        return Published(
+            blob=blob,
+            markdown_blob=markdown_blob,
+            title=report.title,
+            summary=report.executive_summary[:MAX_SUMMARY_CHARS],
+            mode=str(report.mode),
+            stop_reason=report.stop_reason,
+            written_by=report.written_by,
+            confidence=report.confidence,
+            references=len(report.references),
+            answered=report.verification.verified > 0 and not report.leaves_open,
+            verified_claims=report.verification.verified,
         )
 
     async def _look_up(

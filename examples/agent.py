@@ -38,8 +38,7 @@ async def research(
     """Research a question in the literature: an answer that was checked against its sources."""
     request = temporal.ResearchRequest(question=question, mode="simple", limits=EACH)
     outcome = await temporal.research_child(request, context.deps)
-    summary = outcome.report.executive_summary if outcome.report else "no report"
-    return f"{summary}\n\nRun: {outcome.run_id}"
+    return f"{outcome.summary}\n\nRun: {outcome.run_id}"
 
 
 @workflow.defn

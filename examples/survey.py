@@ -36,7 +36,7 @@ class Survey:
             for question in questions
         ]
         outcomes = await asyncio.gather(*hired)
-        answers = {outcome.run_id: outcome.report.executive_summary for outcome in outcomes if outcome.report}
+        answers = {outcome.run_id: outcome.summary for outcome in outcomes}
         return {"answers": answers, "tokens": budget.used.tokens}
 
 

@@ -105,7 +105,7 @@ def count_output(output: object) -> None:
         count_usage(output.usage, output.model)
     elif isinstance(output, Published):
         counter = activity.metric_meter().create_counter(RUNS, "Reports published, by why the run ended")
-        counter.add(1, {"mode": str(output.report.mode), "stop_reason": str(output.report.stop_reason)})
+        counter.add(1, {"mode": output.mode, "stop_reason": output.stop_reason})
 
 
 def count_failure(step: object, error: BaseException) -> None:

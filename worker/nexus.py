@@ -20,7 +20,6 @@ class ResearchHandler:
         self, context: WorkflowRunOperationContext, request: ResearchRequest
     ) -> WorkflowHandle[Outcome]:
         """Start a run. The server repeats a request under one id: it is one run."""
-        request = request.replace(with_report=True)
         number = hashlib.sha256(context.request_id.encode()).hexdigest()[:8]
         return await context.start_workflow(
             WORKFLOW_OF_MODE[request.mode],

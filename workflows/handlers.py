@@ -385,15 +385,11 @@ class ResearchHandlers:
 
     @query
     def report(self) -> ReportView:
-        """The report, or its draft while the report gate waits."""
+        """The key of the report, or of its draft while the report gate waits."""
         published = self.research.publisher.published
         if published is None:
             return ReportView()
-        return ReportView(
-            report=published.report,
-            draft=self.research.state.control.phase != "done",
-            blob=published.blob,
-        )
+        return ReportView(blob=published.blob, draft=self.research.state.control.phase != "done")
 
 
 def _refuse(fault: str) -> None:

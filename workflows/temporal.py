@@ -37,7 +37,8 @@ async def research_child(
     task_queue: str = DEFAULT_TASK_QUEUE,
     endpoint: str = "",
 ) -> Outcome:
-    """Research a question on behalf of the workflow that calls this; its report is in the result.
+    """Research a question for the workflow that calls this; the result has the summary and the key of
+    the report.
 
     `budget` is what all questions of the workflow may use together: each gets a lease of what its limits
     say, waits while that is not free and others run, and gives back what it did not use. One that ends
@@ -49,7 +50,6 @@ async def research_child(
     """
     parent = workflow.info().workflow_id.replace("/", "-")
     name = name or f"{parent}-{workflow.uuid4().hex[:8]}"
-    request = request.replace(with_report=True)
     if budget is None:
         return await _research(request, name, task_queue, endpoint)
     request = request.replace(limits=await leased(budget, name, request.limits))

@@ -28,7 +28,6 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.prepare import FollowUp
 from activities.contracts.publish import Continued, Estimate
 from activities.contracts.step import Reading
-from activities.report.schema import Report
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
 from workflows.sections.types import SectionFindings
@@ -127,8 +126,6 @@ class ResearchRequest(Frozen):
     """Wait durably for a model that is down instead of ending in `judge_unavailable`."""
     signatures: dict[str, str] = Field(default_factory=dict)
     """Signatures of `library` and `profile_path`, made with a key of the home; see `activities.permits`."""
-    with_report: bool = False
-    """Whether its result holds the report, as query `report` gives it: for workflows, which cannot query."""
     indexed: bool = False
     """Whether the search attributes are registered, so that the run may keep them up to date."""
     history_events: int = Field(default=8_000, ge=50)
@@ -248,7 +245,7 @@ class Progress(Frozen):
 
 
 class Outcome(Frozen):
-    """The result of a research workflow: small; the report itself is in the store and in query `report`."""
+    """The result of a research workflow: small; the report itself is in the store."""
 
     run_id: str
     stop_reason: StopReason
@@ -262,8 +259,8 @@ class Outcome(Frozen):
     used: Usage = Usage()
     spent_microusd: int = 0
     """What counts against the money limit, calls of unknown price included."""
-    report: Report | None = None
-    """Where the request says `with_report`."""
+    summary: str = ""
+    """The report's executive summary."""
     findings: SectionFindings | None = None
     """Set only by a section of a deep run, which publishes nothing itself."""
     events: tuple[AgentEvent, ...] = ()
@@ -374,8 +371,8 @@ class PlanView(Frozen):
 
 
 class ReportView(Frozen):
-    """Query `report`: None until there is one (a draft while the report gate waits)."""
+    """Query `report`: the key of the report in the evidence store, empty until there is one (of a draft while
+    the report gate waits)."""
 
-    report: Report | None = None
-    draft: bool = False
     blob: str = ""
+    draft: bool = False

@@ -323,15 +323,22 @@ class Report(Frozen):
             yield from (cell.support for cell in row.cells.values() if cell.support is not None)
 
 
-class Published(Compact):
-    """What the publishing activity returns to the workflow."""
+MAX_SUMMARY_CHARS = 8_000
 
-    report: Report
-    """Slimmed to stay under the payload limit; `blob` holds it whole."""
+
+class Published(Compact):
+    """The result of the publishing activity: where the report is, and what the workflow decides and shows."""
+
     blob: str
     markdown_blob: str
-    complete: bool = True
-    """False when `report` was slimmed."""
+    title: str = ""
+    summary: str = ""
+    """The executive summary, up to `MAX_SUMMARY_CHARS`."""
+    mode: str = ""
+    stop_reason: StopReason
+    written_by: Literal["model", "extractive"]
+    confidence: float | None = None
+    references: int = 0
     answered: bool = True
     """False when no claim survived the checks, no passage is near, or the answer says only what no work says:
     the run ends with exit code 4."""

@@ -10,7 +10,6 @@ from temporalio.client import WorkflowFailureError
 from activities.contracts.errors import DamagedEvidence, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.iterations import IterationRecord
-from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
 from activities.report.archive import Archive, Version, newest, standings
 from activities.report.evidence_lines import EvidenceLine, evidence_line
@@ -19,7 +18,7 @@ from activities.settings import Settings
 from client.connection import Connection
 from client.failures import NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
-from client.reports.load import NoReport, load_report, stored_report
+from client.reports.load import NoReport, load_report, not_in_store, stored_report
 from client.runs.query import evidence_index, iterations, outcome, query, read_events
 from workflows.event_types import AgentEvent
 from workflows.types import PlanView
@@ -122,11 +121,7 @@ async def _published(settings: Settings, connection: Connection, run_id: str) ->
         return (await load_report(settings, connection, run_id))[0]
     report = await stored_report(settings, ended.report_blob) if ended else None
     if report is None:
-        raise NoReport(
-            f"the whole report of {run_id} is not in the evidence store "
-            f"{without_credentials(settings.evidence_url)}; point "
-            "DETERMINATOR_STORE_URL at the store the workers use"
-        )
+        raise not_in_store(settings, run_id)
     return report
 
 

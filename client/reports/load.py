@@ -1,4 +1,4 @@
-"""Getting a run's report: whole from the evidence store, else as the run itself remembers it."""
+"""A run's report, from the evidence store."""
 
 from itertools import count
 from pathlib import Path
@@ -41,9 +41,21 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
         view = await query(connection.client, run_id, "report", ReportView)
     except NoAnswer as error:
         raise NoReport(f"the report of {run_id} cannot be had: {error}") from error
-    if view.report is None:
+    if not view.blob:
         raise NoReport(f"{run_id} has no report; while it runs, follow it with `determinator watch {run_id}`")
-    return await stored_report(settings, view.blob) or view.report, view.draft
+    report = await stored_report(settings, view.blob)
+    if report is None:
+        raise not_in_store(settings, run_id)
+    return report, view.draft
+
+
+def not_in_store(settings: Settings, run_id: str) -> NoReport:
+    """The error for a report that is in a store which this machine does not see."""
+    return NoReport(
+        f"the report of {run_id} is not in the evidence store "
+        f"{without_credentials(settings.evidence_url)}; point "
+        "DETERMINATOR_STORE_URL at the store the workers use"
+    )
 
 
 async def latest_report(settings: Settings, connection: Connection, run_id: str) -> Report:
@@ -55,7 +67,7 @@ async def latest_report(settings: Settings, connection: Connection, run_id: str)
     try:
         return report if draft else (await newest(Archive(settings.evidence_url), report))[0]
     except StoreError:
-        return report  # as the run itself remembers it: not every client sees the workers' store
+        return report
 
 
 async def stored_report(settings: Settings, blob: str) -> Report | None:

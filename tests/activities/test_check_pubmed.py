@@ -43,7 +43,9 @@ async def published(server: ReplayServer, store: EvidenceStore, said: PubMedSaid
         before = await publishing.publish(await release(store))
         after = await publishing.publish(await release(store, said))
     assert server.count("/efetch.fcgi") == 0  # never from here
-    return before.report, after.report
+    blobs = [await store.get_bytes(done.blob) for done in (before, after)]
+    first, second = map(Report.model_validate_json, blobs)
+    return first, second
 
 
 async def test_an_outage_of_pubmed_is_retried_and_a_refusal_is_not(server: ReplayServer) -> None:

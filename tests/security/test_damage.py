@@ -63,12 +63,12 @@ async def test_unreadable_blobs_are_never_sufficient_evidence(tmp_path: Path) ->
     store = EvidenceStore.at(str(folder))
     step = (await stored(store)).model_copy(update={"stop_reason": "sufficient_evidence"})
     whole = await PublishActivities(store).publish(step)
-    assert whole.report.stop_reason == "sufficient_evidence"
+    assert whole.stop_reason == "sufficient_evidence"
     for blob in (folder / "blobs").rglob("*.json"):
         blob.write_bytes(b"x" + blob.read_bytes()[1:])
     another_worker = PublishActivities(EvidenceStore.at(str(folder)))  # this one remembers what it wrote
     lost = await another_worker.publish(step)
-    assert lost.report.stop_reason == "all_sources_failed"
+    assert lost.stop_reason == "all_sources_failed"
     assert lost.answered is False
 
 

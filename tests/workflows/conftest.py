@@ -54,6 +54,7 @@ class Run:
     handle: WorkflowHandle[Any, Outcome]
     latest: WorkflowHandle[Any, Outcome] | None = None
     """Of the last run of the workflow, where the other is of the first."""
+    store: EvidenceStore | None = None
 
     async def outcome(self) -> Outcome:
         """Its result; while this waits, time is skipped. Where that of the first run is lost (see `LOST`), it
@@ -86,8 +87,8 @@ class Run:
 
     async def report(self) -> Report:
         view = await self.ask("report", ReportView)
-        assert view.report is not None
-        return view.report
+        assert self.store is not None
+        return Report.model_validate_json(await self.store.get_bytes(view.blob))
 
     async def decide(self, signal: str, gate: str) -> None:
         """Approve or reject until it no longer waits: the server that skips time may lose a signal that meets
@@ -158,7 +159,7 @@ class Stage:
             result_type=Outcome,
         )
         self.runs.append(handle)
-        return Run(handle, self.client.get_workflow_handle(handle.id, result_type=Outcome))
+        return Run(handle, self.client.get_workflow_handle(handle.id, result_type=Outcome), self.fakes.store)
 
     async def play(self, request: ResearchRequest, name: str = "") -> tuple[Outcome, Report, Run]:
         """A run from its start to its report."""
@@ -189,7 +190,10 @@ class Stage:
 
     def child(self, run: Run, section: str) -> Run:
         """A section of a deep run."""
-        return Run(self.client.get_workflow_handle(f"{run.handle.id}/{section}", result_type=Outcome))
+        return Run(
+            self.client.get_workflow_handle(f"{run.handle.id}/{section}", result_type=Outcome),
+            store=self.fakes.store,
+        )
 
 
 @pytest.fixture

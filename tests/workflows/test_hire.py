@@ -53,9 +53,7 @@ class Hirer:
             if isinstance(one, asyncio.CancelledError):
                 raise one
         return {
-            "titles": [
-                one.report.title for one in ended if not isinstance(one, BaseException) and one.report
-            ],
+            "titles": [one.title for one in ended if not isinstance(one, BaseException)],
             "used": budget.used.tokens,
             "left": budget.free_tokens(),
         }

@@ -241,7 +241,7 @@ async def test_an_approval_before_its_gate_is_ignored_and_noted(stage: Stage) ->
     assert "ignored" in await kinds(run)
     draft = await run.ask("report", ReportView)
     assert draft.draft
-    assert draft.report is not None
+    assert draft.blob
     await run.handle.signal("approve", Approval(gate="report", by="ann"))
     await run.outcome()
     report = await run.report()
@@ -393,7 +393,7 @@ async def test_queries_answer_while_a_run_works_and_when_it_is_over(stage: Stage
     running = await run.until(lambda p: p.phase == "judging")
     assert (running.iteration, running.evidence, running.searches_total) == (1, 2, 2)
     assert running.mode == "iterative"
-    assert (await run.ask("report", ReportView)).report is None
+    assert not (await run.ask("report", ReportView)).blob
     await run.outcome()
     done = await run.progress()
     assert (done.phase, done.stop_reason) == ("done", "sufficient_evidence")

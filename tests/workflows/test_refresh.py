@@ -128,7 +128,8 @@ async def a_refresh_case(client: Client, folder: Path) -> AsyncIterator[RefreshC
     store = EvidenceStore.at(settings.evidence_url)
     refs = [await store.put(item) for item in DOCUMENTS.values()]
     step = FULL.model_copy(update={"run_id": run_id, "evidence": tuple(refs), "searches": SEARCHES})
-    first = (await PublishActivities(store).publish(step)).report
+    published = await PublishActivities(store).publish(step)
+    first = Report.model_validate_json(await store.get_bytes(published.blob))
     papers = Papers(TRIAL.model_copy(update={"source": "alpha"}), REGISTRY)
     with ReplayServer() as server:
         nobody_knows(server)

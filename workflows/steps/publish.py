@@ -73,20 +73,20 @@ class Publisher:
             stop = "claims_refused"
             self.events.set_stop_reason(stop)
             published = await self._publish(self._document(sections, stop, confidence, draft=False))
-        if published.report.stop_reason == "all_sources_failed" != stop:
+        if published.stop_reason == "all_sources_failed" != stop:
             stop = "all_sources_failed"  # no stored text of what is cited could be read
             self.events.set_stop_reason(stop)
-        kind = "quote" if published.report.written_by == "extractive" else "verified claim"
+        kind = "quote" if published.written_by == "extractive" else "verified claim"
         self.events.set_phase("done", f"{plural(published.verified_claims, kind)}; {stop.replace('_', ' ')}")
-        budget, with_report = self.context.budget, self.context.request.with_report
+        budget = self.context.budget
         used, seconds = budget.used, budget.elapsed(self.context.now())
         self.events.emit(
             Complete(
                 stop_reason=stop,
                 answered=published.answered,
-                confidence=published.report.confidence,
+                confidence=published.confidence,
                 claims=published.verified_claims,
-                references=len(published.report.references),
+                references=published.references,
                 tokens=used.tokens,
                 cost_usd=(used.cost_microusd or 0) / 1e6,
                 seconds=round(seconds, 3),
@@ -100,11 +100,11 @@ class Publisher:
             report_blob=published.blob,
             markdown_blob=published.markdown_blob,
             verified_claims=published.verified_claims,
-            references=len(published.report.references),
-            title=published.report.title,
+            references=published.references,
+            title=published.title,
             used=used,
             spent_microusd=budget.spent_microusd,
-            report=published.report if with_report else None,
+            summary=published.summary,
             events=self.events.latest(EVENTS_ROOM),
         )
 
