@@ -2,7 +2,8 @@
 a configuration may have a line for each of its mistakes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,33 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """The verb that mends a failure, which each surface words as its users give it."""
+
+    verb: str
+    text: str
+    """A clause with `{}` in the place of the command: `{} shows the runs`."""
+    arguments: str = ""
+
+    def worded(self, command: Callable[[str, str], str]) -> str:
+        """The clause, with what `command` makes of the verb and its arguments."""
+        return self.text.format(command(self.verb, self.arguments))
+
+
+def in_shell(verb: str, arguments: str = "") -> str:
+    """A verb as a command of the shell."""
+    return f"`{' '.join(filter(None, ('determinator', verb, arguments)))}`"
+
+
 class Failure(Exception):
     """Ends a command with a line on stderr and its exit code."""
 
     code = Exit.FAILED
+
+    def __init__(self, message: str, hint: Hint | None = None) -> None:
+        super().__init__(f"{message}; {hint.worded(in_shell)}" if hint else message)
+        self.message, self.hint = message, hint
 
 
 class BadInput(Failure):
@@ -83,8 +107,8 @@ class OlderRun(BadInput):
 def no_such_run(name: str) -> NoSuchRun:
     """The error for a name that no run has; `last` is that of the newest."""
     if name == "last":
-        return NoSuchRun("there are no runs yet; start one with `determinator ask`")
-    return NoSuchRun(f"no run is called {name[:100]}; `determinator list` shows the runs")
+        return NoSuchRun("there are no runs yet", Hint("ask", "start one with {}"))
+    return NoSuchRun(f"no run is called {name[:100]}", Hint("list", "{} shows the runs"))
 
 
 def unknown(value: str, names: Sequence[str]) -> str:

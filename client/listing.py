@@ -10,7 +10,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescri
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.codec import CodecError
-from client.failures import NoSuchRun, SeveralRuns, no_such_run
+from client.failures import Hint, NoSuchRun, SeveralRuns, no_such_run
 from workflows.modes import WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
@@ -66,7 +66,7 @@ async def find_run(client: Client, name: str) -> str:
     if await description(client, name) is not None:
         return name
     if not re.fullmatch(r"[\w./:-]+", name):
-        raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run; `determinator list` shows the runs")
+        raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run", Hint("list", "{} shows the runs"))
     ids = await run_ids(client, beginning=name) or matching(await run_ids(client), name)
     if not ids:
         raise no_such_run(name)

@@ -33,7 +33,7 @@ from client.embedded.locks import holder, is_held
 from client.embedded.namespace import ATTRIBUTES, raise_retention, register_attributes
 from client.embedded.processes import end, end_orphans, is_alive, last_error, spawn
 from client.embedded.workers import IDLE_SECONDS, Wanted, have_worker, open_runs, waits_for
-from client.failures import NoConnection
+from client.failures import Hint, NoConnection
 
 START_SECONDS = 60.0
 """How long a server may need until it answers: 1 s is common, a loaded machine is slower."""
@@ -173,7 +173,7 @@ async def running_server(settings: Settings, places: Places) -> bool:
             if spawned is not None:
                 spawned.returncode = 0  # it outlives this process; Popen must not warn about that
             return spawned is not None
-    raise NoConnection(unanswered(places))
+    raise NoConnection(*unanswered(places))
 
 
 def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
@@ -228,7 +228,7 @@ async def connected(places: Places, *, began: bool = False) -> tuple[Client, Ser
             await asyncio.sleep(POLL_SECONDS)
         else:
             return client, note
-    raise NoConnection(unanswered(places))
+    raise NoConnection(*unanswered(places))
 
 
 async def known(places: Places) -> Answer:
@@ -239,14 +239,12 @@ async def known(places: Places) -> Answer:
         note = read_note(places.server_note, ServerNote)
         if note is not None and note.failure:
             raise NoConnection(why_no_server(places)) from error
-        raise ProcessesEnded(unanswered(places)) from error
+        raise ProcessesEnded(*unanswered(places)) from error
 
 
-def unanswered(places: Places) -> str:
-    return (
-        "the embedded server does not answer; end it with `determinator down`; "
-        f"its log is {places.server_log}"
-    )
+def unanswered(places: Places) -> tuple[str, Hint]:
+    message = f"the embedded server does not answer (its log is {places.server_log})"
+    return message, Hint("down", "end it with {}")
 
 
 def unwritable(home: Path, error: OSError) -> str:

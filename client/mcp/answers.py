@@ -1,7 +1,6 @@
 """What the tools answer: typed, so that each has a schema a program can rely on; and their errors."""
 
 import functools
-import re
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
@@ -13,7 +12,7 @@ from activities.credentials import redacted
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED
-from client.failures import as_failure
+from client.failures import as_failure, in_shell
 from client.runs.run_state import RunId, RunState
 
 P = ParamSpec("P")
@@ -38,7 +37,6 @@ TOOLS = {
     "search": "search_all_sources",
 }
 """Verb of the command line -> tool."""
-_COMMAND = re.compile(r"`determinator (\w++)[^`]*+`")
 DateRange = Literal["1y", "5y", "10y", "all"]
 
 
@@ -56,14 +54,18 @@ def clearly(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 
 def one_line(error: Exception | str) -> str:
-    """What went wrong, without line breaks and without what is secret. Where the client advises a command of
-    the shell, it advises the tool that does the same, or says for whom the command is."""
-    message = error if isinstance(error, str) else str(as_failure(error) or error)
+    """What went wrong, without line breaks and without what is secret, with the tool that mends it."""
+    failure = None if isinstance(error, str) else as_failure(error)
+    if failure is not None and failure.hint is not None:
+        message = f"{failure.message}; {failure.hint.worded(tool_of)}"
+    else:
+        message = str(failure or error)
+    return redacted(" ".join(message.split()))
 
-    def told(match: re.Match[str]) -> str:
-        return TOOLS.get(match[1]) or f"{match[0]} (for the operator of this server)"
 
-    return redacted(_COMMAND.sub(told, " ".join(message.split())))
+def tool_of(verb: str, arguments: str = "") -> str:
+    """The tool that does what a verb of the command line does, else for whom the command is."""
+    return TOOLS.get(verb) or f"{in_shell(verb, arguments)} (for the operator of this server)"
 
 
 def by_name(identifiers: object) -> object:

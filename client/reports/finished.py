@@ -16,7 +16,7 @@ from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection
-from client.failures import NoAnswer, NoConnection, NoSuchRun, SeveralRuns
+from client.failures import Hint, NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
 from client.reports.load import NoReport, load_report, not_in_store, stored_report
 from client.runs.query import evidence_index, iterations, outcome, query, read_events
@@ -114,7 +114,7 @@ async def report_in_store(archive: Archive, name: str, error: Exception) -> Repo
 async def _published(settings: Settings, connection: Connection, run_id: str) -> Report:
     """The whole report as a run that has ended published it. Raises NoReport."""
     if (await describe(connection.client, run_id)).status == "running":
-        raise NoReport(f"{run_id} is still under way; follow it with `determinator watch {run_id}`")
+        raise NoReport(f"{run_id} is still under way", Hint("watch", "follow it with {}", run_id))
     try:
         ended = await outcome(connection.client, run_id)
     except WorkflowFailureError:

@@ -15,7 +15,7 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection, Say, quiet
 from client.embedded.home import Places
-from client.failures import NoAnswer, NoSuchRun
+from client.failures import Hint, NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
 
@@ -42,7 +42,7 @@ async def load_report(settings: Settings, connection: Connection, run_id: str) -
     except NoAnswer as error:
         raise NoReport(f"the report of {run_id} cannot be had: {error}") from error
     if not view.blob:
-        raise NoReport(f"{run_id} has no report; while it runs, follow it with `determinator watch {run_id}`")
+        raise NoReport(f"{run_id} has no report", Hint("watch", "while it runs, follow it with {}", run_id))
     report = await stored_report(settings, view.blob)
     if report is None:
         raise not_in_store(settings, run_id)
@@ -81,8 +81,8 @@ async def stored_report(settings: Settings, blob: str) -> Report | None:
     except DamagedEvidence as error:
         where = without_credentials(settings.evidence_url)
         raise NoReport(
-            f"the stored report is damaged: {blob} in {where} is not what the run stored. Restore it from a "
-            f"backup, or use the run's other copy: `determinator verify {where}/reports/RUN/report.json`"
+            f"the stored report is damaged: {blob} in {where}. Restore it from a backup",
+            Hint("verify", "or check the run's other copy with {}", f"{where}/reports/RUN/report.json"),
         ) from error
     except StoreError:
         return None

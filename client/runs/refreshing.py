@@ -36,7 +36,7 @@ from activities.evidence_store import EvidenceStore
 from activities.permits import sign
 from activities.refresh_activity import RefreshActivities, RefreshFindings, RefreshOutcome, RefreshRequest
 from activities.settings import Settings
-from client.failures import BadInput, Failure, NoConnection
+from client.failures import BadInput, Failure, Hint, NoConnection
 from client.listing import find_run, matching
 
 if TYPE_CHECKING:
@@ -166,6 +166,9 @@ async def _scheduled(listed: ScheduleDescription | ScheduleListDescription) -> S
     )
 
 
+SCHEDULES = Hint("schedules list", "{} shows them")
+
+
 async def delete_schedule(client: Client, name: str) -> Scheduled:
     """Delete the schedule of a run, named by any unambiguous part of its id or as `last`, the newest run.
     Refreshes that have begun go on. Raises NoSuchSchedule, NoSuchRun (`last`, and there is no run),
@@ -174,16 +177,12 @@ async def delete_schedule(client: Client, name: str) -> Scheduled:
     if name == "last":
         name = f"{PREFIX}{await find_run(client, name)}"
         if name not in by_id:
-            raise NoSuchSchedule(
-                f"the newest run, {name.removeprefix(PREFIX)}, has no schedule; "
-                "`determinator schedules list` shows them"
-            )
+            raise NoSuchSchedule(f"the newest run, {name.removeprefix(PREFIX)}, has no schedule", SCHEDULES)
     fitting = matching(by_id, name if name in by_id else name.removeprefix(PREFIX))
     if len(fitting) != 1:
-        listed = ", ".join(fitting[:4]) if fitting else "`determinator schedules list` shows them"
-        raise NoSuchSchedule(
-            f"{name[:100]} matches {'several schedules' if fitting else 'no schedule'}: {listed}"
-        )
+        if not fitting:
+            raise NoSuchSchedule(f"{name[:100]} matches no schedule", SCHEDULES)
+        raise NoSuchSchedule(f"{name[:100]} matches several schedules: {', '.join(fitting[:4])}")
     try:
         await client.get_schedule_handle(fitting[0]).delete()
     except RPCError as error:

@@ -132,7 +132,6 @@ HISTORIES: Mapping[str, History] = {
         "test_pubmed.py::test_every_source_is_searched_on_its_queue",
         "search_chembl search_library check_pubmed",
     ),
-    "iterative-many-works": History("", "appraise_effects judge_evidence"),
     "iterative-model-down": History(
         "test_models.py::test_a_run_that_waits_for_its_model_goes_on_when_it_is_back", "timer activity_failed"
     ),

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.invariant
 async def back(stage: Stage, run: Run, iteration: int) -> Run:
     """Rewind a run; what is returned follows its newest execution."""
     await rewind(stage.client, run.handle.id, iteration)
-    return Run(stage.client.get_workflow_handle(run.handle.id, result_type=Outcome))
+    return Run(stage.client.get_workflow_handle(run.handle.id, result_type=Outcome), store=stage.fakes.store)
 
 
 async def events_of(stage: Stage, run: Run, folder: Path) -> list[AgentEvent]:

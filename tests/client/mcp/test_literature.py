@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from client.api import Determinator
-from client.failures import no_such_run
+from client.failures import Failure, Hint, no_such_run
 from client.mcp.answers import one_line
 from client.mcp.server import build_server
 from tests.replay import Asked, ReplayServer, Reply, recorded
@@ -223,5 +223,8 @@ async def test_an_unknown_argument_is_refused_by_name(pubmed: ReplayServer) -> N
 
 def test_an_error_advises_the_tool_that_a_caller_has() -> None:
     assert one_line(no_such_run("x")) == "no run is called x; list_runs shows the runs"
-    assert one_line("watch it with `determinator watch ask-1`") == "watch it with research_status"
-    assert one_line("run `determinator up`") == "run `determinator up` (for the operator of this server)"
+    watched = Failure("it runs", Hint("watch", "follow it with {}", "ask-1"))
+    assert str(watched) == "it runs; follow it with `determinator watch ask-1`"
+    assert one_line(watched) == "it runs; follow it with research_status"
+    stopped = Failure("it stopped", Hint("up", "run {}"))
+    assert one_line(stopped) == "it stopped; run `determinator up` (for the operator of this server)"
