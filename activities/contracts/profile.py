@@ -39,9 +39,6 @@ class Words(Frozen):
     """Whether works can be retracted or corrected."""
     counted: bool = True
     """Whether it is counted how many stand on each side of a yes-or-no question."""
-    confidence: str = ""
-    """What a confidence of the judge means, in words, where it was measured on yes-or-no questions of this
-    kind; without it no confidence is printed."""
 
 
 STUDIES = Words(one="study", many="studies", title="Studies", graded=True)

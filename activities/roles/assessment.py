@@ -1,9 +1,10 @@
 """The assessment of all that was judged, put together by code from the judgements of single works.
 
-Confidence says how likely the works judged carry an answer (`confidence_of`). What all works of a question
-share, no further work can mend: that the question may have no definite answer (`DEFINITE`), the weakness of
-their kind of study, and that they answer in part only. Independent works add up below that ceiling, and what
-speaks for different answers lowers the result (docs/models.md has the formula and what it was fitted on).
+Confidence is a convention by which a run decides that its evidence suffices (`confidence_of`; docs/models.md
+has the formula); it is no probability, and reports print what it was counted from in its place. What all
+works of a question share, no further work can mend: that the question may have no definite answer
+(`DEFINITE`), the weakness of their kind of study, and that they answer in part only. Independent works add up
+below that ceiling, and what speaks for different answers lowers the result.
 """
 
 import math
@@ -19,13 +20,12 @@ from activities.contracts.profile import Profile
 from activities.text.evidence_strength import WEIGHT, weight
 
 DEFINITE = 0.89
-"""Share of the 600 questions of PubMedQA's labelled set whose answer is yes or no: the others read as one of
-them too, to models and to rules, so that agreement of any number of works says no more than this."""
-READ = 0.91
-"""Share of directions that a model of 1.5 billion parameters read rightly from single abstracts of questions
-with a definite answer; 0.91 * 0.89 = 0.81 of those it gave."""
+"""The most that any number of works carries: a question may have no definite answer, as 66 of the 600 of
+PubMedQA's labelled set."""
+DIRECTLY = 0.91
+"""What a work of the strongest kind carries that answers directly: set by us; one does not suffice."""
 IN_PART = 0.28
-"""The same of a work that answers in part (`answers` 2): set by us, not fitted."""
+"""The same of a work that answers in part (`answers` 2)."""
 IN_PART_CEILING = 0.5
 """The ceiling of works that answer in part, as a share of the ceiling of those that answer: set by us."""
 MAX_GAPS = 5
@@ -94,7 +94,7 @@ def confidence(
             continue
         ref = refs.get(judgement.evidence_id)
         directly = judgement.answers >= 3
-        share = _weight(ref) * (READ if directly else IN_PART)
+        share = _weight(ref) * (DIRECTLY if directly else IN_PART)
         ceiling = _weight(ref) * (1.0 if directly else IN_PART_CEILING)
         # records of one registered trial are one study
         study = (ref and (ref.identifiers.nct or ref.fingerprint)) or judgement.evidence_id
@@ -103,9 +103,15 @@ def confidence(
     agreed = agreement([(share, judgement) for share, _, judgement in studies.values()])
     value = round(confidence_of([(share, ceiling) for share, ceiling, _ in studies.values()]) * agreed, 4)
     carried = round((1.0 - math.prod(1.0 - DEFINITE * share for share, *_ in studies.values())) * agreed, 4)
-    direct = sum(judgement.answers >= 3 for *_, judgement in studies.values())
+    sides = Counter(judgement.direction for *_, judgement in studies.values())
+    sided = [sides[side] for side in ("yes", "no", "mixed")]
     why = Statement.of(
-        "confidence_of_judgements", works=len(studies), direct=direct, agreement=round(agreed, 2)
+        "confidence_of_judgements",
+        works=len(studies),
+        direct=sum(judgement.answers >= 3 for *_, judgement in studies.values()),
+        agreement=round(agreed, 2),
+        sided=sum(sided),
+        agreeing=max(sided),
     )
     return value, carried, (why,)
 

@@ -161,11 +161,11 @@ def _not_supported(s: Statement) -> str:
 
 
 def _of_judgements(s: Statement) -> str:
-    works, direct = s.number("works"), s.number("direct")
-    agreement = s.values.get("agreement")
-    agreed = f"; they agree to {agreement:.0%}" if isinstance(agreement, float) and agreement < 1 else ""
+    works, direct, sided = s.number("works"), s.number("direct"), s.number("sided")
     verb = "answers" if works == 1 else "answer"
-    return f"{counted(works, 'independent work')} {verb}, {direct} of them directly{agreed}."
+    directly = ("directly" if direct else "in part") if works == 1 else f"{direct} of them directly"
+    agreed = f"; {s.number('agreeing')} of the {sided} that take a side agree" if sided > 1 else ""
+    return f"{counted(works, 'independent work')} {verb}, {directly}{agreed}."
 
 
 def _nothing_found(s: Statement) -> str:

@@ -34,8 +34,6 @@ READERS: Mapping[str, str] = {
     "same_model": "a second reading of the same model",
     "other_model": "another model as second reader",
 }
-MAX_SURE = 0.99
-"""The highest confidence that is printed: quotes of a few works make nothing certain."""
 SAID_ELSEWHERE = frozenset({"claims_refused", "wordings_replaced", "price_unknown"})
 """Codes of statements that the count of sentences and the method have."""
 _YES_OR_NO = re.compile(
@@ -217,17 +215,10 @@ def refused_count(refused: int, run_id: str) -> str:
     return f'{refused} {are} refused; "{command}" lists each with its reason.'
 
 
-def percent(confidence: float) -> str:
-    """A confidence as it is printed."""
-    return f"{min(confidence, MAX_SURE):.0%}"
-
-
 def sureness(report: Report) -> str:
-    """The confidence with what it means; empty where it was not calibrated for such a question."""
-    means = clean(report.words.confidence)
-    if report.confidence is None or not means or not asks_yes_or_no(report.question):
-        return ""
-    return f"Confidence {percent(report.confidence)}: {means}"
+    """What the confidence in an answer rests on, in counts; empty where no model judged."""
+    reasons = sentences(report.confidence_reasons)
+    return f"Confidence rests on: {' '.join(reasons)}" if report.answer and reasons else ""
 
 
 def dispute_line(dispute: Dispute) -> str:

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from activities.contracts.evidence import Statement
 from activities.contracts.write import DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import render
@@ -91,10 +92,11 @@ def test_every_format_has_answer_counts_reservations_and_one_table_of_works(name
     assert "210 adults" in shown
     assert "open appendectomy" in shown
     assert "Judgements of works" not in shown
-    assert "62" not in shown, "no confidence that was not calibrated"
-    means = REPORT.words.replace(confidence="of 10 such answers 6 were right.")
-    measured = REPORT.replace(words=means)
-    assert "Confidence 62%: of 10 such answers 6" in words_of(measured, name)
+    assert "62" not in shown, "a confidence is no number that nobody measured"
+    why = Statement.of("confidence_of_judgements", works=3, direct=2, agreement=0.7, sided=3, agreeing=2)
+    counted = words_of(REPORT.replace(confidence_reasons=(why,)), name)
+    said = "3 independent works answer, 2 of them directly; 2 of the 3 that take a side agree."
+    assert f"Confidence rests on: {said}" in counted
 
 
 def test_what_all_cited_works_share_is_said_once_also_beside_a_work_that_is_not_cited() -> None:

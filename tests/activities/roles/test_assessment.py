@@ -26,7 +26,7 @@ from activities.contracts.judge import (
 from activities.profiles.loader import load_profile
 from activities.roles import selection
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
-from activities.roles.assessment import DEFINITE, READ, assess
+from activities.roles.assessment import DEFINITE, DIRECTLY, assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
 
 PROFILE = load_profile("drug_repurposing")
@@ -69,7 +69,7 @@ def test_what_was_read_is_counted_by_source_and_by_kind() -> None:
 
 def test_each_independent_work_adds_and_weak_kinds_do_not_make_a_strong_one() -> None:
     one, two = sure(work("a")), sure(work("a"), work("b"))
-    assert one == pytest.approx(DEFINITE * READ * 0.95, abs=1e-4)
+    assert one == pytest.approx(DEFINITE * DIRECTLY * 0.95, abs=1e-4)
     assert one < two <= DEFINITE
     assert sure(work("a"), work("b"), works=(ref("a"), ref("b", "case_report"))) < two
     names = [f"w{n}" for n in range(40)]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pytest
 
-from activities.contracts.profile import STUDIES
+from activities.contracts.evidence import Statement
 from activities.evidence_store import make_ref
 from activities.report.assemble import build_report
 from client.reports.bundle import make_bundle, write_folder
@@ -33,7 +33,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         update={
             "question": "Does metformin reduce mortality?",
             "confidence": 0.6,
-            "words": STUDIES.model_copy(update={"confidence": "three of four such answers are right"}),
+            "confidence_reasons": (Statement.of("confidence_of_judgements", works=2, direct=1),),
         }
     )
     items = tuple((make_ref(item, "blob"), item) for item in DOCUMENTS.values())
@@ -185,7 +185,10 @@ WITH_NEW_SUMS: dict[str, tuple[Change, Seen]] = {
     "the title in data": (data(lambda report: report.update(title="Metformin cures")), "by verify"),
     "the title in the text": (pattern("report.md", r"\A# .*", "# Metformin cures"), "by verify"),
     "the title in the README": (pattern("README.md", r"\A# .*", "# Metformin cures"), "by verify"),
-    "the confidence": (data(lambda report: report.update(confidence=0.99)), "by verify"),
+    "the confidence": (
+        data(lambda report: report["confidence_reasons"][0]["values"].update(works=9)),
+        "by verify",
+    ),
     "a reservation": (data(lambda report: report.update(reservations=["It is certain."])), "by verify"),
     "a limitation": (data(lambda report: report.update(limitations=[], statements=[])), "by verify"),
     "the words of a claim": (
