@@ -218,7 +218,7 @@ def refused_count(refused: int, run_id: str) -> str:
 def sureness(report: Report) -> str:
     """What the confidence in an answer rests on, in counts; empty where no model judged."""
     reasons = sentences(report.confidence_reasons)
-    return f"Confidence rests on: {' '.join(reasons)}" if report.answer and reasons else ""
+    return f"Confidence rests on: {' '.join(reasons)}" if reasons else ""
 
 
 def dispute_line(dispute: Dispute) -> str:
