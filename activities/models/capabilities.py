@@ -26,7 +26,7 @@ LEAST_CONTEXT = 512
 _NO = re.compile(
     r"unsupported|not support|does ?n.t support|unknown|unrecogni[sz]ed|not allowed|not permitted|invalid|"
     r"extra (?:inputs|fields)|unexpected|literal_error|must be|should be|not available|only (?:the )?default|"
-    r"incompatible|not implemented|deprecated|failed to parse|repetitions",
+    r"incompatible|not implemented|deprecated|failed to parse|repetitions|unavailable",
     re.IGNORECASE,
 )
 _UNSUPPORTED = re.compile(r"unsupported|not support|not implemented|literal_error", re.IGNORECASE)
@@ -40,6 +40,12 @@ _CONTEXT_SIZES = (
     re.compile(r"maximum context length is (\d+)", re.IGNORECASE),  # vLLM, OpenAI
     re.compile(r"exceeds? (?:the )?available context size \((\d+)", re.IGNORECASE),  # llama.cpp
     re.compile(r"exceeds? context window of (\d+)", re.IGNORECASE),  # llama-cpp-python
+    re.compile(r"max(?:imum)? number of (?:input )?tokens allowed \((\d+)", re.IGNORECASE),  # Gemini
+    re.compile(r"max_new_tokens`? must be <= (\d+)", re.IGNORECASE),  # TGI
+    re.compile(r"max_seq_len \((\d+)", re.IGNORECASE),  # SiliconFlow
+    re.compile(r"cannot exceed (\d+)", re.IGNORECASE),  # Cohere
+    re.compile(r"(?<!\d)(\d{3,8}) max(?:imum)?\b", re.IGNORECASE),  # Anthropic, Mistral
+    re.compile(r"(?:最大|上限|限制)\D{0,12}(\d+)"),  # in Chinese
     re.compile(r"(?:context (?:length|window|size)|n_ctx|num_ctx)(?! by)\D{0,20}(\d+)", re.IGNORECASE),
 )
 _EXCEEDED_BY = re.compile(r"exceeded (?:max(?:imum)? )?context length by (\d+)", re.IGNORECASE)
@@ -124,7 +130,7 @@ _Lesson = Callable[[Capabilities, str], Capabilities | None]
 _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
     (_BOUNDS, lambda old, _: old.without("bounds") or old.lowered()),
     (re.compile(r"logprobs"), lambda old, _: old.without("logprobs")),
-    (re.compile(r"response_format|json_schema|json_object|schema"), lambda old, _: old.lowered()),
+    (re.compile(r"response_format|json.?(?:mode|output|object)|schema"), lambda old, _: old.lowered()),
     (re.compile(r"stream_options|include_usage"), lambda old, _: old.without("stream_usage")),
     (re.compile(r"temperature"), lambda old, _: old.without("temperature")),
     (

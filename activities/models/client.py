@@ -31,8 +31,8 @@ from activities.models.answer_store import CUT, PaidAnswers, RawAnswer
 from activities.models.base import Completion, Review, YesOrNo
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import Answer, Attempt, Conversation, raise_refusal
-from activities.models.events import events_of
-from activities.models.failures import error_object
+from activities.models.events import events_of, values_of
+from activities.models.failures import UNEXPLAINED, ReportedError, error_object
 from activities.models.prices import context_window, cost_microusd
 from activities.models.request import Question, body, repair
 from activities.models.response import Pieces, probability_of_yes
@@ -43,7 +43,7 @@ from activities.models.tokens import BYTES_PER_TOKEN, LEAST_OUTPUT, estimate
 from activities.settings import Settings
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import APIStatusError, AsyncOpenAI
 
 
 MOST_ADAPTATIONS = 10
@@ -52,6 +52,13 @@ PATH = "/chat/completions"
 EVENTS = "text/event-stream"
 OVER = ("deadline",)
 """Finish reasons after which there is no time for a repair turn."""
+
+
+def _refusal(error: "APIStatusError | ReportedError") -> tuple[int, dict[str, object]]:
+    """The status and the error object of a refusal."""
+    if isinstance(error, ReportedError):
+        return error.status or 400, error.body
+    return error.status_code, error_object(error.body)
 
 
 class OpenAIModel:
@@ -65,6 +72,12 @@ class OpenAIModel:
 
     async def aclose(self) -> None:
         await self._servers.aclose()
+
+    async def learn_context(self, choice: ModelChoice, tokens: int) -> None:
+        """Remember how much a server reads that refused more without saying why."""
+        address = self._servers.address(choice).shown
+        known = await self._memory.of(address, choice.model)
+        await self._memory.remember(address, choice.model, known.replace(context_tokens=tokens))
 
     async def context(self, choice: ModelChoice) -> int:
         """Tokens the model reads and writes in one exchange: as its server said in an error, as the server
@@ -258,19 +271,28 @@ class OpenAIModel:
         import openai
 
         client = self._servers.client(question.address)
+        server = question.address.shown, question.choice.model
+        trial: Capabilities | None = None
         for _ in range(MOST_ADAPTATIONS):
-            capabilities = await self._memory.of(question.address.shown, question.choice.model)
+            capabilities = trial or await self._memory.of(*server)
             pieces = Pieces()
             try:
                 ending = await self._send(client, question, capabilities, pieces, seconds, before, keep)
+                if trial is not None:
+                    await self._memory.remember(*server, trial)
                 return self._raw(question, pieces, ending)
-            except openai.APIStatusError as error:
-                details = error_object(error.body)
-                learned = capabilities.learned(error.status_code, details)
+            except (openai.APIStatusError, ReportedError) as error:
+                learned = capabilities.learned(*_refusal(error))
                 if learned is None or learned == capabilities:
-                    raise await self._failed(question, error, pieces) from None
+                    failed = await self._failed(question, error, pieces)
+                    trial = capabilities.replace(format="none")
+                    wanted = bool(question.schema) and trial != capabilities
+                    if failed.category != UNEXPLAINED or not wanted:
+                        raise failed from None
+                    continue  # its words may mean the format of the answer: it is asked once without one
                 log.info("model_capability_learned", model=question.choice.model, now=learned.model_dump())
-                await self._memory.remember(question.address.shown, question.choice.model, learned)
+                await self._memory.remember(*server, learned)
+                trial = None
             except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:
                 raise await self._failed(question, error, pieces) from None
             except asyncio.CancelledError:
@@ -321,8 +343,11 @@ class OpenAIModel:
                 )
                 if EVENTS not in stream.response.headers.get("content-type", "text/event-stream"):
                     async with stream:
-                        # a server that does not stream sends the whole answer
-                        pieces.whole(json.loads(await stream.response.aread()))
+                        # a server that does not stream sends the whole answer; some name another type
+                        sent = await stream.response.aread()
+                        for value in values_of(sent):
+                            pieces.add(value)
+                        pieces.check()
                         keep(pieces)
                     return ""
         except TimeoutError:

@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import httpx2
 
+from activities.models.failures import ReportedError
+
 DONE = "[DONE]"
 """The data of the last event."""
 END_SECONDS = 0.1
 """How long the end of the body may be away after the last event."""
-UNNAMED = "An error occurred during streaming"
-"""The `openai` package's message for an error without one."""
 
 
 class EventDecoder:
@@ -48,7 +48,7 @@ async def events_of(
 ) -> AsyncIterator[object]:
     """The JSON values of a stream. `on_end` is called with its last event, before the body has ended.
 
-    Raises openai.APIError for an error that the server reports in it, openai.APITimeoutError,
+    Raises ReportedError for an error that the server reports in it, openai.APITimeoutError,
     httpx2.HTTPError for a connection that fails, ValueError for what is no JSON.
     """
     import openai
@@ -61,14 +61,30 @@ async def events_of(
                     on_end()
                     await _read_to_the_end(body)
                     return
+                if not has_value(data):
+                    continue
                 value: object = json.loads(data)
-                if isinstance(value, dict) and (error := value.get("error")):
-                    said = error.get("message") if isinstance(error, dict) else None
-                    text = said if isinstance(said, str) and said else UNNAMED
-                    raise openai.APIError(text, request=response.request, body=error)
+                if isinstance(value, dict) and value.get("error"):
+                    raise ReportedError(value)
                 yield value
     except httpx2.TimeoutException as error:
         raise openai.APITimeoutError(request=response.request) from error
+
+
+def values_of(body: bytes) -> Iterator[object]:
+    """The JSON values of a body that came whole: one, or the events of a stream under another content type.
+    Raises ValueError for what is no JSON."""
+    if not body.lstrip().startswith((b"data:", b"event:", b"id:", b"retry:", b":")):
+        yield json.loads(body)
+        return
+    for data in EventDecoder().feed(body + b"\n\n"):
+        if has_value(data):
+            yield json.loads(data)
+
+
+def has_value(data: str) -> bool:
+    """Whether the data of an event is more than nothing, the end, or a comment that keeps the connection."""
+    return not data.startswith(DONE) and data.lstrip().startswith(("{", "["))
 
 
 async def _read_to_the_end(body: AsyncIterator[bytes]) -> None:

@@ -19,11 +19,17 @@ _WAIT = re.compile(
 _SPAN = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)\s*(ms|s|m|h)", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _CONTEXT = re.compile(
-    r"context.?(?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|"
-    r"exceed_context|exceed(?:ed|s)? (?:the |max(?:imum)? )?(?:available )?context|request too large|"
-    r"input is too long|n_ctx",
+    r"context.?(?:length|window|size)|maximum context|too many (?:input )?tokens|exceed_context|"
+    r"exceed(?:ed|s)? (?:the |max(?:imum)? )?(?:available )?context|request too large|n_ctx|max_seq_len|"
+    r"(?:prompt|inputs?|string|messages?|content|text)`? (?:is |are )?(?:too long|longer than)|"
+    r"token count.{0,40}exceed|max(?:imum)? number of (?:input )?tokens|max_new_tokens|"
+    r"上下文|过长|太长|(?:长度|字数|tokens?).{0,16}超|超[过出].{0,20}(?:长度|字数|tokens?)",
     re.IGNORECASE,
 )
+"""Words of servers whose prompt was too long, in Chinese too. One that says it otherwise is asked once more
+with a shorter prompt (`activities.roles.runner`)."""
+_RATE = re.compile(r"per.?min|per.?day|\brate\b|频率|速率|每分钟", re.IGNORECASE)
+"""In the words of a refusal for now, which may count tokens as well."""
 _FILTER = re.compile(
     r"content.?(?:filter|policy|management)|ResponsibleAIPolicy|safety system", re.IGNORECASE
 )
@@ -36,25 +42,57 @@ _NO_MODEL = re.compile(
     r"model.{0,80}(?:not found|does not exist|not exist|unknown)|model_not_found|unknown model", re.IGNORECASE
 )
 _KEY = re.compile(r"\b(sk|gsk|key|pk|AIza)[-_]?[A-Za-z0-9_\-*]{12,}", re.IGNORECASE)
+UNEXPLAINED = "bad_request"
+"""The category of a refusal whose words say nothing that is known."""
 SHORTEST_SECRET = 6
 """Characters; a shorter key is a placeholder for a local server and part of many words."""
 _BEARER = re.compile(r"Bearer\s+\S+", re.IGNORECASE)
+_TITLE = re.compile(r"<title>([^<]*)", re.IGNORECASE)
+_MESSAGES = ("message", "msg", "detail", "error")
+"""Where servers put the words of an error."""
+
+
+class ReportedError(Exception):
+    """An error that a server reports where an answer was expected, with a status of success."""
+
+    def __init__(self, body: object) -> None:
+        self.body = error_object(body)
+        self.status = status_in(self.body)
+        super().__init__(str(self.body.get("message") or "it reported an error without words"))
 
 
 def error_object(body: object) -> dict[str, object]:
     """The error object of a body: `{"error": {...}}`, `{"error": "text"}`, `{"detail": ...}` or bare text."""
     if isinstance(body, list) and len(body) == 1:
         body = body[0]
-    if isinstance(body, dict):
-        inner = body.get("error")
-        if isinstance(inner, dict):
-            return inner
-        if isinstance(inner, str):
-            return {**body, "message": inner}
-        if "message" not in body and "detail" in body:
-            return {**body, "message": str(body["detail"])}
-        return body
-    return {"message": str(body or "")}
+    if not isinstance(body, dict):
+        return {"message": _without_markup(str(body or ""))}
+    inner = body.get("error")
+    if isinstance(inner, dict):
+        return inner
+    words = next((str(body[name]) for name in _MESSAGES if body.get(name)), "")
+    return {**body, "message": words} if words else body
+
+
+def is_error(body: object) -> bool:
+    """Whether a server's JSON that holds no answer says why."""
+    return isinstance(body, dict) and any(body.get(name) for name in _MESSAGES)
+
+
+def status_in(error: Mapping[str, object]) -> int | None:
+    """The status of HTTP that an error names as its code; None for a code of another kind."""
+    for code in (error.get("code"), error.get("status")):
+        if isinstance(code, int | str) and re.fullmatch(r"[45]\d\d", str(code)):
+            return int(code)
+    return None
+
+
+def _without_markup(text: str) -> str:
+    """The title of a page that stands where an error was expected, as a proxy sends it."""
+    if not text.lstrip().startswith("<"):
+        return text
+    title = _TITLE.search(text)
+    return f"a web page: {title.group(1).strip()}" if title else "a web page"
 
 
 def wait_of(headers: Mapping[str, str], message: str) -> float | None:
@@ -87,7 +125,11 @@ def translate(
     """The error for a failed call. `status` None: the failure came inside a stream; `secrets`: what was sent
     to be let in. Of several signs the first decides; what a later attempt cannot change comes first."""
     error = error_object(body)
-    whole = scrub(" ".join(str(error.get("message") or "").split()), *secrets)
+    status = status_in(error) if status is None else status
+    said_by_provider = error.get("metadata")
+    raw = said_by_provider.get("raw") if isinstance(said_by_provider, dict) else None
+    message = "; ".join(filter(None, (str(error.get("message") or ""), raw if isinstance(raw, str) else "")))
+    whole = scrub(" ".join(message.split()), *secrets)
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
     where, said = f"{model} at {address}", f": {whole[:300]}" if whole else ""
     words = f"{code} {whole[:300]}"
@@ -97,7 +139,8 @@ def translate(
 
     if _QUOTA.search(words) or status == 402:
         return refused("insufficient_quota", f"the account of {where} is out of credit{said}")
-    if _CONTEXT.search(words) and status not in (401, 403):
+    too_long = _CONTEXT.search(words) and (status != 429 or not _RATE.search(words) or "too large" in words)
+    if too_long and status not in (401, 403):
         return refused("context_length", f"the prompt was too long for {where}{said}")
     if status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code:
         return ModelBusy(f"{where} is busy (429){said}", retry_after=wait_of(headers, whole))
@@ -117,7 +160,7 @@ def translate(
         return ModelDown(f"{where} failed{shown}{said}", retry_after=wait_of(headers, ""))
     if status == 413:
         return refused("context_length", f"the prompt was too long for {where}{said}")
-    return refused("bad_request", f"{where} refused the request ({status}){said}")
+    return refused(UNEXPLAINED, f"{where} refused the request ({status}){said}")
 
 
 def scrub(text: str, *secrets: str) -> str:

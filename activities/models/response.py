@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from activities.contracts.bounds import MAX_CALL_TOKENS, real, whole
 from activities.contracts.evidence import Usage
+from activities.models.failures import ReportedError, is_error
 
 MAX_WORDS = 5
 """Words of an answer whose probabilities are kept; they are asked for of one."""
@@ -43,6 +44,8 @@ class Pieces:
         """With their probabilities, where these were asked for and given."""
         self.answered = False
         """Whether anything that looks like an answer came."""
+        self._error: object = None
+        """What came in place of an answer and says why."""
         self._began = time.monotonic()
 
     @cached_property
@@ -72,8 +75,11 @@ class Pieces:
         self._collect(chunk, "delta")
 
     def check(self) -> None:
-        """Raises ValueError when nothing that looks like an answer came."""
+        """Raises ReportedError where an error came in place of an answer, ValueError where nothing did that
+        looks like one."""
         if not self.answered:
+            if self._error is not None:
+                raise ReportedError(self._error)
             raise ValueError("there was no choice in its answer")
 
     def _collect(self, body: object, field: str) -> None:
@@ -84,6 +90,7 @@ class Pieces:
             self.usage = usage
         choices = body.get("choices")
         if not isinstance(choices, list):
+            self._error = body if is_error(body) else self._error
             return
         # only one answer was asked for: a second choice is ignored
         choice = next((c for c in choices if isinstance(c, Mapping) and c.get("index") in (0, None)), None)

@@ -1,8 +1,10 @@
 """Typed answers from a server's text: the schema that is sent, and the parsing of the reply.
 
 Read are: plain JSON, fenced JSON, JSON within prose, after reasoning text, in a tool call written as text,
-wrapped in a single key, and answers cut off at the output limit as far as they are whole. Nothing is guessed
-beyond that: what does not validate is `Unreadable`, with the validator's words for the repair turn.
+wrapped in a single key, and answers cut off at the output limit as far as they are whole. What is whole and
+only nearly JSON (`5\\%` in a string, a comma too many, comments, other quotation marks) is read by
+`json-repair`. Nothing is guessed beyond that: what does not validate is `Unreadable`, with the validator's
+words for the repair turn.
 """
 
 import json
@@ -13,6 +15,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar
 
+import json_repair
 import pydantic_core
 from pydantic import BaseModel, ValidationError
 
@@ -30,6 +33,12 @@ LONGEST_ANSWER = 400_000
 """Characters that are read; what is beyond is dropped as if the answer had been cut off there."""
 MOST_REPEATS = 2
 """Times an item may stand in a list again; the next one ends the list."""
+LONGEST_REPAIRED = 100_000
+"""Characters of something nearly JSON: `json-repair` reads some 200,000 a second."""
+DEEPEST_REPAIRED = 40
+"""Brackets within brackets of it: the time that it takes grows with their square."""
+MOST_REPAIRED = 4
+"""Places where something nearly JSON is looked for."""
 DEEPEST = 3
 """Wrappings (a list of one, a single key, a tool call) that are removed."""
 
@@ -41,6 +50,10 @@ _KEPT = {"type", "properties", "items", "required", "enum", "const", "anyOf", "$
 them."""
 BOUNDS = frozenset({"maxItems", "maxLength", "pattern"})
 """Keywords that keep a small model from generating without end; sent where the server accepts them."""
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)|[{}\[\]]', re.DOTALL)
+_OBJECT = re.compile(r"[\[\s]*\{[^:{]*:")
+"""Something with a key; `[1]` and `{...}` in prose are not."""
+_BACKSLASH = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
 _LABEL = re.compile(r"([A-Z])[0-9]{1,4}")
 
 
@@ -206,7 +219,8 @@ def _objects(text: str, cut: bool) -> Iterator[object]:
         try:
             yield json.loads(piece, strict=False)
         except (ValueError, RecursionError):
-            continue
+            if piece is not text and (start := _BRACKET.search(piece)):
+                yield from _repaired(piece, start.start())
     decoder = json.JSONDecoder(strict=False)
     failed = at = 0
     for bracket in _BRACKET.finditer(text):
@@ -219,11 +233,27 @@ def _objects(text: str, cut: bool) -> Iterator[object]:
             failed += 1
             if failed > MOST_STARTS:
                 return
+            if failed <= MOST_REPAIRED:
+                yield from _repaired(text, bracket.start())
             if cut and failed <= MOST_PARTIAL:
-                try:
-                    yield pydantic_core.from_json(text[bracket.start() :], allow_partial=True)
-                except ValueError:
-                    continue
+                with suppress(ValueError):
+                    rest = _BACKSLASH.sub(lambda part: part[0].ljust(2, "\\"), text[bracket.start() :])
+                    yield pydantic_core.from_json(rest, allow_partial=True)
+
+
+def _repaired(text: str, start: int) -> Iterator[object]:
+    """The object or the list that begins here where it is whole and only nearly JSON: something is then taken
+    for what was meant. Of one that is not whole nobody knows what it lacks."""
+    depth = deepest = 0
+    for part in _STRING_OR_BRACKET.finditer(text, start, start + LONGEST_REPAIRED):
+        depth += (part[0] in "{[") - (part[0] in "}]")
+        deepest = max(deepest, depth)
+        if depth == 0:
+            whole = text[start : part.end()]
+            if deepest <= DEEPEST_REPAIRED and _OBJECT.match(whole):
+                with suppress(ValueError, RecursionError):
+                    yield json_repair.loads(whole, skip_json_loads=True)
+            return
 
 
 def _fenced(text: str) -> Iterator[str]:
@@ -233,7 +263,10 @@ def _fenced(text: str) -> Iterator[str]:
 
 
 def _unwrapped(value: object, depth: int) -> Iterator[object]:
-    """What is inside a tool call, a list of one, or a single key."""
+    """What is inside a tool call, a list of one, a single key, or a string."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            yield json.loads(value, strict=False)
     if depth and isinstance(value, list) and len(value) == 1:
         yield value[0]
         yield from _unwrapped(value[0], depth - 1)

@@ -17,7 +17,7 @@ import httpx2
 
 from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.models.address import Address
-from activities.models.failures import scrub, translate
+from activities.models.failures import ReportedError, scrub, translate
 from activities.models.request import Question
 from activities.proxies import reads_proxies
 
@@ -193,9 +193,6 @@ def translated(question: Question, error: Exception, secrets: Sequence[str]) -> 
         return ModelDown(f"{name} closed the connection before it had answered: {text}")
     if isinstance(error, openai.APIConnectionError):
         return ModelDown(f"{name} cannot be reached: {text or 'no connection'}; is the server running?")
-    if isinstance(error, openai.APIError):
-        reported = error.body if error.body is not None else error.message
-        return translate(
-            None, {"error": reported}, {}, model=question.choice.model, address=where, secrets=secrets
-        )
+    if isinstance(error, ReportedError):
+        return translate(None, error.body, {}, model=question.choice.model, address=where, secrets=secrets)
     return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {text}")

@@ -15,7 +15,8 @@ from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.models import progress
 from activities.models.base import Completion, YesOrNo
-from activities.models.tokens import room
+from activities.models.failures import UNEXPLAINED
+from activities.models.tokens import estimate, room
 from activities.roles import selection
 from activities.roles.allowances import asks_model
 from activities.roles.judgement_store import JudgementStore, with_known
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 MAX_SIZES = 4
 """Sizes of a prompt that are tried when a server calls it too long."""
+MAX_GUESSES = 2
+"""Shorter prompts that are tried where a server does not say why it refuses a large one."""
+LARGE_PROMPT = 1_000
+"""Tokens from which on a prompt may be refused for its length."""
 BY_CODE = "code"
 """Stands for the model where a step's answer follows from its input and nothing had to be asked."""
 
@@ -126,6 +131,7 @@ class RoleThinker:
             )
         model, spent = self._model_of(step.model), Usage()
         context = await model.context(step.model)
+        guesses = 0
         for _ in range(MAX_SIZES):
             # in threads: ranking and checking long texts must not block the heartbeats
             prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
@@ -139,9 +145,15 @@ class RoleThinker:
                 before = context
                 if error.category == "context_length":
                     context = await model.context(step.model)
+                elif error.category == UNEXPLAINED and guesses < MAX_GUESSES:
+                    size = estimate(prompt.system, prompt.user)
+                    context = min(context, size) // 2 if size > LARGE_PROMPT else context
+                    guesses += 1
                 if context >= before:
                     raise
                 continue
+            if guesses:
+                await model.learn_context(step.model, context)
             accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
             notes = (*prompt.notes, *accepted.notes, *completion.notes)
             return StepAnswer(

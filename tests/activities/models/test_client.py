@@ -8,7 +8,7 @@ import pytest
 from activities.contracts.errors import ModelRefused, ModelUnusable
 from activities.contracts.evidence import Allowance
 from tests.activities.models.conftest import GOOD, Asker, Verdict, Workers
-from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
+from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, events, fails, says
 from tests.replay import Reply, recorded
 
 BAD = {"label": "yes", "score": "many"}
@@ -55,6 +55,45 @@ async def test_each_refusal_selects_the_next_form_and_is_remembered(
     await worker()(scope="after a restart")
     assert "response_format" not in server.bodies[-1], "a new worker asked again what was known"
     assert len(server.bodies) == 6
+
+
+UNKNOWN = (
+    fails(
+        400, "API \u8c03\u7528\u53c2\u6570\u6709\u8bef\uff0c\u8bf7\u68c0\u67e5\u6587\u6863\u3002", code="1210"
+    ),
+    Reply(400, "Bad Request", {"content-type": "text/plain"}),
+    Reply(422, "", {"content-type": "text/plain"}),
+)
+
+
+@pytest.mark.parametrize("refusal", UNKNOWN)
+async def test_a_refusal_in_unknown_words_is_tried_once_without_a_format_and_remembered(
+    ask: Asker, server: FakeOpenAI, refusal: Reply
+) -> None:
+    server.script(lambda asked: refusal if asked.json().get("response_format") else says(GOOD)(asked))
+    verdict, _ = await ask()
+    assert verdict.score == 7
+    await ask(scope="another step")
+    assert [bool(body.get("response_format")) for body in server.bodies] == [True, False, False]
+
+
+@pytest.mark.parametrize("refusal", UNKNOWN)
+async def test_a_refusal_that_was_not_about_the_format_teaches_nothing(
+    ask: Asker, server: FakeOpenAI, refusal: Reply
+) -> None:
+    server.script(refusal, refusal, says(GOOD))
+    with pytest.raises(ModelRefused) as raised:
+        await ask()
+    assert raised.value.category == "bad_request"
+    await ask(scope="another step")
+    assert server.bodies[-1]["response_format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain"])
+async def test_a_stream_under_another_content_type_is_read(ask: Asker, server: FakeOpenAI, kind: str) -> None:
+    server.script(Reply(200, b"".join(events(completion(GOOD))), {"content-type": kind}))
+    verdict, _ = await ask()
+    assert verdict.score == 7
 
 
 async def test_the_form_of_requests_is_learned_from_a_servers_refusals(

@@ -1,6 +1,7 @@
 """How the real client fails, against scripted servers: busy, refused, unreachable, cancelled; the key."""
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from activities.contracts.errors import ModelBusy, ModelDown, ModelRefused
+from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import ModelChoice
 from tests.activities.models.conftest import GOOD, KEY, Asker, Workers
 from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, completion, events, fails, says
@@ -25,6 +26,7 @@ async def test_a_server_that_is_not_there_is_down(worker: Workers) -> None:
     "reply",
     [
         Reply(200, "<html>Log in to the hotel's network</html>", {"content-type": "text/html"}),
+        Reply(200, b"data: {not json\n\n", SSE),
         Reply(200, b"data: not json\n\n", SSE),
         Reply(200, b"[" * 200_000, JSON),
         Reply(200, '{"object": "list", "data": []}', JSON),
@@ -39,6 +41,44 @@ async def test_what_is_no_answer_is_an_outage_not_an_answer(
     server.script(reply)
     with pytest.raises(ModelDown):
         await ask()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        ({"error": {"message": "Provider returned error", "code": 429}}, ModelBusy, "busy (429)"),
+        (
+            {"error": {"message": "Provider returned error", "code": 502}},
+            ModelDown,
+            "Provider returned error",
+        ),
+        ({"error": "the queue is full"}, ModelDown, "the queue is full"),
+        ({"code": 1302, "msg": "concurrency too high"}, ModelDown, "concurrency too high"),
+        ({"error": {"message": "No auth", "code": 401}}, ModelRefused, "No auth"),
+        (
+            {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": "too long"}}},
+            ModelRefused,
+            "too long",
+        ),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_error_in_a_200_is_said_in_the_providers_words(
+    ask: Asker, server: FakeOpenAI, streamed: bool, error: object, kind: type[ModelError], words: str
+) -> None:
+    text = json.dumps(error)
+    server.script(*[Reply(200, f"data: {text}\n\n", SSE) if streamed else Reply(200, text, JSON)] * 2)
+    with pytest.raises(kind) as raised:
+        await ask()
+    assert words in str(raised.value)
+
+
+async def test_of_a_web_page_in_place_of_an_error_the_title_is_shown(ask: Asker, server: FakeOpenAI) -> None:
+    page = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>Cloud</body></html>"
+    server.script(Reply(403, page, {"content-type": "text/html"}))
+    with pytest.raises(ModelRefused, match=r"a web page: Just a moment\.\.\.") as raised:
+        await ask()
+    assert "<" not in str(raised.value)
 
 
 async def test_cancelling_stops_the_call(ask: Asker, server: FakeOpenAI) -> None:

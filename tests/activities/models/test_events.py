@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Mapping
 from itertools import pairwise
 
 import httpx2
-import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.models import transport
-from activities.models.events import EventDecoder, events_of
+from activities.models.events import EventDecoder, events_of, values_of
+from activities.models.failures import ReportedError
 
 STREAM = (
     b": a comment\n\n"
@@ -42,8 +42,14 @@ def answering(body: bytes) -> httpx2.Response:
     return httpx2.Response(200, content=body, request=httpx2.Request("POST", "http://model.test/"))
 
 
+async def test_events_without_data_and_comments_in_their_place_are_no_answer_and_no_fault() -> None:
+    body = b'data:\n\ndata: \n\ndata: : keepalive\n\nevent: ping\n\ndata: {"n": 1}\n\ndata: [DONE]\n\n'
+    assert [value async for value in events_of(answering(body))] == [{"n": 1}]
+    assert list(values_of(body)) == [{"n": 1}]
+
+
 async def test_an_error_inside_a_stream_is_raised_with_what_the_server_says() -> None:
-    with pytest.raises(openai.APIError, match="out of memory") as raised:
+    with pytest.raises(ReportedError, match="out of memory") as raised:
         _ = [v async for v in events_of(answering(b'data: {"error": {"message": "out of memory"}}\n\n'))]
     assert raised.value.body == {"message": "out of memory"}
 

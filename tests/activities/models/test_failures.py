@@ -89,6 +89,23 @@ def test_a_header_goes_before_the_words(headers: dict[str, str], message: str, s
         (400, {"message": "filtered", "code": "content_filter"}, "content_filter"),
         (500, {"message": "Requested tokens (9000) exceed context window of 8192"}, "context_length"),
         (413, {"message": "Payload"}, "context_length"),
+        (
+            400,
+            {"message": "The input token count (9000) exceeds the maximum number of tokens allowed (4096)."},
+            "context_length",
+        ),
+        (
+            422,
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 9000",
+            "context_length",
+        ),
+        (
+            400,
+            {"message": "length of prompt_tokens (8192) must be less than max_seq_len (4096)."},
+            "context_length",
+        ),
+        (400, {"message": "输入长度超过模型最大上下文长度限制"}, "context_length"),
+        (400, {"message": "Invalid 'messages[0].content': string too long."}, "context_length"),
         (400, {"message": "no"}, "bad_request"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -49,12 +50,39 @@ TEXT = json.dumps(GOOD)
         json.dumps([GOOD]),
         f"As shown in [1] and [E2] (see {{curly}}), {TEXT}",
         TEXT.replace('"n"', '"line one\nline two"'),
+        json.dumps(TEXT),
+        repr(GOOD),
+        TEXT.replace("}]", "},]").replace('"n"}', '"n",}'),
+        TEXT.replace("{", "{ // my answer\n", 1).replace(', "items"', ', /* "two" */ "items"'),
+        f"Here:\n```json\n{TEXT.replace('}]', '},]')}\n```\nLet me know {{really}}.",
+        TEXT.replace('"title"', "\u201ctitle\u201d"),
     ],
 )
 def test_an_answer_is_read_in_whatever_form_it_comes(text: str) -> None:
     answer = read(text, Wanted)
     assert answer.title == "T"
     assert answer.items == [Inner(name="a", value=1)]
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_backslash_of_latex_stays_in_the_text(cut: bool) -> None:
+    text = TEXT.replace('"n"', r'"5\% of \upcite{ref6}, \alpha and \\beta, a \"word\""')
+    text = text if not cut else f'{text[:-1]}, "more": [{{"te'
+    assert read(text, Wanted, cut=cut).note == r'5\% of \upcite{ref6}, \alpha and \beta, a "word"'
+
+
+def test_of_an_answer_that_is_not_whole_nothing_is_made_up() -> None:
+    with pytest.raises(Unreadable):
+        read('{"items": [{"name": "a", "value": 1,}, {"name": "b\\%", "va', OneList)
+
+
+@pytest.mark.parametrize("part", ["{", '[{"a":', '{"a": "', "'", '"', "\\", "/*", '{"a": 1,}', '"x" '])
+def test_what_is_nearly_json_takes_time_by_its_length(part: str) -> None:
+    start = time.monotonic()
+    for text in (part * 50_000, '{"title": ' + part * 50_000 + "}" * 50_000):
+        with suppress(Unreadable):
+            read(text, Wanted)
+    assert time.monotonic() - start < 20
 
 
 def test_a_bare_list_is_the_only_field() -> None:

@@ -1,6 +1,8 @@
 """Which model answers: the one asked for, its fallbacks when it cannot, and none where none is needed."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -134,7 +136,18 @@ CONTEXT_ERRORS = {
     "llama-cpp-python": (500, "Requested tokens (9000) exceed context window of 2048"),
     "lm studio": (200, "Cannot truncate prompt with n_keep (9000) >= n_ctx (2048)"),
     "no number": (400, "the prompt is too long"),
+    "Gemini": (400, "The input token count (9000) exceeds the maximum number of tokens allowed (2048)."),
+    "TGI": (422, "`inputs` tokens + `max_new_tokens` must be <= 2048. Given: 9000 `inputs` tokens"),
+    "SiliconFlow": (400, "length of prompt_tokens (9000) must be less than max_seq_len (2048)."),
+    "in Chinese": (400, "输入长度超过模型最大上下文长度限制 2048"),
 }
+LONG_TEXT = " ".join(
+    f"In cohort {n} metformin lowered the risk of dementia in {n} older adults." for n in range(90)
+)
+
+
+def length_of(body: Mapping[str, Any]) -> int:
+    return sum(len(message["content"]) for message in body["messages"])
 
 
 @pytest.mark.parametrize("words", CONTEXT_ERRORS)
@@ -143,20 +156,46 @@ async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
     case: Case, words: str, role: Role
 ) -> None:
     status, message = CONTEXT_ERRORS[words]
-    text = " ".join(
-        f"In cohort {n} metformin lowered the risk of dementia in {n} older adults." for n in range(90)
-    )
     refs = [
-        await case.store.put(DOCUMENTS[0].replace(evidence_id=f"pmid:{n}", text=text))
+        await case.store.put(DOCUMENTS[0].replace(evidence_id=f"pmid:{n}", text=LONG_TEXT))
         for n in range(100, 112)
     ]
     case.server.script(fails(status, message) if status >= 400 else breaks(message), sensible)
     charged = await case.thinker.think(role, case.step(role, refs))
     assert charged.model == "m"
-    first, second = (sum(len(m["content"]) for m in body["messages"]) for body in case.server.bodies)
+    first, second = map(length_of, case.server.bodies)
     assert second < first
+    if "2048" in message:
+        assert case.thinker._model_of is not None
+        assert await case.thinker._model_of(MODEL).context(MODEL) == 2048
     await case.thinker.think(role, case.step(role, refs, scope="next"))
     assert len(case.server.bodies) == 3, "what was learned of the context was forgotten"
+
+
+@pytest.mark.parametrize("largest", [20_000, 12_000])
+async def test_a_large_prompt_that_is_refused_in_unknown_words_is_tried_shorter_and_remembered(
+    case: Case, largest: int
+) -> None:
+    refs = [
+        await case.store.put(DOCUMENTS[0].replace(evidence_id=f"pmid:{n}", text=LONG_TEXT))
+        for n in range(100, 112)
+    ]
+    refusal = fails(400, "Es ist etwas schiefgegangen.")
+    case.server.script(lambda asked: refusal if length_of(asked.json()) > largest else sensible(asked))
+    charged = await case.thinker.think("judge", case.step("judge", refs))
+    assert charged.model == "m"
+    assert length_of(case.server.bodies[0]) > largest, "the prompt is not too long for this test"
+    assert case.server.bodies[-1]["response_format"]["type"] == "json_schema", "its format was not at fault"
+    asked = len(case.server.bodies)
+    await case.thinker.think("judge", case.step("judge", refs, scope="next"))
+    assert len(case.server.bodies) == asked + 1, "what was learned was forgotten"
+
+
+async def test_a_refusal_that_is_not_of_the_length_ends_after_few_attempts(case: Case) -> None:
+    case.server.script(fails(400, "Es ist etwas schiefgegangen."))
+    with pytest.raises(ModelRefused, match="schiefgegangen"):
+        await case.thinker.think("judge", case.step("judge"))
+    assert len(case.server.bodies) <= 6
 
 
 @pytest.mark.parametrize("role", SPECS)
