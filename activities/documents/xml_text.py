@@ -5,9 +5,9 @@ quote check (NFKC) reads as the plain ones.
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 
-from lxml import etree, html
+from lxml import etree
 
 _SUPERSCRIPT = str.maketrans("0123456789+-−()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ")  # noqa: RUF001 - the minus sign is meant
 _SUBSCRIPT = str.maketrans("0123456789+-−()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎")  # noqa: RUF001
@@ -16,6 +16,10 @@ _BETWEEN = ",; \u2013[]"
 """Characters between the numbers of several notes or works."""
 _DIGIT = re.compile(r"[-\u2212+]?\d")
 
+FORMULA_PARTS = frozenset(
+    {*("msup", "msub", "msubsup", "mfrac", "msqrt", "mroot"), *("mover", "munder", "munderover")}
+)
+"""Elements of MathML whose children do not stand on one line."""
 Skip = Callable[[etree._Element], bool]  # noqa: SLF001 - the only name lxml has for it
 
 
@@ -31,8 +35,11 @@ def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
     pieces = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str) and not (skip and skip(child)):
-            inner = raw_text(child, skip)
-            name = etree.QName(child).localname
+            name = local_name(child)
+            if name in FORMULA_PARTS:
+                inner = _formula_part(name, [raw_text(part, skip).strip() for part in child])
+            else:
+                inner = raw_text(child, skip)
             if name in ("sup", "sub"):
                 inner = script(inner, name)
             elif name == "break":
@@ -42,28 +49,26 @@ def raw_text(element: etree._Element, skip: Skip | None = None) -> str:
     return "".join(pieces)
 
 
-def fragment_lines(
-    markup: str, blocks: Collection[str], headings: Collection[str] = (), skip: Skip | None = None
-) -> list[str]:
-    """The lines of a fragment of HTML: elements of `blocks` stand on lines of their own, those of `headings`
-    as a label before what follows. Raises ValueError for what cannot be read as one."""
-    try:
-        root = html.fragment_fromstring(markup, create_parent="div")
-    except (etree.ParserError, etree.XMLSyntaxError) as error:
-        raise ValueError(f"markup cannot be read: {error}") from error
-    for element in list(root.iterdescendants(*blocks, *headings)):
-        if element.tag in headings:
-            label = text_of(element).rstrip(":")
-            element[:] = ()
-            element.text = f"\n{label}: "
-        else:
-            element.text = f"\n{element.text or ''}"
-            element.tail = f"\n{element.tail or ''}"
-    try:
-        text = raw_text(root, skip)
-    except ValueError:  # a stray "<" made a tag that has no name
-        text = str(root.text_content())
-    return [folded for line in text.split("\n") if (folded := " ".join(line.split()))]
+def local_name(element: etree._Element) -> str:
+    """The name of an element without its namespace, also where a parser of HTML has kept its prefix."""
+    return str(element.tag).rpartition("}")[2].rpartition(":")[2]
+
+
+def _formula_part(name: str, parts: Sequence[str]) -> str:
+    """A part of a formula in MathML on one line: `10³`, `x₁`, `a/b`, `√(x)`."""
+    base, *others = parts or [""]
+    if name == "mfrac":
+        return "/".join(f"({part})" if re.search(r"[^\w.]", part) else part for part in parts)
+    if name in ("msqrt", "mroot"):
+        return f"√({base if name == 'mroot' else ''.join(parts)})"
+    kinds = {"msup": ("sup",), "msub": ("sub",), "mover": ("sup",), "munder": ("sub",)}
+    scripts = kinds.get(name, ("sub", "sup"))
+    return base + "".join(_raised(part, kind) for part, kind in zip(others, scripts, strict=False) if part)
+
+
+def _raised(part: str, kind: str) -> str:
+    text = script(part, kind)
+    return text if text != part else f"{'^' if kind == 'sup' else '_'}{part}"
 
 
 def raise_scripts(root: etree._Element) -> None:

@@ -67,6 +67,46 @@ _NOTICE_TEXTS: tuple[tuple[NoticeKind, re.Pattern[str]], ...] = (
 )
 
 
+_OFF = r"(?:withdrawn|retracted)"
+_PREPRINT = (
+    r"(?:articles?|papers?|publication|chapter|manuscript|preprint|e-?print|review|report|submission|work|draft"
+    r"|version|note|letter|thesis|entry|contribution)"
+)
+_NO_WITHDRAWAL = re.compile(
+    r"\b(?:earlier|previous|prior|older|other|first|original) (?:\w+ ){0,3}"
+    rf"(?:was|were|is|has been|have been) (?:\w+ )?{_OFF}"
+    rf"|\b(?:not|never|no longer) (?:been |being )?{_OFF}|\bun-?{_OFF}|\breinstate|\bresubmi"
+    rf"|\breplac(?:es|ing|ement)\b[^.]{{0,60}}{_OFF}",
+    re.IGNORECASE,
+)
+"""What speaks of another version, or denies it."""
+_WITHDRAWN_COMMENT = re.compile(
+    rf"\b{_OFF}\b|\bwithdraw(?:s|ing)?\b[^.]{{0,40}}\b{_PREPRINT}\b|^\W*(?:withdrawal|retraction)\b",
+    re.IGNORECASE,
+)
+_WITHDRAWN_ABSTRACT = re.compile(
+    rf"\b(?:this|the|our)(?: (?:present|current|arxiv|above))? {_PREPRINT}\b[^.]{{0,80}}?"
+    rf"\b(?:has|have|had|is|was|are|been|being|be)\b[^.]{{0,30}}\b{_OFF}\b"
+    r"|\b(?:we|i|authors?|administrators?)"
+    r"(?: (?:have|has|had|hereby|now|therefore|thus|must|wish to|decided to))*"
+    rf" (?:withdr[ae]w|retract)(?:n|s|ed)?\b[^.]{{0,30}}\b(?:this|the|our) {_PREPRINT}\b"
+    rf"|(?:^|[.!?]\s+)\W*(?:(?:this |the )?{_PREPRINT} )?{_OFF}"
+    r"(?:\W*$|\W*[.:;,\])]| (?:by|due|because|for|pending|at|as|since|from|after|until|in favou?r)\b)",
+    re.IGNORECASE,
+)
+
+
+def says_preprint_withdrawn(comment: str, abstract: str) -> bool:
+    """Whether the comment that authors leave with a preprint says that it is withdrawn, or a sentence of the
+    abstract does, which may stand before or after the old one."""
+    if _WITHDRAWN_COMMENT.search(comment) and not _NO_WITHDRAWAL.search(comment):
+        return True
+    sentences = re.split(r"(?<=[.!?\])])\s+", " ".join(abstract.split()))
+    return any(
+        _WITHDRAWN_ABSTRACT.search(sentence) and not _NO_WITHDRAWAL.search(sentence) for sentence in sentences
+    )
+
+
 def title_mark(title: str) -> str:
     """The word by which a title marks its work (`retracted`, `withdrawn` ...); empty without a mark."""
     title = " ".join(title.split())

@@ -15,7 +15,7 @@ from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Evidence, Identifiers, Query, StandingNotice
 from activities.contracts.identifiers import evidence_id, normal_arxiv, normal_doi
 from activities.retractions.rules import standing_of
-from activities.retractions.wording import says_retracted
+from activities.retractions.wording import says_preprint_withdrawn
 from activities.sources.base import Exchange
 from activities.sources.http.answers import XmlReader
 from activities.sources.http.reading import read_xml
@@ -96,7 +96,7 @@ def read_entry(entry: etree._Element) -> Evidence:
         raise ValueError(f"an entry has no arXiv number or no title: {address[:80]!r}")
     identifiers = Identifiers(arxiv=number)
     comment, text = inline(entry, "arxiv:comment"), inline(entry, "atom:summary")
-    withdrawn = says_retracted(comment) or says_retracted(text)
+    withdrawn = says_preprint_withdrawn(comment, text)
     notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if withdrawn else ()
     version = re.search(r"v(\d+)$", address)
     return Evidence(

@@ -5,6 +5,7 @@ as one statement a line. `filters.options`: `trial_status` (as in `TERMINATED, W
 `PHASE2`), `intervention` and `condition` (searches of those fields; the query's text may then be empty).
 """
 
+import re
 from collections.abc import AsyncIterator, Iterator
 
 import httpx
@@ -48,6 +49,9 @@ REFUSES_EVERYTHING = (
 _P = "/protocolSection"
 """Where a record has what was registered. Everything but the NCT number may be absent."""
 _STATUS, _DESIGN, _ELIGIBILITY = f"{_P}/statusModule", f"{_P}/designModule", f"{_P}/eligibilityModule"
+
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+"""A sign of Markdown behind its backslash."""
 
 
 class Intervention(CamelWire):
@@ -220,7 +224,7 @@ def parameters(query: Query) -> dict[str, str]:
 
 def read_study(item: JsonValue) -> Evidence:
     """One registration. Raises ValueError without an NCT number, SetAside without text."""
-    study = Study.model_validate(item)
+    study = Study.model_validate(unescaped(item))
     nct = normal_nct(study.nct_id)
     if nct is None:
         raise ValueError(f"{study.nct_id[:20]!r} is not an NCT number")
@@ -261,6 +265,16 @@ def read_study(item: JsonValue) -> Evidence:
         linked_pmids=[normal_pmid(r.pmid) for r in linked],
         linked_dois=[normal_doi(r.citation) for r in linked],
     )
+
+
+def unescaped(value: JsonValue) -> JsonValue:
+    """What a study's record says without the backslashes of Markdown: the API escapes `<`, `>`, `*`, `[` and
+    the like in what people have written."""
+    if isinstance(value, str):
+        return _ESCAPED.sub(r"\1", value) if "\\" in value else value
+    if isinstance(value, list):
+        return [unescaped(item) for item in value]
+    return {key: unescaped(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def paragraphs(study: Study) -> Iterator[str]:
@@ -327,7 +341,11 @@ def result_lines(measure: OutcomeMeasure) -> Iterator[str]:
 
 def value(m: Measurement) -> str:
     spread = f" ({m.spread})" if m.spread else ""
-    limits = f" ({m.lower_limit} to {m.upper_limit})" if m.lower_limit or m.upper_limit else ""
+    limits = ""
+    if m.lower_limit and m.upper_limit:
+        limits = f" ({m.lower_limit} to {m.upper_limit})"
+    elif m.lower_limit or m.upper_limit:
+        limits = f" (lower limit {m.lower_limit})" if m.lower_limit else f" (upper limit {m.upper_limit})"
     return f"{m.value}{spread}{limits}{f'. {m.comment}' if m.comment else ''}"
 
 
@@ -336,9 +354,11 @@ def analysis_text(analysis: Analysis) -> str:
     parts = []
     if analysis.param_value:
         parts.append(f"{analysis.param_type or 'estimate'} {analysis.param_value}")
-    if analysis.ci_lower_limit or analysis.ci_upper_limit:
+    lower, upper = analysis.ci_lower_limit, analysis.ci_upper_limit
+    if lower or upper:
         level = f"{analysis.ci_pct_value}% " if analysis.ci_pct_value else ""
-        parts.append(f"{level}confidence interval {analysis.ci_lower_limit} to {analysis.ci_upper_limit}")
+        limits = f"{lower} to {upper}" if lower and upper else f"from {lower}" if lower else f"up to {upper}"
+        parts.append(f"{level}confidence interval {limits}")
     if analysis.p_value:
         parts.append(f"P value {analysis.p_value}")
     if analysis.statistical_method:
@@ -353,5 +373,4 @@ def named(intervention: Intervention) -> str:
 
 def words(code: str) -> str:
     """A code as words: `ACTIVE_NOT_RECRUITING` -> `active not recruiting`, `PHASE2` -> `phase 2`."""
-    text = code.replace("_", " ").lower()
-    return text.replace("phase", "phase ") if text.startswith("phase") else text
+    return re.sub(r"\bphase(?=\d)", "phase ", code.replace("_", " ").lower())

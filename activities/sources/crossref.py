@@ -5,8 +5,6 @@ under `update-to`. The two are never mixed up: a notice does not affect its own 
 the work's.
 """
 
-import html
-import re
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated, ClassVar, TypeVar
@@ -24,7 +22,7 @@ from activities.contracts.evidence import (
     StandingNotice,
 )
 from activities.contracts.identifiers import evidence_id, normal_doi
-from activities.documents.xml_text import fragment_lines
+from activities.documents.markup import lines, plain
 from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
 from activities.sources.base import Exchange
 from activities.sources.filters import CROSSREF, in_words_of
@@ -43,11 +41,6 @@ from activities.sources.records import (
 NAME = "crossref"
 TITLE = "Crossref"
 BASE_URL = "https://api.crossref.org"
-BLOCKS = ("p", "title", "sec", "list", "list-item", "br", "div", "li", "h1", "h2", "h3", "h4")
-"""Tags of JATS and HTML that end a line."""
-FORMULA_SOURCES = frozenset({"tex-math", "annotation"})
-"""A formula a second time, as its source."""
-_PREFIX = re.compile(r"(</?)(?:jats|mml):")
 
 
 Shape = TypeVar("Shape", bound=Wire)
@@ -169,6 +162,7 @@ def read_work(item: JsonValue) -> Evidence:
         raise ValueError(f"{work.doi[:40]!r} is not a DOI")
     identifiers = Identifiers(doi=doi, arxiv=arxiv_of_doi(doi))
     title = plain(work.title[0]) if work.title else ""
+    text = "\n".join(lines(work.abstract))
     own_notices = notices(work)
     type_: EvidenceType = (
         "preprint" if (work.type, work.subtype) == ("posted-content", "preprint") else "article"
@@ -177,13 +171,13 @@ def read_work(item: JsonValue) -> Evidence:
         evidence_id=evidence_id(identifiers, doi),
         source=NAME,
         title=title or "Untitled",
-        text=plain(work.abstract),
+        text=text,
         authors=tuple(n for n in (p.name or f"{p.given} {p.family}".strip() for p in work.author) if n),
         year=work.issued.year,
         venue=(work.container_title[0] if work.container_title else work.publisher) or None,
         identifiers=identifiers,
         url=f"https://doi.org/{doi}",
-        evidence_type=type_from_words(title, plain(work.abstract), type_),
+        evidence_type=type_from_words(title, text, type_),
         standing=standing_of(own_notices),
         notices=own_notices,
         facts=facts(
@@ -224,16 +218,3 @@ def notices(work: Work) -> tuple[StandingNotice, ...]:
     if work.title and not noticed(work) and not any(n.kind in RETRACTING_KINDS for n in entries):
         entries += marked_title(work.title[0], NAME)
     return tuple(entries)
-
-
-def plain(markup: str) -> str:
-    """Text without its JATS or HTML tags: a line a block, no heading that only says "Abstract".
-
-    Publishers escape entities twice at times: what is left of them is decoded once more. Raises ValueError.
-    """
-    if "<" not in markup and "&" not in markup:
-        return " ".join(markup.split())
-    markup = _PREFIX.sub(r"\1", " ".join(markup.split()))
-    texts = fragment_lines(markup, BLOCKS, skip=lambda element: element.tag in FORMULA_SOURCES)
-    lines = list(filter(None, (" ".join(html.unescape(line).split()) for line in texts)))
-    return "\n".join(lines[1:] if lines[:1] in (["Abstract"], ["ABSTRACT"]) else lines)

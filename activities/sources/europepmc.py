@@ -13,7 +13,7 @@ from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Identifiers, Query, StandingNotice
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
 from activities.documents.jats import read_article
-from activities.documents.xml_text import fragment_lines
+from activities.documents.markup import lines, plain
 from activities.sources import publication
 from activities.sources.base import Exchange
 from activities.sources.filters import MESH, in_words_of, mesh_phases
@@ -34,8 +34,6 @@ from activities.sources.records import (
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 INFO = info_of("europepmc")
 _MAX_PAGE = 200
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5")
-_BLOCKS = ("p", "li", "ul", "ol", "div", "br")
 
 
 class Author(CamelWire):
@@ -139,10 +137,10 @@ def narrowed(query: Query) -> str:
 def read_result(data: JsonValue) -> Evidence:
     """One core result. Raises ValueError when it has another shape or no title."""
     result = Result.model_validate(data)
-    title = _plain_text(result.title)
+    title = plain(result.title)
     if not title:
         raise ValueError("no title")
-    preprint, text = result.source == "PPR", _plain_text(result.abstract)
+    preprint, text = result.source == "PPR", "\n".join(lines(result.abstract))
     types, mesh = result.types, result.mesh
     kind = "preprint" if preprint else publication.evidence_type(types, mesh, title, text)
     server = result.publisher if preprint else ""
@@ -194,13 +192,3 @@ def read_body_of(response: httpx.Response, pmcid: str) -> str:
     if not read.body or read.identifiers.pmcid not in (None, pmcid):
         return ""
     return "\n\n".join(filter(None, (read.body, read.tables)))
-
-
-def _plain_text(markup: str) -> str:
-    """An abstract without its tags: headings become labels, one part a line."""
-    if "<" not in markup:
-        return " ".join(markup.split())
-    try:
-        return "\n".join(fragment_lines(markup, _BLOCKS, _HEADINGS))
-    except ValueError:
-        return " ".join(markup.split())

@@ -18,6 +18,7 @@ from activities.contracts.evidence import (
     StandingNotice,
 )
 from activities.contracts.identifiers import evidence_id, normal_doi, normal_pmcid, normal_pmid
+from activities.documents.markup import plain
 from activities.retractions.rules import marked_title, standing_of
 from activities.sources.base import Exchange
 from activities.sources.filters import OPENALEX, in_words_of
@@ -132,7 +133,7 @@ def read_work(item: JsonValue) -> Evidence:
         venue=work.venue or None,
         identifiers=identifiers,
         url=work.address or work.doi or work.id,
-        evidence_type=type_from_words(work.display_name, text, TYPES.get(work.type, "article")),
+        evidence_type=type_from_words(plain(work.display_name), text, TYPES.get(work.type, "article")),
         standing=standing_of(notices, otherwise="unknown"),
         notices=notices,
         facts=facts(
@@ -149,7 +150,7 @@ def abstract(index: Mapping[str, tuple[int, ...]]) -> str:
     """The abstract from the positions of its words, without a heading that says "Abstract"."""
     placed = sorted((position, word) for word, positions in index.items() for position in positions)
     words = [word for _, word in placed]
-    return " ".join(words[1:] if words[:1] in (["Abstract"], ["ABSTRACT"], ["Abstract:"]) else words).strip()
+    return plain(" ".join(words[1:] if words[:1] in (["Abstract"], ["ABSTRACT"], ["Abstract:"]) else words))
 
 
 def last_part(address: str) -> str:

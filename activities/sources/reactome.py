@@ -4,7 +4,6 @@ protein takes part in when the query is a UniProt accession.
 404 is the service's way to say that nothing matches.
 """
 
-import html
 import re
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -14,6 +13,7 @@ from pydantic import JsonValue
 
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, Query
+from activities.documents.markup import plain
 from activities.sources.base import Exchange
 from activities.sources.http.failures import failure
 from activities.sources.http.reading import read_json
@@ -33,7 +33,6 @@ NAME = "reactome"
 TITLE = "Reactome"
 HUMAN = "Homo sapiens"
 TAXON = "9606"
-_TAG = re.compile(r"<[^<>]*>")
 
 
 class Nothing(Wire):
@@ -124,7 +123,7 @@ def read_pathway(item: JsonValue, accession: str) -> Evidence:
 def read_entry(item: JsonValue) -> Evidence:
     """A pathway with its summary. Raises ValueError for another shape."""
     entry = Entry.model_validate(item)
-    return _record(entry.st_id, _plain(entry.name), _plain(entry.summation))
+    return _record(entry.st_id, plain(entry.name), plain(entry.summation))
 
 
 def _record(st_id: str, name: str, text: str, accession: str = "") -> Evidence:
@@ -139,8 +138,3 @@ def _record(st_id: str, name: str, text: str, accession: str = "") -> Evidence:
         stable_id=st_id,
         accession=accession,
     )
-
-
-def _plain(marked: str) -> str:
-    """Text without tags, entities resolved, on one line."""
-    return " ".join(html.unescape(_TAG.sub(" ", marked)).split())

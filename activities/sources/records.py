@@ -27,6 +27,7 @@ from pydantic.alias_generators import to_camel
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Provenance, Query, SourceInfo
 from activities.contracts.identifiers import evidence_id
+from activities.documents.markup import plain
 from activities.logs import log
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -209,7 +210,7 @@ def read_records(
             reasons["unreadable"] += 1
             log.warning("record_unreadable", source=source, error=f"{type(error).__name__}: {error}"[:300])
         else:
-            kept.append(record.replace(provenance=(provenance,)))
+            kept.append(_without_markup(record).replace(provenance=(provenance,)))
     if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not kept:
         raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
     if (absent := wanted - len(kept) - reasons.total()) > 0:
@@ -221,6 +222,15 @@ def read_records(
         reasons.total(),
         sent,
         f"set aside: {why}" if why else "",
+    )
+
+
+def _without_markup(record: Evidence) -> Evidence:
+    """A record whose title, journal and authors have neither tags nor entities."""
+    return record.replace(
+        title=plain(record.title) or record.title,
+        venue=plain(record.venue or "") or None,
+        authors=tuple(map(plain, record.authors)),
     )
 
 

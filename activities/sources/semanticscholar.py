@@ -21,6 +21,7 @@ from activities.contracts.identifiers import (
     normal_pmcid,
     normal_pmid,
 )
+from activities.documents.markup import plain
 from activities.retractions.rules import marked_title, standing_of
 from activities.sources.base import Exchange
 from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
@@ -144,7 +145,7 @@ def read_paper(item: JsonValue) -> Evidence:
         evidence_id=evidence_id(identifiers, paper.abstract),
         source=NAME,
         title=paper.title or "Untitled",
-        text=paper.abstract,
+        text=plain(paper.abstract),
         authors=paper.authors,
         year=paper.year,
         venue=paper.journal or paper.venue or None,

@@ -1,7 +1,10 @@
 """What each reader makes of the fields that its recordings lack; and that no value of them breaks it."""
 
 import csv
+import html
 import json
+import re
+import string
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from activities.contracts.evidence import Evidence
+from activities.documents.markup import lines, plain
 from activities.documents.xml_text import text_of
 from activities.sources import (
     arxiv,
@@ -368,7 +372,7 @@ def test_references_figures_and_supplements_are_left_out_of_an_article() -> None
     ("markup", "text"),
     [
         ("<jats:title>Abstract</jats:title><jats:p>One.</jats:p><jats:p>Two.</jats:p>", "One.\nTwo."),
-        ("<jats:sec><jats:title>Methods</jats:title><jats:p>We did.</jats:p></jats:sec>", "Methods\nWe did."),
+        ("<jats:sec><jats:title>Methods</jats:title><jats:p>We did.</jats:p></jats:sec>", "Methods: We did."),
         ("<jats:p>IC<jats:sub>50</jats:sub> &amp;lt; 5 &mu;M</jats:p>", "IC₅₀ < 5 μM"),
         ("<jats:p>10<jats:sup>3</jats:sup> cells</jats:p>", "10³ cells"),
         ("plain   text,\n p <0.05", "plain text, p <0.05"),
@@ -378,7 +382,7 @@ def test_references_figures_and_supplements_are_left_out_of_an_article() -> None
     ],
 )
 def test_markup_of_crossref_becomes_text(markup: str, text: str) -> None:
-    assert crossref.plain(markup) == text
+    assert "\n".join(lines(markup)) == text
 
 
 @pytest.mark.parametrize(
@@ -414,7 +418,97 @@ def test_no_text_breaks_a_reader(value: str) -> None:
 
 @given(st.text(alphabet="abc <>&;/!-\n", max_size=60))
 def test_no_markup_breaks_the_reading(markup: str) -> None:
-    assert isinstance(crossref.plain(markup), str)
+    assert isinstance(plain(markup), str)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["TSH", "<LLN", "in", "5", ">ULN", "p<0.05", "a<b", "c>d", "&", "10", "<65", "IC50<MIC", "n<p"]
+        ),
+        min_size=1,
+    )
+)
+def test_what_is_no_markup_comes_out_as_it_went_in(words: list[str]) -> None:
+    text = " ".join(words)
+    escaped = html.escape(text, quote=False)
+    assert plain(text) == text
+    assert plain(f"<jats:p>{text}</jats:p>") == text
+    assert plain(f"<p>{escaped}</p>") == text
+    assert plain(f"&lt;p&gt;{html.escape(escaped, quote=False)}&lt;/p&gt;") == text
+    assert plain(f"<b>Results</b> {text} <i>in vivo</i>") == f"Results {text} in vivo"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        (
+            "gave <mml:math><mml:msup><mml:mn>10</mml:mn><mml:mn>3</mml:mn></mml:msup></mml:math> cells",
+            "gave 10³ cells",
+        ),
+        ("<math><msub><mi>x</mi><mn>1</mn></msub></math>", "x₁"),
+        ("<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> of them", "1/2 of them"),
+        ("<math><msubsup><mi>x</mi><mi>a</mi><mn>2</mn></msubsup></math>", "x_a²"),
+        ("<math><msup><mn>2</mn><mrow><mi>k</mi><mo>+</mo><mn>1</mn></mrow></msup></math>", "2^k+1"),
+        ("10<sup>-3</sup> H<sub>2</sub>O", "10⁻³ H₂O"),
+        ("Journal of A &amp;amp; B", "Journal of A & B"),
+        ("4<x<8 and 5<y. Zorvanex <i>n</i>", "4<x<8 and 5<y. Zorvanex n"),
+    ],
+)
+def test_formulas_and_entities_keep_their_meaning(markup: str, text: str) -> None:
+    assert plain(markup) == text
+
+
+@pytest.mark.parametrize(
+    ("comment", "abstract"),
+    [
+        ("withdrawn due to error in eq 3", ""),
+        ("This paper has been withdrawn by the authors", ""),
+        ("Paper withdrawn", ""),
+        ("Withdrawn", ""),
+        ("12 pages, 3 figures. Retracted: the proof is wrong", ""),
+        ("The authors withdraw the paper because of a gap in Lemma 2", ""),
+        ("Submission has been withdrawn by arXiv administration", ""),
+        ("", "This paper has been withdrawn by the author due to a crucial sign error in equation 1."),
+        ("", "We study knots in 5 spaces. This paper has been withdrawn."),
+        ("", "The paper is being withdrawn, since the data were wrong."),
+        ("", "We withdraw this paper. The main theorem is false."),
+        ("", "The author has withdrawn this paper pending revision."),
+        ("", "Withdrawn by the authors. We study knots."),
+        ("", "Paper withdrawn due to a fault in the code."),
+        ("", "This submission has been withdrawn by arXiv administrators because it plagiarises others."),
+        ("", "This manuscript was retracted at the request of two authors."),
+        ("", "Our preprint has now been retracted. It had measured 5 cells."),
+        ("", "[Withdrawn]"),
+        ("", "This version was withdrawn because figure 2 is missing."),
+    ],
+)
+def test_a_preprint_that_says_it_is_withdrawn_is(comment: str, abstract: str) -> None:
+    read = preprint(summary=abstract or "Knots in 5 spaces.", comment=comment)
+    assert read.standing == "retracted"
+
+
+@pytest.mark.parametrize(
+    ("comment", "abstract"),
+    [
+        ("This replaces the withdrawn arXiv:1707.00001", ""),
+        ("An earlier version was withdrawn; this one is corrected", ""),
+        ("12 pages, withdrawal symptoms in table 2", ""),
+        ("", "Patients were withdrawn due to adverse events in 5 of 40 cases."),
+        ("", "We study the withdrawal of liquidity from markets; 12 % was withdrawn by banks."),
+        ("", "The drug was retracted from the market in 2004."),
+        ("", "We detect retracted papers in this work with 5 features."),
+        ("", "The needle was retracted by 3 mm in this paper."),
+    ],
+)
+def test_a_preprint_that_speaks_of_withdrawing_is_not_withdrawn(comment: str, abstract: str) -> None:
+    assert preprint(summary=abstract or "Knots in 5 spaces.", comment=comment).standing == "unknown"
+
+
+@given(st.text(alphabet=string.ascii_letters + string.digits + " <>*[]_#~|.,()", max_size=60))
+def test_the_backslashes_of_a_registration_go_and_its_words_stay(text: str) -> None:
+    escaped = re.sub(r"([^\w\s])", r"\\\1", text)
+    assert clinicaltrials.unescaped({"a": [escaped]}) == {"a": [text]}
 
 
 class Shape(Wire):

@@ -1,0 +1,116 @@
+"""Text with the tags and entities of HTML, JATS and MathML in it, as titles and abstracts of records have it.
+
+Only what is a tag is taken for one: in `TSH <LLN in 5 patients and >ULN in 7` nothing is. Entities that were
+escaped twice are resolved twice.
+"""
+
+import html
+import re
+
+from lxml import etree
+from lxml import html as html_parser
+
+from activities.documents.xml_text import local_name, raw_text, text_of
+
+_HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
+_BLOCKS = frozenset(
+    {"p", "sec", "section", "abstract", "list", "list-item", "ul", "ol", "li", "div", "br", "break"}
+)
+_INLINE = (
+    *(
+        "i",
+        "b",
+        "u",
+        "s",
+        "q",
+        "a",
+        "em",
+        "strong",
+        "small",
+        "big",
+        "span",
+        "font",
+        "sup",
+        "sub",
+        "tt",
+        "code",
+    ),
+    *("italic", "bold", "sc", "roman", "underline", "monospace", "styled-content", "ext-link", "xref", "inf"),
+    *("inline-formula", "disp-formula", "tex-math", "alternatives", "label", "named-content", "uri", "email"),
+    *("dl", "dt", "dd", "table", "tbody", "thead", "tr", "td", "th", "blockquote", "pre", "center", "scp"),
+    *("inline-graphic", "graphic", "img", "def-list", "def-item", "def", "term", "disp-quote", "sans-serif"),
+)
+_NAMES = "|".join(map(re.escape, sorted({*_HEADINGS, *_BLOCKS, *_INLINE}, key=len, reverse=True)))
+_TAG = re.compile(
+    rf"<(/?)((?:jats:)?(?:{_NAMES})|(?:mml:)?(?:math|semantics|annotation(?:-xml)?|m[a-z]+))"
+    r"((?:(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+))+\s*)?(?:\s*/)?)>",
+    re.IGNORECASE,
+)
+_STRAY = re.compile(r"<!--.*?-->|<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_ENTITY = re.compile(r"&(?:#\d{1,6}|#x[0-9a-f]{1,5}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
+_WITHOUT_END = frozenset({"p", "br", "li", "break", "hr", "img", "td", "th", "tr", "dt", "dd"})
+_FORMULA_SOURCES = frozenset({"tex-math", "annotation", "annotation-xml"})
+"""A formula a second time, as its source."""
+MAX_TIMES = 2
+"""How often a text may have been escaped."""
+_OPEN, _CLOSE = "\ue000", "\ue001"
+"""Stand for brackets that are no tag's while tags are read."""
+_GLUE = "\ue002"
+"""Stands between a heading and what it is the label of."""
+
+
+def plain(text: str) -> str:
+    """A text on one line, without tags and with its entities resolved."""
+    return " ".join(" ".join(lines(text)).split())
+
+
+def lines(text: str) -> list[str]:
+    """The same with each block on a line of its own, and headings as a label before what follows."""
+    text = " ".join(text.split())
+    for _ in range(MAX_TIMES):
+        if "<" not in text and not _ENTITY.search(text):
+            break
+        text = "\n".join(_lines(text))
+    return [folded for line in text.split("\n") if (folded := " ".join(line.split()))]
+
+
+def _lines(text: str) -> list[str]:
+    text = _STRAY.sub(lambda match: match[1] or "", text)
+    names = [(match[1], match[2].casefold(), match[3].endswith("/")) for match in _TAG.finditer(text)]
+    opened = {name for slash, name, empty in names if not slash}
+    closed = {name for slash, name, empty in names if slash} | {name for _, name, empty in names if empty}
+
+    def is_tag(match: re.Match[str]) -> bool:
+        name = match[2].casefold()
+        return name in (opened if match[1] else closed) or name.rpartition(":")[2] in _WITHOUT_END
+
+    if not any(map(is_tag, _TAG.finditer(text))):
+        return [html.unescape(line) for line in text.split("\n")]
+    pieces, end = [], 0
+    for match in filter(is_tag, _TAG.finditer(text)):
+        pieces += [_outside(text[end : match.start()]), match.group()]
+        end = match.end()
+    pieces.append(_outside(text[end:]))
+    try:
+        root = html_parser.fragment_fromstring("".join(pieces), create_parent="div")
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return [html.unescape(_TAG.sub(" ", text))]
+    for element in list(root.iterdescendants()):
+        if not isinstance(element.tag, str):
+            continue
+        name = local_name(element)
+        if name in _HEADINGS:
+            label = text_of(element).rstrip(":")
+            element[:] = ()
+            element.text = f"\n{label}: {_GLUE}" if label.casefold() not in ("", "abstract") else "\n"
+        elif name in _BLOCKS:
+            element.text = f"\n{element.text or ''}"
+            element.tail = f"\n{element.tail or ''}"
+    whole = raw_text(root, lambda element: local_name(element) in _FORMULA_SOURCES)
+    whole = re.sub(rf"{_GLUE}\s*", "", whole)
+    return [line.replace(_OPEN, "<").replace(_CLOSE, ">") for line in whole.split("\n")]
+
+
+def _outside(text: str) -> str:
+    """What stands between tags: its brackets are text, and its entities are the parser's to resolve."""
+    return text.replace("<", _OPEN).replace(">", _CLOSE)
