@@ -80,7 +80,7 @@ class PrepareActivities:
         }
         missing = await unreachable(addresses)
         return tuple(
-            option.replace(enabled=False, reason=missing[option.info.name])
+            option.replace(enabled=False, reason=missing[option.info.name], fault="unreachable")
             if option.info.name in missing
             else option
             for option in offered

@@ -291,6 +291,8 @@ class SourceOption(Frozen):
     enabled: bool
     reason: str = ""
     """Why it is not enabled, and how to enable it."""
+    fault: Literal["", "unreachable", "not_loaded"] = ""
+    """Set where it is not a person's choice that it is not enabled."""
 
     @property
     def searchable(self) -> bool:
@@ -323,6 +325,8 @@ class SearchRecord(Frozen):
     attempts: int = 1
     detail: str = ""
     gap: str = ""
+    """What the search is to close; for the test of a hypothesis, the test."""
+    tests_hypothesis: bool = False
     section: str = ""
     iteration: int = 0
 

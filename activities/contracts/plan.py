@@ -137,6 +137,8 @@ class AgentTask(Frozen):
     gap: str
     agent: str
     query: str
+    tests_hypothesis: bool = False
+    """Whether `gap` is what would support or refute a hypothesis."""
 
 
 class AgentSelectionPlan(Frozen):

@@ -109,7 +109,3 @@ class StepContext(Compact):
     """Identifies the run through continuing as new and rewinding: what was paid for is found again."""
     seconds: float | None = None
     """Seconds this attempt may last; set by the activity, not by the caller. None: no limit."""
-
-
-TEST_GAP = "What would support or refute a hypothesis: "
-"""How the gap of a search begins that tests a hypothesis; the suggested search stands after it."""

@@ -17,7 +17,6 @@ from activities.contracts.plan import (
     SelectInput,
 )
 from activities.contracts.profile import Profile
-from activities.contracts.step import TEST_GAP
 from activities.extractive.passages import near_enough
 from activities.extractive.planning import aspect_of, searched
 from activities.text.coverage import names
@@ -112,7 +111,7 @@ def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
         query = keywords(test) if wants_keywords(source) else test
         if (source.name, fold(query)) not in done:
             done.add((source.name, fold(query)))
-            tasks.append(AgentTask(gap=f"{TEST_GAP}{test}", agent=source.name, query=query))
+            tasks.append(AgentTask(gap=test, agent=source.name, query=query, tests_hypothesis=True))
     return tuple(tasks)
 
 

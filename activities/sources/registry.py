@@ -13,7 +13,7 @@ import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from importlib.metadata import EntryPoint
-from typing import cast
+from typing import Literal, cast
 
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Query, SourceInfo, SourceOption
@@ -31,9 +31,10 @@ Factory = Callable[[Settings, Http], Source]
 class ClosedSource:
     """A source that may not be used: it stays in the list, states the reason, and refuses every search."""
 
-    def __init__(self, info: SourceInfo, missing: str) -> None:
+    def __init__(self, info: SourceInfo, missing: str, fault: Literal["", "not_loaded"] = "") -> None:
         self.info = info
         self.missing = missing
+        self.fault = fault
 
     def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         raise Refused(f"{self.info.name} is not enabled: {self.missing}")
@@ -74,7 +75,8 @@ def options(settings: Settings, sources: Mapping[str, Source]) -> tuple[SourceOp
     rows = []
     for source in sources.values():
         reason = why_closed(settings, source)
-        rows.append(SourceOption(info=source.info, enabled=not reason, reason=reason))
+        fault = source.fault if isinstance(source, ClosedSource) else ""
+        rows.append(SourceOption(info=source.info, enabled=not reason, reason=reason, fault=fault))
     return tuple(rows)
 
 
@@ -111,5 +113,7 @@ def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Sour
     except Exception as error:  # noqa: BLE001 - foreign code may raise anything; it must not stop the worker
         log.warning("source_not_loaded", source=point.name, entry_point=point.value, error=str(error))
         info = SourceInfo(name=point.name, title=point.name, covers="A source of your own.")
-        return ClosedSource(info, f"cannot be loaded ({type(error).__name__}: {error}); fix {point.value}")
+        return ClosedSource(
+            info, f"cannot be loaded ({type(error).__name__}: {error}); fix {point.value}", "not_loaded"
+        )
     return made

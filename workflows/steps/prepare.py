@@ -227,7 +227,6 @@ class Preparation:
         """Add a limitation for each source that the request or the profile names and that has a fault."""
         names = (*self.context.request.sources, *self.context.profile.sources)
         for option in self.context.prepared.sources:
-            if option.info.name in names and not option.enabled and option.reason.startswith("cannot"):
-                self.events.add_limitation(
-                    "source_not_searched", source=option.info.title, reason=option.reason
-                )
+            if option.info.name in names and option.fault:
+                code = "source_unreachable" if option.fault == "unreachable" else "source_not_searched"
+                self.events.add_limitation(code, source=option.info.title, reason=option.reason)

@@ -13,7 +13,6 @@ from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, S
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
 from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
-from activities.contracts.step import TEST_GAP
 from activities.plural import plural
 from workflows.context import RunContext
 from workflows.event_types import Gap, Reflected, Searching
@@ -140,14 +139,21 @@ class ResearchSteps:
         limits = self.context.request.limits
         names = [option.info.name for option in self.searches.sources()]
         tests = self._hypothesis_tests(limits.searches_per_gap)
-        pairs = [(f"{TEST_GAP}{test}", test) for test in tests]
-        pairs += [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.recommended)]
-        tasks = self._verbatim(pairs, names[: limits.searches_per_gap])
+        names = names[: limits.searches_per_gap]
+        pairs = [(gaps[n % len(gaps)], query) for n, query in enumerate(self.context.state.recommended)]
+        tasks = self._verbatim([(test, test) for test in tests], names, tests_hypothesis=True)
+        tasks += self._verbatim(pairs, names)
         return self._not_made(tasks)[: limits.max_gaps * limits.searches_per_gap]
 
-    def _verbatim(self, pairs: Sequence[tuple[str, str]], names: Sequence[str]) -> list[AgentTask]:
+    def _verbatim(
+        self, pairs: Sequence[tuple[str, str]], names: Sequence[str], *, tests_hypothesis: bool = False
+    ) -> list[AgentTask]:
         """Each query in each source; `pairs` are gaps with their queries."""
-        return [AgentTask(gap=gap, agent=name, query=query) for gap, query in pairs for name in names]
+        return [
+            AgentTask(gap=gap, agent=name, query=query, tests_hypothesis=tests_hypothesis)
+            for gap, query in pairs
+            for name in names
+        ]
 
     def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
         """Searches without those that were answered already, each once."""
@@ -251,8 +257,8 @@ class ResearchSteps:
         state = self.context.state
         if not state.hypotheses:
             return ()
-        answered = (search.gap for search in state.searches if search.status in ANSWERED)
-        made = {gap.removeprefix(TEST_GAP) for gap in answered if gap.startswith(TEST_GAP)}
+        answered = (search for search in state.searches if search.status in ANSWERED)
+        made = {search.gap for search in answered if search.tests_hypothesis}
         return suggested_searches(state.hypotheses, made)[:most]
 
     async def search(self, at_once: int | None = None, *, reflect: bool = True) -> None:

@@ -145,6 +145,7 @@ class SearchSteps:
             asked=task.query,
             status="empty",
             gap=task.gap,
+            tests_hypothesis=task.tests_hypothesis,
             section=self.context.section_id,
             iteration=self.context.state.loop.iteration,
         )

@@ -272,6 +272,7 @@ WORDING: Mapping[str, Wording] = {
         "{records:#record} or {records:file|files} could not be read and {records:was|were} set aside."
     ),
     "source_not_searched": "{source} was not searched: {reason}",
+    "source_unreachable": "{source} was not searched: {reason}",
     "sources_not_reached": lambda s: (
         f"Not searched, since no connection from here reaches them: {listed(s.texts('sources'))}."
     ),

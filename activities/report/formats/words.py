@@ -40,7 +40,6 @@ _YES_OR_NO = re.compile(
     r"(?:^|[.:;?!]\s)\s*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must)\b",
     re.IGNORECASE,
 )
-_UNREACHED = re.compile(r"cannot be reached from here\b")
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -91,11 +90,7 @@ def gaps(report: Report) -> tuple[str, ...]:
 
 def unreached(report: Report) -> list[Statement]:
     """A statement for each source that was left out, since no connection from here reaches it."""
-    return [
-        statement
-        for statement in report.statements
-        if statement.code == "source_not_searched" and _UNREACHED.match(statement.text("reason"))
-    ]
+    return [statement for statement in report.statements if statement.code == "source_unreachable"]
 
 
 def limitations(report: Report) -> tuple[str, ...]:

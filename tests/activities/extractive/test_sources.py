@@ -4,7 +4,6 @@ import pytest
 
 from activities.contracts.evidence import SourceOption
 from activities.contracts.plan import ParseQueryInput, SelectInput
-from activities.contracts.step import TEST_GAP
 from activities.extractive.planning import choose_sources, parse_query
 from activities.extractive.searching import select_tools
 from activities.profiles.loader import load_profile
@@ -65,6 +64,6 @@ def test_the_tests_of_hypotheses_come_first_and_are_spread_over_sources(
         tests=tests,
     )
     first, second, *rest = select_tools(step).tasks
-    assert [first.gap, second.gap] == [f"{TEST_GAP}{test}" for test in tests]
+    assert [first.gap, second.gap] == list(tests)
     assert (first.agent, second.agent) == ("pubmed", "clinicaltrials")
     assert rest

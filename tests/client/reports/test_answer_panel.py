@@ -31,7 +31,7 @@ def test_a_model_ends_with_its_answer_two_reservations_and_what_to_do_next() -> 
 def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() -> None:
     reason = "cannot be reached from here (example.org does not accept a connection)"
     silent = tuple(
-        Statement.of("source_not_searched", source=source, reason=reason) for source in ("PubMed", "openFDA")
+        Statement.of("source_unreachable", source=source, reason=reason) for source in ("PubMed", "openFDA")
     )
     lines = screen(build_report(PASSAGES.replace(limitations=(*PASSAGES.limitations, *silent)), WORKS))
     assert "Not reached: PubMed, openFDA (no connection)" in lines
