@@ -111,6 +111,7 @@ class _Page:
         yield from _text(DRAFT if report.draft else "", "notice")
         yield from _text(notice(report), "notice")
         if not answered:
+            yield from _text(words.sureness(report), "note")
             yield from _text(words.verified(report), "note")
 
     # what a reader gets first
@@ -133,9 +134,9 @@ class _Page:
             told = {support for claim in answered for support in claim.support}
             lines = [line for section in report.sections if (line := self._line(section, told))]
             blocks += [Bullets(tuple(lines))] if lines else []
-        blocks += _text(words.sureness(report))
-        # a report without an answer says it in its head
-        return [*blocks, *_text(words.verified(report), "note")] if blocks else []
+        # a report without an answer says these in its head
+        rest = (*_text(words.sureness(report)), *_text(words.verified(report), "note"))
+        return [*blocks, *rest] if blocks else []
 
     def _line(self, section: ReportSection, told: Collection[Support]) -> Parts:
         """What a section found, in one line; empty where the report's answer says it. `told`: the quotes of
