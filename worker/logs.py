@@ -19,7 +19,7 @@ from temporalio.runtime import (
 from activities.credentials import redacted
 from activities.settings import Settings
 
-NOISY = ("httpx", "httpx2", "httpcore", "openai", "pypdf", "trafilatura", "asyncio")
+NOISY = ("httpx", "httpx2", "httpcore", "openai", "trafilatura", "asyncio")
 """Libraries that log addresses, keys included, or bodies at the levels below warning."""
 
 

@@ -70,8 +70,8 @@ def read_picture(data: bytes) -> Text:
 def read_scanned_pdf(data: bytes) -> Text:
     """The text of a PDF's pages as pictures. Raises Unreadable, Lacking without the extra."""
     _engine()
-    with _extra():
-        import pypdfium2
+    import pypdfium2
+
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:

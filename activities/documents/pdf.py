@@ -1,134 +1,340 @@
-"""The text of a PDF: without running heads and feet, with the rows of its tables, its title found by size."""
+"""The text of a PDF as a viewer shows it: paragraphs over lines, columns and pages, rows of tables, captions.
 
-import io
-import math
+PDFium finds the letters (`pdf_page`); `pdf_layout` orders them. What stands on a page and is no text of its
+document is kept apart: running heads, numbers of pages and lines, contents, labels of figures, references.
+"""
+
 import re
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-from activities.documents import pdf_tables
-from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, from_pages
+from activities.documents.pdf_layout import LARGER, NOTE, Block, Kind, Line, blocks_of, rows_of
+from activities.documents.pdf_page import HYPHEN, Page, Run, read_page
+from activities.documents.pdf_text import Hyphens, joined
+from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
 
 MAX_PAGES = 2_000
-PDF_SECONDS = 12.0
-"""Seconds after which no further page of a PDF is read; the pages read are kept."""
-TITLE_LETTERS, WORD_LETTERS = 10, 4
-"""Letters that a printed title, and that any text in large letters, has at least; a page number has fewer."""
-EDGE_LINES, SHARE_OF_PAGES = 2, 1 / 3
-"""Lines at the top and the foot of a page that may be a running one, and on how many of the pages it stands:
-left and right pages may have different ones."""
-LARGER = 1.15
-"""How much larger than the rest of its page a title is printed at least."""
+PDF_SECONDS = 30.0
+"""Seconds of processor time after which no further page of a PDF is read; the pages read are kept."""
+TITLE_LETTERS = 10
+"""Letters that a printed title has at least; a page number has fewer."""
+EDGE_ROWS, EDGE_SHARE = 3, 0.13
+"""Rows at the top and the foot of a page, and the share of its height, where a running head may stand."""
+NEAR_PAGES = 3
+"""Pages within which a running head stands again: left and right pages and chapters have their own."""
+MIN_LINE_NUMBERS = 3
+_REFERENCES = re.compile(
+    r"(?:[\dA-Z]{0,2}(?:\.\d)*\.?\s*)?(?:references|bibliography|literature(?: cited)?|works cited|literatur"
+    r"(?:verzeichnis)?|quellen(?:verzeichnis)?|r\u00e9f\u00e9rences|bibliographie|bibliograf\u00eda|referencias"
+    r"|refer\u00eancias|bibliografia|riferimenti|\u53c2\u8003\u6587\u732e)\.?",
+    re.IGNORECASE,
+)
+_CONTENTS = re.compile(
+    r"(?:table of )?contents|list of (?:figures|tables)|index|inhalt(?:sverzeichnis)?"
+    r"|sommaire|\u76ee\u5f55|sum\u00e1rio",
+    re.IGNORECASE,
+)
+_NO_TITLE = re.compile(
+    r"\.(docx?|tex|indd|pdf|qxd|dvi|ps)\b|^untitled|^microsoft word|^[A-Z0-9_-]+$|^\S+$", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d{1,5}")
+_APART = (Kind.LABELS, Kind.CONTENTS, Kind.REFERENCES, Kind.FORMULA)
+FORMULA = "[formula]"
+"""Stands in a sentence for a formula that is set apart in it."""
 
 
 def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
-    """The text of a PDF, a blank line between pages, as far as it can be read in `seconds`. A scan without a
-    text layer is Unreadable."""
-    # these readers work in processes of their own, which import what they need
-    from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
+    """Read as many pages of a PDF as can be read in `seconds` of processor time. Raises NoText for a scan
+    without a text layer, Unreadable."""
+    import pypdfium2
 
     try:
-        reader = PdfReader(io.BytesIO(data), strict=False)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise Unreadable("it is locked with a password")  # noqa: TRY301 - passed on below
-        pages: list[str] = []
-        chars = 0
-        began = time.monotonic()
-        count = len(reader.pages)
-        printed = _Sizes()
-        for page in reader.pages[:MAX_PAGES]:
-            words = page.extract_text(visitor_text=None if pages else printed.add)
-            pages.append(words)
-            chars += len(words)
-            if chars > MAX_CHARS or time.monotonic() - began > seconds:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        locked = "password" in str(error).lower()
+        raise Unreadable(
+            "it is locked with a password" if locked else f"it cannot be read as a PDF: {error}"
+        ) from error
+    until = time.process_time() + seconds
+    pages: list[Page] = []
+    broken: list[int] = []
+    letters = 0
+    try:
+        count = len(document)
+        for number in range(min(count, MAX_PAGES)):
+            if time.process_time() > until or letters > MAX_CHARS:
                 break
-        pdf_tables.read_rows(reader.pages, pages, began + seconds * pdf_tables.SHARE_OF_TIME)
-        # a word that is hyphenated at the end of a printed line can be found and quoted whole
-        pages = [re.sub(r"(?<=[a-z])-\n(?=[a-z]{2})", "", page) for page in _without_repeated_edges(pages)]
-        info = {str(k): str(v) for k, v in (reader.metadata or {}).items() if v is not None}
-    except Unreadable:
-        raise
-    except (PyPdfError, *pdf_tables.BROKEN) as error:
-        raise Unreadable(f"it cannot be read as a PDF: {type(error).__name__} {error}") from error
-    cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
-    if not any(page.strip() for page in pages):
+            try:
+                pages.append(read_page(document[number]))
+            except pypdfium2.PdfiumError:
+                broken.append(number + 1)
+                pages.append(Page([], [], 0.0))
+            letters += sum(len(run.text) for run in pages[-1].runs)
+        info = {key: value.strip() for key, value in document.get_metadata_dict().items() if value.strip()}
+    except pypdfium2.PdfiumError as error:
+        raise Unreadable(f"it cannot be read as a PDF: {error}") from error
+    finally:
+        document.close()
+    if not any(page.runs for page in pages):
         raise NoText("there is no text in it")
-    title = info.get("/Title", "").strip()
-    if re.search(r"\.(docx?|tex|indd|pdf|qxd)\b|^untitled|^microsoft word", title, re.IGNORECASE):
-        title = ""
-    title = title or printed.title()
-    authors = tuple(a.strip() for a in re.split(r"[;,]| and ", info.get("/Author", "")) if a.strip())
-    # Publishers put the article's own DOI here; one in the body may be that of a cited work.
-    doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("/Subject", "")
-    meta = {"doi": doi} if "10." in doi else {}
-    return from_pages(pages, title=title, authors=authors, meta=meta, cut=cut)
-
-
-def _without_repeated_edges(pages: Sequence[str]) -> Iterator[str]:
-    """Pages without the running heads and feet that repeat those of an earlier page, but for the number of
-    the page: they would stand in the midst of sentences, or over them as their heading. A row of a table
-    stays."""
-    edges = [_edges(page.split("\n")) for page in pages]
-    forms = [
-        {form for line in lines.values() for form in _but_for_number(line, number)}
-        for number, lines in enumerate(edges)
+    body = _body_size(pages)
+    apart: defaultdict[str, list[str]] = defaultdict(list)
+    firsts = _take_edges(pages, apart)
+    for page in pages:
+        _take_line_numbers(page.runs, apart)
+    gutters: list[float] = []
+    blocks = [
+        replace(block, page=number)
+        for number, page in enumerate(pages)
+        for block in (*firsts[number], *blocks_of(page.runs, page.figures, body, gutters))
     ]
-    shown = Counter(form for page in forms for form in page)
-    least = max(2, math.ceil(len(pages) * SHARE_OF_PAGES))
-    before = set[str]()
-    for number, (page, lines) in enumerate(zip(pages, edges, strict=True)):
-        running = {
-            place: again
-            for place, line in lines.items()
-            if (again := {form for form in _but_for_number(line, number) if shown[form] >= least})
-        }
-        dropped = {place for place, again in running.items() if again & before}
-        yield "\n".join(line for place, line in enumerate(page.split("\n")) if place not in dropped)
-        before.update(*running.values())
+    _mark(blocks, body)
+    hyphens = Hyphens(run.text for page in pages for run in page.runs)
+    text, starts = _assembled(blocks, len(pages), hyphens, apart)
+    text, too_long = tidied(text)
+    if not text:
+        raise NoText("there is no text in it")
+    notes = [f"only the first {len(pages):,} of {count:,} pages were read"] if len(pages) < count else []
+    notes += [f"page {number} is broken and was not read" for number in broken]
+    title = info.get("Title", "")
+    authors = tuple(a.strip() for a in re.split(r"[;,]| and ", info.get("Author", "")) if a.strip())
+    # Publishers put the article's own DOI here; one in the body may be that of a cited work.
+    doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("Subject", "")
+    return Text(
+        text,
+        ("" if _NO_TITLE.search(title) else title)[:TITLE_CHARS] or _printed_title(blocks, body, hyphens),
+        authors,
+        {"doi": doi} if "10." in doi else {},
+        "; ".join([*notes, *([too_long] if too_long else [])]),
+        tuple(min(start, len(text)) for start in starts),
+        apart={kind: "\n".join(lines) for kind, lines in apart.items()},
+    )
 
 
-def _edges(lines: Sequence[str]) -> dict[int, str]:
-    """The first and the last lines of a page by their places."""
-    filled = [place for place, line in enumerate(lines) if line.strip()]
-    places = {*filled[:EDGE_LINES], *filled[-EDGE_LINES:]}
-    return {place: " ".join(lines[place].split()) for place in sorted(places) if " | " not in lines[place]}
+def _body_size(pages: Iterable[Page]) -> float:
+    sizes = Counter[float]()
+    for page in pages:
+        for run in page.runs:
+            sizes[round(run.size, 1)] += 0 if run.rotated else len(run.text)
+    return max(sizes, key=lambda size: sizes[size], default=10.0)
 
 
-def _but_for_number(line: str, page: int) -> Iterator[str]:
-    """A line as it stands, and with each number in it as its distance from the number of the page."""
-    if any(map(str.isalpha, line)):
-        yield line
-    for match in re.finditer(r"\d{1,5}", line):
-        yield f"{line[: match.start()]}#{int(match.group()) - page}{line[match.end() :]}"
+def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[list[Block]]:
+    """Take the running heads and feet off the pages, which stand again on a page near by at the same height
+    but for the number of the page, and numbers of pages that stand alone. Returns the first of each."""
+    edges = [_edges(page) for page in pages]
+    forms = [{form for row in rows for form in _forms(row, number)} for number, rows in enumerate(edges)]
+    seen: set[tuple[str, int]] = set()
+    firsts: list[list[Block]] = [[] for _ in pages]
+    for number, (page, rows) in enumerate(zip(pages, edges, strict=True)):
+        near = range(max(0, number - NEAR_PAGES), min(len(pages), number + NEAR_PAGES + 1))
+        others = {form for other in near if other != number for form in forms[other]}
+        for row in rows:
+            text = " ".join(run.text for run in row)
+            again = {form for form in _forms(row, number) if form in others}
+            alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text)
+            if not again and not alone:
+                continue
+            if alone or again & seen or not any(map(str.isalpha, text)):
+                apart[Kind.EDGE.value].append(text)
+            else:
+                firsts[number].append(Block(Kind.NOTE, [Line(row)]))
+            taken = set(map(id, row))
+            page.runs = [run for run in page.runs if id(run) not in taken]
+            seen |= again
+    return firsts
 
 
-class _Sizes:
-    """The text of a page by the size of its letters, as pypdf visits it: a PDF that does not name its title
-    prints it larger than the rest of its first page."""
+def _edges(page: Page) -> list[list[Run]]:
+    """The rows at the top and at the foot of a page that may be running ones."""
+    rows = rows_of([run for run in page.runs if not run.rotated])
+    first = [row for row in rows[:EDGE_ROWS] if row[0].base >= (1 - EDGE_SHARE) * page.height]
+    last = [row for row in rows[-EDGE_ROWS:] if row[0].base <= EDGE_SHARE * page.height]
+    return [*first, *(row for row in last if row not in first)]
 
-    def __init__(self) -> None:
-        self._runs: list[tuple[float, str]] = []
 
-    def add(
-        self, text: str, page: Sequence[float], line: Sequence[float], font: object, size: float | None
-    ) -> None:
-        """A piece of text with pypdf's transformations of the page and the line."""
-        height = round((size or 0.0) * math.hypot(line[2], line[3]) * math.hypot(page[2], page[3]), 1)
-        if self._runs and (self._runs[-1][0] == height or not text.strip()):
-            self._runs[-1] = (self._runs[-1][0], self._runs[-1][1] + text)
-        elif text.strip():
-            self._runs.append((height, text))
+def _forms(row: Sequence[Run], page: int) -> Iterator[tuple[str, int]]:
+    """A row and its height: as it stands, and with each number as its distance from that of the page."""
+    text, height = " ".join(run.text for run in row), round(row[0].base / 3)
+    for step in (height, height + 1):
+        if sum(map(str.isalpha, text)) > 2:
+            yield text, step
+        for match in _NUMBER.finditer(text):
+            yield f"{text[: match.start()]}#{int(match.group()) - page}{text[match.end() :]}", step
 
-    def title(self) -> str:
-        """The first text in the largest letters, where these are larger than most and it reads as a title;
-        else empty."""
-        runs = [(height, " ".join(text.split())) for height, text in self._runs]
-        words = [(height, text) for height, text in runs if sum(map(str.isalpha, text)) >= WORD_LETTERS]
+
+def _take_line_numbers(page: list[Run], apart: Mapping[str, list[str]]) -> None:
+    """Take the numbers of the lines off a page: they stand below each other beside the text and count up."""
+    rows = rows_of([run for run in page if not run.rotated])
+    for side in (0, -1):
+        numbers = [row[side] for row in rows if len(row) > 1 and _NUMBER.fullmatch(row[side].text)]
+        texts = [row[1 if side == 0 else -2] for row in rows if len(row) > 1 and row[side] in numbers]
+        if len(numbers) < MIN_LINE_NUMBERS:
+            continue
+        steps = Counter(int(low.text) - int(high.text) for high, low in pairwise(numbers))
+        step, often = steps.most_common(1)[0]
+        aligned = max(
+            Counter(round(run.right / 2) for run in numbers).most_common(1)[0][1],
+            Counter(round(run.left / 2) for run in numbers).most_common(1)[0][1],
+        )
+        outside = sum(
+            run.left > text.right if side else run.right < text.left
+            for run, text in zip(numbers, texts, strict=True)
+        )
+        running = sum(text.text[:1].islower() for text in texts) >= len(texts) / 4
+        if (
+            1 <= step <= 10
+            and often >= 0.8 * (len(numbers) - 1)
+            and aligned >= 0.6 * len(numbers)
+            and outside == len(numbers)
+            and running
+        ):
+            apart[Kind.LINE_NUMBERS.value] += [run.text for run in numbers]
+            # numbers of empty lines and of headings stand alone
+            edge = (min(run.left for run in numbers) - 2, max(run.right for run in numbers) + 2)
+            page[:] = [
+                run
+                for run in page
+                if not (_NUMBER.fullmatch(run.text) and edge[0] <= run.left and run.right <= edge[1])
+            ]
+
+
+def _mark(blocks: Sequence[Block], body: float) -> None:
+    """Tell notes, contents and references from prose by where they stand."""
+    under: Kind | None = None
+    size = 0.0
+    for block in blocks:
+        text = block.first.text.strip()
+        if block.kind is Kind.HEADING or (len(block.lines) == 1 and len(text) < 40):
+            if len(block.lines) == 1 and _REFERENCES.fullmatch(text):
+                under, size, block.kind = Kind.REFERENCES, block.first.size, Kind.HEADING
+                continue
+            if len(block.lines) == 1 and _CONTENTS.fullmatch(text):
+                under, size, block.kind = Kind.CONTENTS, block.first.size, Kind.HEADING
+                continue
+            if block.kind is Kind.HEADING and block.first.size > 0.95 * size:
+                under = None
+        if under is Kind.REFERENCES and block.kind in (Kind.PROSE, Kind.FORMULA, Kind.HEADING):
+            block.kind = Kind.REFERENCES
+        elif under is Kind.CONTENTS and block.kind in (Kind.PROSE, Kind.HEADING):
+            ends = sum(bool(re.search(r"\s[\divxl]+$", line.text)) for line in block.lines)
+            if 2 * ends >= len(block.lines):
+                block.kind = Kind.CONTENTS
+            elif block.kind is Kind.PROSE and len(block.lines) > 2:
+                under = None
+    by_page: defaultdict[int, list[Block]] = defaultdict(list)
+    for block in blocks:
+        by_page[block.page].append(block)
+    for some in by_page.values():
+        text_bases = [b.last.base for b in some if b.kind is Kind.PROSE and b.first.size > NOTE * body]
+        for block in some:
+            small = block.kind is Kind.PROSE and block.first.size <= NOTE * body
+            left, right = block.first.left, block.right
+            below = [
+                other
+                for other in some
+                if other.kind is Kind.PROSE
+                and other.first.size > NOTE * body
+                and other.first.base < block.last.base
+                and other.first.left < right
+                and left < other.right
+            ]
+            if small and text_bases and not below:
+                block.kind = Kind.NOTE
+
+
+def _assembled(
+    blocks: Sequence[Block], pages: int, hyphens: Hyphens, apart: Mapping[str, list[str]]
+) -> tuple[str, list[int]]:
+    """The text of the blocks, with what is no text put `apart`, and where each page begins in it."""
+    text = ""
+    starts: dict[int, int] = {}
+    unfinished: Block | None = None
+    waiting: list[Block] = []
+
+    def add(block: Block, before: str) -> None:
+        nonlocal text
+        words = (
+            "\n".join(block.rows)
+            if block.rows
+            else joined(block.lines, hyphens, as_is=block.kind is Kind.CODE)
+        )
         if not words:
-            return ""
-        largest, line = max(words, key=lambda run: run[0])
-        smaller = sum(len(text) for height, text in runs if height * LARGER <= largest)
-        reads = " " in line and TITLE_LETTERS <= len(line) <= TITLE_CHARS
-        return line if reads and smaller > len(line) else ""
+            return
+        text = (
+            hyphens.put_together(text, words)
+            if before == " "
+            else f"{text}{before}{words}"
+            if text
+            else words
+        )
+        starts.setdefault(block.page, len(text) - len(words))
+
+    def flush() -> None:
+        nonlocal unfinished
+        unfinished = None
+        for other in waiting:
+            add(other, "\n\n")
+        waiting.clear()
+
+    formula = False
+    for block in blocks:
+        if block.kind in _APART:
+            lines = [line.text.replace(HYPHEN, "-") for line in block.lines]
+            apart[block.kind.value] += lines
+            formula = formula or block.kind is Kind.FORMULA
+            continue
+        if block.kind in (Kind.CAPTION, Kind.NOTE, Kind.TABLE) and unfinished is not None:
+            waiting.append(block)
+            continue
+        if unfinished is not None and _goes_on(unfinished, block, after_formula=formula):
+            if formula:
+                text += f" {FORMULA}"
+            add(block, " ")
+        else:
+            flush()
+            add(block, "\n\n")
+        formula = False
+        unfinished = block if block.kind is Kind.PROSE and not _is_finished(block) else None
+        if unfinished is None:
+            flush()
+    flush()
+    offsets = []
+    after = len(text)
+    for number in reversed(range(pages)):
+        after = min(after, starts.get(number, after))
+        offsets.append(after)
+    return text, offsets[::-1]
+
+
+def _is_finished(block: Block) -> bool:
+    text = block.last.text.rstrip("\"'\u201d\u2019)]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020")
+    return text.endswith((".", "!", "?", "\u3002"))
+
+
+def _goes_on(before: Block, block: Block, *, after_formula: bool) -> bool:
+    """Tell whether a block goes on with a paragraph that was parted by a formula, a column or a page."""
+    if block.kind is not Kind.PROSE or abs(block.first.size - before.last.size) > 0.1 * block.first.size:
+        return False
+    words = block.first.text.lstrip("(\u201c\"'")
+    if words[:1].islower() or before.last.text.endswith((HYPHEN, "-")):
+        return True
+    moved = block.page != before.page or block.first.base > before.last.base
+    full = before.last.right > before.right - 2 * before.last.size
+    if after_formula and words[:1] in (",", ".", ";"):
+        return True
+    return moved and full and len(before.lines) > 1 and not before.last.text.endswith(":")
+
+
+def _printed_title(blocks: Sequence[Block], body: float, hyphens: Hyphens) -> str:
+    """The text in the largest letters of the first page, where these are larger than most; else empty."""
+    first = [b for b in blocks if b.page == 0 and b.kind in (Kind.HEADING, Kind.PROSE)]
+    largest = max(first, key=lambda block: round(block.first.size, 1), default=None)
+    if largest is None or largest.first.size < LARGER * body:
+        return ""
+    title = joined(largest.lines, hyphens, as_is=False)
+    letters = sum(map(str.isalpha, title))
+    return title if " " in title and letters >= TITLE_LETTERS and len(title) <= TITLE_CHARS else ""

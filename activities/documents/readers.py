@@ -28,6 +28,10 @@ MEMORY_BYTES = 2 * 1024**3
 """Address space of a reading process, the interpreter and its libraries (about 400 MB) included."""
 RESULT_BYTES = 64 * 1024 * 1024
 """Bytes of one item that comes back: the text of a document has at most four million characters."""
+LOAD = 4
+"""Seconds that may pass for each second of processor time: other work may load the machine."""
+PROCESSOR_TIME = 24
+"""The signal that ends a process whose processor time is over."""
 PROCESSES = min(max(os.cpu_count() or 1, 2), 4)
 
 T = TypeVar("T")
@@ -87,8 +91,8 @@ class Readers:
     ) -> Iterator[bytes]:
         """The items that `module:name` yields for a body, as JSON, one at a time.
 
-        `seconds` limits both processor and wall time. `memory`: bytes of address space, where a job needs
-        more than most. Raises Unreadable with the reason, Stopped.
+        `seconds` limits processor time, `LOAD` times as much the time that passes. `memory`: bytes of address
+        space, where a job needs more than most. Raises Unreadable with the reason, Stopped.
         """
         stop = stop or Stop()
         with self._free:
@@ -182,7 +186,7 @@ class _Process:
             late.set()
             self._process.kill()
 
-        timer = threading.Timer(seconds, end)
+        timer = threading.Timer(LOAD * seconds, end)
         timer.daemon = True
         timer.start()
         try:
@@ -200,6 +204,9 @@ class _Process:
         except (OSError, ValueError, EOFError) as error:
             if late.is_set():
                 raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
+            with suppress(subprocess.TimeoutExpired):
+                if self._process.wait(1) == -PROCESSOR_TIME:
+                    raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
             raise Unreadable("reading it ended the process that read it") from error
         finally:
             timer.cancel()

@@ -51,6 +51,8 @@ class Text:
     """Where in `text` each page begins, the first one first; empty where there are no pages."""
     times: tuple[float, ...] = ()
     """Seconds at which each part of `pages` of a recording begins; empty for every other document."""
+    apart: Mapping[str, str] = field(default_factory=dict)
+    """What stands in the document and is no running text, by its kind: `references`, `page numbers`."""
 
 
 def from_pages(

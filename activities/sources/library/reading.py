@@ -12,7 +12,6 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice, pairwise
 from pathlib import Path, PurePosixPath
 
@@ -49,8 +48,6 @@ MAX_PART_CHARS = 200_000
 """Characters of one document: some eighty pages. A longer file is as many documents as it has parts of this
 size, since of one document only the beginning is split into sentences, and of its sentences some are
 searched."""
-PDF_SECONDS = 35.0
-"""Seconds for one PDF; the pages read by then are kept. Less than the time limit of a search attempt."""
 
 _DATED = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 """The date that the name of a letter or of minutes begins with."""
@@ -66,7 +63,7 @@ READERS: dict[str, Callable[[bytes], Text]] = {
     ".ipynb": read_notebook,
     ".html": read_own_html,
     ".htm": read_own_html,
-    ".pdf": partial(read_pdf, seconds=PDF_SECONDS),
+    ".pdf": read_pdf,
     ".docx": read_docx,
     ".pptx": read_pptx,
     ".xlsx": read_xlsx,
@@ -304,6 +301,9 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     kind, because = evidence_type.infer(title, text.text, (), "document")
     named = "" if text.title else "file name"
     facts = {"file": name, "evidence_type_from": because, "cut": text.cut, "title_from": named}
+    if text.apart:
+        kinds = (f"{kind} ({len(words):,} characters)" for kind, words in sorted(text.apart.items()))
+        facts["apart"] = ", ".join(kinds)
     facts |= {key: text.meta[key] for key in ("text_from", "length", "ocr_score", "date") if key in text.meta}
     if kind == "document" and (dated := _DATED.match(Path(name).name)):
         facts.setdefault("date", dated[0])

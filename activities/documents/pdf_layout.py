@@ -1,0 +1,433 @@
+"""The layout of a page: its runs in reading order, in lines, and its lines in blocks of one kind each."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
+from statistics import median
+
+from activities.documents import tables
+from activities.documents.pdf_page import HYPHEN, Box, Run
+
+MAX_RUNS = 3_000
+"""Runs of a page that are looked at for columns and tables; a page of text has 300."""
+MIN_COLUMN_RUNS = 4
+"""Runs on each side of the space between two columns of a page."""
+MIN_COLUMN_CHARS = 16
+"""Characters of most lines of a column of text; cells of tables have fewer."""
+MIN_LONG = 0.6
+"""Share of the characters of a column that stand in such lines."""
+MIN_GUTTER = 0.6
+"""Width of the space between columns, in heights of a letter."""
+MIN_ROWS = 3
+"""Rows that a table has at least, with its headings."""
+CELL_CHARS = 60
+"""Longest line of a cell; columns of running text have longer ones or no values."""
+LARGER = 1.12
+"""How much larger than the text a heading is printed."""
+NOTE = 0.93
+"""How much smaller than the text a note at the foot of a page is printed."""
+INDENT = 0.8
+"""Indent of a first line, in heights of a letter."""
+_VALUE = re.compile(r"(?<![\w.,])[$\u20ac\u00a3+-]?\d[\d.,:/%-]*(?!\w)")
+_CAPTION = re.compile(
+    r"(?:Fig(?:ure|\.)?|Table|Tab\.|Abb(?:ildung|\.)|Tabelle|Tableau|Scheme|Algorithm|Listing|Plate|Chart|Box)"
+    r"\s+(?:[A-Z]\.?)?\d+(?:\.\d+)*\s*[.:|\u2014\u2013-]",
+    re.IGNORECASE,
+)
+_LEADERS = re.compile(r"(?:\.\s?){4,}\s*\S{0,8}$|(?:\u2026\s?){2,}\s*\S{0,8}$")
+_ITEM = re.compile(
+    r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2219\u00b7*\u2013-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\[\d{1,3}\])\s+\S"
+)
+_END = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", ".\u201d", '."', ".)", "?\u201d", "!\u201d")
+_STOP = re.compile(
+    r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
+)
+_EQUATION = re.compile(r"[=\u2211\u220f\u222b\u2264\u2265\u221a\u00b1\u2248\u223c\u2208\u2192\u21d2]")
+_EQUATION_NUMBER = re.compile(r"\(\w{1,3}(?:\.\w{1,3})*\)")
+
+
+class Kind(Enum):
+    """The part that a block has in a document."""
+
+    PROSE = "prose"
+    HEADING = "heading"
+    CODE = "code"
+    TABLE = "rows of tables"
+    CAPTION = "captions"
+    NOTE = "notes"
+    FORMULA = "formulas"
+    LABELS = "labels of figures"
+    CONTENTS = "contents"
+    REFERENCES = "references"
+    EDGE = "running heads and page numbers"
+    LINE_NUMBERS = "line numbers"
+
+
+@dataclass(slots=True)
+class Line:
+    """Runs beside each other in one column."""
+
+    runs: list[Run]
+
+    @property
+    def text(self) -> str:
+        return " ".join(run.text for run in self.runs)
+
+    @property
+    def left(self) -> float:
+        return self.runs[0].left
+
+    @property
+    def right(self) -> float:
+        return max(run.right for run in self.runs)
+
+    @property
+    def base(self) -> float:
+        return max(self.runs, key=lambda run: len(run.text)).base
+
+    @property
+    def size(self) -> float:
+        return max(self.runs, key=lambda run: len(run.text)).size
+
+    @property
+    def bold(self) -> bool:
+        return all(run.bold for run in self.runs)
+
+    @property
+    def fixed(self) -> bool:
+        return all(run.fixed for run in self.runs)
+
+    @property
+    def math(self) -> float:
+        length = sum(len(run.text) for run in self.runs)
+        return sum(run.math * len(run.text) for run in self.runs) / max(length, 1)
+
+
+@dataclass(slots=True)
+class Block:
+    kind: Kind
+    lines: list[Line]
+    page: int = 0
+    right: float = 0.0
+    """Where the lines of its column end."""
+    rows: list[str] = field(default_factory=list)
+
+    @property
+    def first(self) -> Line:
+        return self.lines[0]
+
+    @property
+    def last(self) -> Line:
+        return self.lines[-1]
+
+
+def blocks_of(
+    runs: Sequence[Run], figures: Sequence[Box], body: float, gutters: list[float]
+) -> Iterator[Block]:
+    """The blocks of a page in reading order. `body`: the size of the letters of running text. `gutters`:
+    where columns were parted on the pages before, to which those of this one are added."""
+    beside: list[Run] = []
+    inside: list[Run] = []
+    for run in runs:
+        label = run.rotated or (
+            any(figure.holds(run) for figure in figures)
+            and len(run.text.split()) < 7
+            and not _CAPTION.match(run.text)
+        )
+        (inside if label else beside).append(run)
+    if inside:
+        yield Block(Kind.LABELS, [Line([run]) for run in inside])
+    beside, margins = _without_margins(beside, body)
+    for column in columns(beside, gutters):
+        yield from _column_blocks(column, body)
+    for margin in margins:
+        for block in _column_blocks(margin, body):
+            block.kind = Kind.NOTE if block.kind in (Kind.PROSE, Kind.HEADING, Kind.FORMULA) else block.kind
+            yield block
+
+
+def _without_margins(runs: Sequence[Run], body: float) -> tuple[list[Run], list[list[Run]]]:
+    """The runs of a page without the small notes beside its text, and those of each margin."""
+    long = [run for run in runs if run.size > NOTE * body and len(run.text) > 2 * MIN_COLUMN_CHARS]
+    if len(long) < MIN_COLUMN_RUNS:
+        return list(runs), []
+    left, right = min(run.left for run in long), sorted(run.right for run in long)[-1 - len(long) // 20]
+    small = [run for run in runs if run.size <= NOTE * body]
+    margins = [[r for r in small if r.left > right + 2], [r for r in small if r.right < left - 2]]
+    aside = {id(run) for margin in margins for run in margin}
+    return [run for run in runs if id(run) not in aside], [margin for margin in margins if margin]
+
+
+def columns(runs: Sequence[Run], gutters: list[float]) -> Iterator[list[Run]]:
+    """The columns of a page one after the other; what stands over several of them is a column of its own."""
+    gutter = _gutter(runs)
+    if gutter is None:
+        gutter = next((known for known in gutters if _parts(runs, known)), None)
+    elif gutter not in gutters:
+        gutters.append(gutter)
+    if gutter is None:
+        yield list(runs)
+        return
+    across = sorted((run for run in runs if run.left < gutter - 1 and run.right > gutter + 1), key=_down)
+    rest = [run for run in runs if not (run.left < gutter - 1 and run.right > gutter + 1)]
+    bands: list[list[Run]] = []
+    for run in across:
+        higher = [other for other in rest if other.base > run.base + 0.3 * run.size]
+        rest = [other for other in rest if other.base <= run.base + 0.3 * run.size]
+        if higher or not bands:
+            yield from _bands(bands, higher, gutter, gutters)
+            bands = []
+        level = [other for other in rest if abs(other.base - run.base) <= 0.3 * run.size]
+        rest = [other for other in rest if abs(other.base - run.base) > 0.3 * run.size]
+        bands.append([run, *level])
+    yield from _bands(bands, rest, gutter, gutters)
+
+
+def _bands(
+    above: Sequence[Sequence[Run]], beside: Sequence[Run], gutter: float, gutters: list[float]
+) -> Iterator[list[Run]]:
+    if above:
+        yield [run for some in above for run in some]
+    for side in ([r for r in beside if r.right <= gutter + 1], [r for r in beside if r.right > gutter + 1]):
+        if side:
+            yield from columns(side, gutters)
+
+
+def _down(run: Run) -> tuple[float, float]:
+    return -run.base, run.left
+
+
+def _parts(runs: Sequence[Run], gutter: float) -> bool:
+    """Tell whether no run of a part of a page goes over the place where columns are parted elsewhere."""
+    before = [run for run in runs if run.right <= gutter + 1]
+    after = [run for run in runs if run.left >= gutter - 1]
+    return bool(before) and bool(after) and len(before) + len(after) == len(runs)
+
+
+def _gutter(runs: Sequence[Run]) -> float | None:
+    """The middle of the space between two columns of text; None where there is one column."""
+    if not 2 * MIN_COLUMN_RUNS <= len(runs) <= MAX_RUNS:
+        return None
+    size = median(run.size for run in runs)
+    left, right = min(run.left for run in runs), max(run.right for run in runs)
+    best: tuple[float, float, float] | None = None
+    starts = sorted(run.left for run in runs)
+    grain = max(1.0, (right - left) / 600)
+    for start in sorted({round(start / grain) * grain for start in starts}):
+        if not left + 0.15 * (right - left) < start < right - 0.15 * (right - left):
+            continue
+        before = [run for run in runs if run.right < start]
+        after = [run for run in runs if run.left >= start - 1]
+        over = len(runs) - len(before) - len(after)
+        if min(len(before), len(after)) < MIN_COLUMN_RUNS or over > 0.5 * min(len(before), len(after)):
+            continue
+        near = sorted(run.right for run in before)[-max(1, len(before) // 3) :][0]
+        if start - near < MIN_GUTTER * size and start - max(run.right for run in before) < MIN_GUTTER * size:
+            continue
+        aligned = sum(abs(run.left - start) < 2 for run in after)
+        score = aligned - 2 * over
+        if best is None or score > best[0]:
+            best = (score, start, over)
+    if best is None:
+        return None
+    start = best[1]
+    before = [run for run in runs if run.right < start]
+    after = [run for run in runs if run.left >= start - 1]
+    for side in (before, after):
+        long = [len(run.text) for run in side if len(run.text) >= MIN_COLUMN_CHARS]
+        if len(long) < MIN_COLUMN_RUNS or sum(long) < MIN_LONG * sum(len(run.text) for run in side):
+            return None
+    if _is_table(before, after, size):
+        return None
+    return start - 1.5
+
+
+def _is_table(before: Sequence[Run], after: Sequence[Run], size: float) -> bool:
+    """Tell whether two columns are those of a table: drawn row by row, and not as long as lines of text."""
+    ends = sorted(run.right for run in before)
+    full = sum(ends[-1] - end < 2 * size for end in ends)
+    return full < 0.4 * len(ends) and len(after) < 0.8 * len(before)
+
+
+def rows_of(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs of a column by the lines on which they stand, from the top."""
+    rows: list[list[Run]] = []
+    for run in sorted(runs, key=_down):
+        row = rows[-1] if rows else None
+        if row and abs(row[0].base - run.base) < 0.35 * max(row[0].size, run.size):
+            row.append(run)
+        elif row and run.size < 0.87 * row[0].size and run.top > row[0].base - 0.4 * row[0].size:
+            row.append(run)  # a subscript that stands apart
+        else:
+            rows.append([run])
+    return [sorted(row, key=lambda run: run.left) for row in rows]
+
+
+def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
+    rows = rows_of(runs)
+    place = 0
+    loose: list[Line] = []
+    while place < len(rows):
+        end, table = _table_at(rows, place)
+        if table is None:
+            loose.append(Line(rows[place]))
+            place += 1
+            continue
+        yield from _line_blocks(loose, body)
+        loose = []
+        lines = [Line(row) for row in rows[place:end]]
+        yield Block(Kind.TABLE, lines, rows=list(tables.from_rows(table).lines()))
+        place = end
+    yield from _line_blocks(loose, body)
+
+
+def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
+    """The blocks of lines below each other."""
+    if not lines:
+        return
+    right = sorted(line.right for line in lines)[-max(1, len(lines) // 5) :][0]
+    gaps = [above.base - line.base for above, line in pairwise(lines) if abs(above.size - line.size) < 0.5]
+    pitch = median(gaps) if gaps else 1.2 * body
+    pitch = min(max(pitch, 0.9 * body), 2.4 * body)
+    kinds = _kinds(lines, body, pitch)
+    block = Block(kinds[0], [lines[0]], right=right)
+    for above, line, kind in zip(lines, lines[1:], kinds[1:], strict=False):
+        if _begins(block, above, line, kind, pitch, right):
+            yield block
+            block = Block(kind, [line], right=right)
+        else:
+            block.lines.append(line)
+    yield block
+
+
+def _kinds(lines: Sequence[Line], body: float, pitch: float) -> list[Kind]:
+    kinds = [_kind_of(line, body) for line in lines]
+    for order in (range(1, len(lines)), range(len(lines) - 2, -1, -1)):
+        step = -1 if order.step > 0 else 1
+        for place in order:  # the bounds of a sum, the sides of a fraction
+            line, beside = lines[place], lines[place + step]
+            near = abs(line.base - beside.base) < 1.6 * pitch
+            piece = near and _words(line) < 2 and len(line.text) < 30 and not _STOP.search(line.text)
+            if kinds[place + step] is Kind.FORMULA and kinds[place] is not Kind.CODE and piece:
+                kinds[place] = Kind.FORMULA
+    return kinds
+
+
+def _words(line: Line) -> int:
+    return sum(
+        len(word) > 2 and word.isalpha() for run in line.runs if run.math < 0.5 for word in run.text.split()
+    )
+
+
+def _kind_of(line: Line, body: float) -> Kind:
+    text = line.text
+    if _LEADERS.search(text):
+        return Kind.CONTENTS
+    if _CAPTION.match(text):
+        return Kind.CAPTION
+    if line.fixed:
+        return Kind.CODE
+    has_number = len(line.runs) > 1 and _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
+    if _words(line) < 3 and (line.math > 0.3 or (_EQUATION.search(text) and (has_number or line.math > 0.1))):
+        return Kind.FORMULA
+    is_short = len(text) < 90 and not _STOP.search(text)
+    if line.size > LARGER * body or (line.bold and is_short and line.size >= 0.9 * body):
+        return Kind.HEADING
+    return Kind.PROSE
+
+
+def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, right: float) -> bool:
+    """Tell whether a line begins a block of its own."""
+    step = above.base - line.base
+    apart = step > 1.35 * max(pitch, 1.1 * min(above.size, line.size)) or step < 0
+    if kind is Kind.CAPTION:
+        return True
+    if block.kind is Kind.CAPTION:
+        return apart or abs(line.size - block.first.size) > 0.08 * line.size
+    if kind is not block.kind:
+        # a line of prose may end in a formula or a heading-like word in bold
+        bold_inside = {kind, block.kind} == {Kind.HEADING, Kind.PROSE} and abs(line.size - above.size) < 0.3
+        runs_on = (
+            bold_inside
+            and not apart
+            and (
+                line.text[:1].islower()
+                or (line.bold and above.bold)
+                or (not _ended(above, right) and above.right > right - 2 * line.size)
+            )
+        )
+        return not runs_on
+    if kind is Kind.HEADING:
+        return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
+    if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
+        return kind is not Kind.CONTENTS and step > 2.2 * pitch
+    if apart or abs(line.size - above.size) > 0.08 * line.size:
+        return True
+    if (
+        _ITEM.match(line.text)
+        and (_ended(above, right) or _ITEM.match(block.first.text))
+        and not (line.text[:1].isdigit() and line.left > block.first.left + 1 and len(block.lines) > 1)
+    ):
+        return True
+    hanging = len(block.lines) == 1 or all(other.left > block.first.left + 2 for other in block.lines[1:])
+    usual = block.lines[-1].left if len(block.lines) > 1 else above.left
+    if line.left > usual + INDENT * line.size and not (
+        len(block.lines) == 1 and hanging and _ITEM.match(block.first.text)
+    ):
+        return _ended(above, right) or above.right < right - 3 * line.size
+    word = line.text.split(" ", 1)[0]
+    width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
+    fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
+    return fits and bool(_STOP.search(above.text)) and not line.text[:1].islower()
+
+
+def _ended(line: Line, right: float) -> bool:
+    return line.text.endswith(_END) or bool(_STOP.search(line.text)) or line.right < right - 6 * line.size
+
+
+def _table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[list[str]] | None]:
+    """Where the table ends that begins with a row, and its rows; None where none surely begins."""
+    if len(rows[start]) < 2 or len(rows) > MAX_RUNS:
+        return start, None
+    end = start
+    first = rows[start][0]
+    while end < len(rows) and (len(rows[end]) > 1 or (end > start and rows[end][0].left > first.right)):
+        if end > start and rows[end - 1][0].base - rows[end][0].base > 3.2 * first.size:
+            break
+        end += 1
+    for last in range(end, start + MIN_ROWS - 1, -1):
+        if (table := _cells(rows[start:last])) is not None:
+            return last, table
+        if last < end - 2:
+            break
+    return start, None
+
+
+def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:
+    """The cells of a table; None for lines whose runs stand in no columns, or without a column of values."""
+    spans: list[tuple[float, float]] = []
+    for left, right in sorted((cell.left, cell.right) for line in run for cell in line):
+        if spans and left < spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(right, spans[-1][1]))
+        else:
+            spans.append((left, right))
+    if len(run) < MIN_ROWS or len(spans) < 2 or any(len(c.text) > CELL_CHARS for line in run for c in line):
+        return None
+    rows: list[list[str]] = []
+    for line in run:
+        row = [""] * len(spans)
+        for cell in line:
+            column = next(
+                n for n, (left, right) in enumerate(spans) if left <= cell.left < max(right, left + 0.1)
+            )
+            row[column] = f"{row[column]} {cell.text}".strip()
+        if rows and not row[0]:
+            rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], row, strict=True)]
+        else:
+            rows.append(row)
+    rows = [[cell.replace(HYPHEN, "-") for cell in row] for row in rows]
+    columns_below = ([row[n] for row in rows[1:] if row[n]] for n in range(1, len(spans)))
+    valued = any(len(column) > 1 and all(map(_VALUE.match, column)) for column in columns_below)
+    return rows if valued and len(rows) >= MIN_ROWS and tables.has_headings(rows) else None

@@ -1,0 +1,165 @@
+"""How well the PDFs of a folder are read, against the words that poppler's `pdftotext -layout` finds.
+
+    python -m benchmarks.reading DIR
+
+One row a file: pages that were read, words that are lacking or glued to others, statements that are cut at
+the end of a line, and processor time a page. A word that is parted by a hyphen at the end of a line
+counts as whole on both sides; what is kept apart from running text counts as read. Exits 1 where a file is
+beyond the limits below or has a page that was not read.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from activities.contracts.evidence import Evidence
+from activities.documents.pdf import read_pdf
+from activities.documents.text import Text, Unreadable
+from activities.text.sentences import sentences
+
+MAX_LACKING, MAX_CUT = 0.005, 0.02
+_RAISED = re.compile("([\u00b2\u00b3\u00b9\u2070-\u208e]+)")
+_TOKEN = re.compile(r"[^\W_]+")
+_COUNTED = re.compile(r"[^\W\d_]{3,}|\d{2,}")
+"""A word or a number; poppler and PDFium part the symbols of formulas in their own ways."""
+_PARTED = re.compile(r"([^\W_]+)[-\u2010\u00ad](?=\s)")
+_STOPPED = re.compile(r"[.!?:;\u3002\uff01\uff1f]\W*$")
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    pages: int
+    of_pages: int
+    words: int
+    lacking: int
+    statements: int
+    cut: int
+    seconds: float
+    examples: tuple[str, ...]
+
+    @property
+    def is_good(self) -> bool:
+        return (
+            self.pages == self.of_pages
+            and self.lacking <= MAX_LACKING * self.words
+            and self.cut <= MAX_CUT * max(self.statements, 1)
+        )
+
+
+def lacking_words(expected: str, read: str) -> Counter[str]:
+    """The words of a text that another lacks, however they are parted at the ends of lines."""
+    parted = Counter(match.casefold() for match in _PARTED.findall(_plain(expected)))
+    wanted, present = _tokens(expected), _tokens(read)
+    lacking, more = wanted - present, present - wanted
+    for word in list(more):
+        for place in range(1, len(word)):
+            first, second = word[:place], word[place:]
+            while more[word] and parted[first] and lacking[first] and lacking[second]:
+                for counts, part in ((more, word), (parted, first), (lacking, first), (lacking, second)):
+                    counts[part] -= 1
+    for word in list(lacking):  # an exponent that stands beside its number in one of them
+        for place in range(1, len(word)):
+            first, second = word[:place], word[place:]
+            while lacking[word] and more[first] and more[second] and (first + second)[-1].isdigit():
+                for counts, part in ((lacking, word), (more, first), (more, second)):
+                    counts[part] -= 1
+    return Counter({word: count for word, count in lacking.items() if count > 0 and _COUNTED.fullmatch(word)})
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", _RAISED.sub(r" \1 ", text))
+
+
+def _tokens(text: str) -> Counter[str]:
+    return Counter(token.casefold() for token in _TOKEN.findall(_plain(text)))
+
+
+def cut_statements(text: Text) -> tuple[int, list[str]]:
+    """How many statements may be quoted as prose, and those that are cut: they begin in the middle of a
+    sentence, or end at the end of a paragraph that goes on in the next."""
+    document = Evidence(
+        evidence_id="doc:1", source="library", title=text.title, text=text.text, evidence_type="document"
+    )
+    prose = [one.quote for one in sentences(document, short=True) if not one.is_row]
+    cut = []
+    for quote in prose:
+        end = text.text.find(quote) + len(quote)
+        goes_on = re.match(r"\W*\n\n[a-z]", text.text[end : end + 8])
+        if quote[:1].islower() or (goes_on and not _STOPPED.search(quote)):
+            cut.append(quote)
+    return len(prose), cut
+
+
+def measure(path: Path) -> Row:
+    """Read one file twice, by poppler and by the product. Raises Unreadable."""
+    expected = subprocess.run(
+        ["pdftotext", "-layout", path, "-"], capture_output=True, check=True, text=True
+    ).stdout
+    began = time.process_time()
+    text = read_pdf(path.read_bytes())
+    seconds = time.process_time() - began
+    missing = lacking_words(expected, "\n".join([text.text, *text.apart.values()]))
+    statements, cut = cut_statements(text)
+    pages = expected.count("\f")
+    unread = re.search(r"only the first ([\d,]+) of", text.cut)
+    return Row(
+        path.name,
+        int(unread[1].replace(",", "")) if unread else pages - text.cut.count("broken"),
+        pages,
+        sum(count for word, count in _tokens(expected).items() if _COUNTED.fullmatch(word)),
+        missing.total(),
+        statements,
+        len(cut),
+        seconds,
+        (
+            *(f"lacking: {word} ({count})" for word, count in missing.most_common(8)),
+            *(f"cut: {c[:90]!r}" for c in cut[:8]),
+        ),
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reading", description=__doc__)
+    parser.add_argument("folder", type=Path, help="a folder of PDFs")
+    parser.add_argument(
+        "--examples", action="store_true", help="show words that are lacking and statements that are cut"
+    )
+    options = parser.parse_args()
+    if shutil.which("pdftotext") is None:
+        print("pdftotext is missing; install poppler-utils", file=sys.stderr)
+        return 2
+    files = sorted(options.folder.rglob("*.pdf"))
+    if not files:
+        print(f"{options.folder} holds no PDF; name a folder of some", file=sys.stderr)
+        return 2
+    good = True
+    print("| file | pages read | words lacking or glued | statements cut | ms a page |")
+    print("|---|---|---|---|---|")
+    for path in files:
+        try:
+            row = measure(path)
+        except Unreadable as error:
+            print(f"| {path.name} | not read: {error} | | | |")
+            good = False
+            continue
+        good = good and row.is_good
+        print(
+            f"| {row.name} | {row.pages} of {row.of_pages} | {row.lacking} of {row.words:,}"
+            f" ({row.lacking / max(row.words, 1):.2%}) | {row.cut} of {row.statements:,}"
+            f" ({row.cut / max(row.statements, 1):.1%}) | {1000 * row.seconds / max(row.pages, 1):.0f} |"
+        )
+        for example in row.examples if options.examples else ():
+            print(f"    {example}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""A PDF is read as a viewer shows it: paragraphs over lines, columns and pages, rows of tables, no edges."""
+
+import re
+
+import pytest
+import typst
+from hypothesis import given
+from hypothesis import strategies as st
+
+from activities.documents.pdf import read_pdf
+from activities.documents.pdf_text import Hyphens
+from activities.documents.text import Text
+from tests.activities.documents.test_generated import WORDS, generated
+
+PLAIN = "#show super: set super(typographic: false)\n#show sub: set sub(typographic: false)"
+"""Raised letters are smaller ones and no glyphs of their own."""
+REMARK = "new mooring lines are needed before the storms of the autumn begin"
+BOATS = """
+#table(columns: 5,
+  [Boat], [Berth], [Length (m)], [Fee (EUR)], [Remarks],
+  [Alma], [A4], [9.5], [1,150], [REMARK],
+  [Brise], [B12], [], [780], [],
+  [Cormoran], [A9], [12.1], [1,420], [sold])
+""".replace("REMARK", REMARK)
+PROSE = "The harbour has been open since spring. It is closed at night, and the keeper has the key. "
+
+
+def read(source: str, page: str = "width: 16cm, height: 22cm") -> Text:
+    return read_pdf(bytes(typst.compile(f"#set page({page})\n{PLAIN}\n{source}".encode())))
+
+
+def paragraphs(source: str, page: str = "width: 16cm, height: 22cm") -> list[str]:
+    return read(source, page).text.split("\n\n")
+
+
+def test_a_paragraph_is_joined_over_columns_and_pages() -> None:
+    numbered = "".join(
+        f"Sentence {number} says that boat {number} left the harbour. " for number in range(90)
+    )
+    for columns in (1, 2, 3):
+        text = read(f"#set page(columns: {columns})\n#set par(justify: true)\n{numbered}").text
+        assert text == numbered.strip(), f"{columns} columns"
+    wide = f'#place(top, scope: "parent", float: true)[#text(18pt)[Boats of the harbour]]\n{numbered}'
+    title, *parts = read(f"#set page(columns: 2)\n{wide}").text.split("\n\n")
+    assert title == "Boats of the harbour"
+    assert " ".join(parts) == numbered.strip()
+    assert all(part.startswith("Sentence") and part.endswith(".") for part in parts)
+
+
+def test_columns_that_are_drawn_across_are_read_one_after_the_other() -> None:
+    left = [f"left line {n} of the boats that lie here" for n in range(12)]
+    right = [f"right line {n} of the boats that sail now" for n in range(12)]
+    rows = "".join(
+        f"#place(top + left, dx: {dx}pt, dy: {14 * n}pt)[{words}]\n"
+        for n, pair in enumerate(zip(left, right, strict=True))
+        for dx, words in zip((0, 210), pair, strict=True)
+    )
+    assert " ".join(read(rows).text.split()) == " ".join([*left, *right])
+
+
+def test_the_numbers_of_lines_are_no_text() -> None:
+    text = read(f'#set par.line(numbering: "1")\n{PROSE * 8}')
+    assert text.text == (PROSE * 8).strip()
+    assert "2\n3" in text.apart["line numbers"]
+    listed = "#enum(" + ", ".join(f"[Take boat {n} out.]" for n in range(1, 7)) + ")"
+    assert re.findall(r"(\d)\. Take boat (\d)", read(listed).text) == [(str(n), str(n)) for n in range(1, 7)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (("patients with IL-", "6 above 5"), "patients with IL-6 above 5"),
+        (("age was 18-", "65 years"), "age was 18-65 years"),
+        (("for 12-", "week survivors"), "for 12-week survivors"),
+        (("the anti-", "PD-1 arm"), "the anti-PD-1 arm"),
+        (("showed a pro-", "gression-free time"), "showed a progression-free time"),
+        (("a long-", "term benefit"), "a long-term benefit"),
+        (("the dose-", "response was"), "the dose-response was"),
+        (("non-", "small-cell tumours"), "non-small-cell tumours"),
+        (("die Unter-", "suchung war"), "die Untersuchung war"),
+        (("pre-", "and postnatal"), "pre- and postnatal"),
+    ],
+)
+def test_a_hyphen_at_the_end_of_a_line_is_undone_where_the_word_has_none(
+    lines: tuple[str, str], text: str
+) -> None:
+    assert Hyphens([]).put_together(*lines) == text
+
+
+def test_the_document_decides_on_a_hyphen_that_it_has_elsewhere() -> None:
+    assert Hyphens(["a cross-over trial"]).put_together("the cross-", "over arm") == "the cross-over arm"
+    assert Hyphens(["a crossover trial"]).put_together("the cross-", "over arm") == "the crossover arm"
+
+
+def test_running_heads_page_numbers_contents_and_references_are_apart() -> None:
+    head = "#context [Harbour report #h(1fr) #counter(page).display()]"
+    pages = "\n#pagebreak()\n".join(f"= Part {n}\n{PROSE * 3} In year {n} it rained." for n in range(1, 5))
+    works = "= References\n" + "\n\n".join(
+        f"[{n}] Ann Lee. 201{n}. Tides. Journal {n}, 1-9." for n in range(4)
+    )
+    text = read(
+        f"#set page(header: {head[1:]})\n#outline()\n#pagebreak()\n{pages}\n{works}".replace(
+            "header: context", "header: context "
+        )
+    )
+    assert text.text.count("Harbour report") == 1
+    assert "Ann Lee" not in text.text
+    assert "Ann Lee" in text.apart["references"]
+    assert ". . ." not in text.text
+    assert all(f"In year {n} it rained." in text.text for n in range(1, 5))
+
+
+def test_a_caption_and_a_note_do_not_part_a_sentence() -> None:
+    figure = "#place(auto, float: true)[#figure(rect(width: 8cm, height: 4cm), caption: [Boats at noon.])]"
+    said = "".join(f"Sentence {number} says that boat {number} left. " for number in range(60))
+    text = read(f"{figure}\n#set par(justify: true)\n{said}#footnote[Seen from the pier.] {said}").text
+    assert "Figure 1: Boats at noon." in text.split("\n\n")
+    assert "Seen from the pier." in text.split("\n\n")[-1] or "Seen from the pier." in text
+    joined = next(block for block in text.split("\n\n") if block.startswith("Sentence 0"))
+    assert re.sub(r"\u00b9", "", joined).split() == f"{said}{said}".split()
+
+
+def test_exponents_and_ties_are_as_they_are_shown() -> None:
+    text = read("From 10#super[6] to 10#super[3] per ml, H#sub[2]O in five efficient offices.").text
+    assert text == "From 10\u2076 to 10\u00b3 per ml, H\u2082O in five efficient offices."
+
+
+def test_tables_become_rows_with_their_headings() -> None:
+    said = paragraphs(f"{PROSE}\n{BOATS}\nFees are due in May.")
+    assert said[0] == PROSE.strip()
+    assert said[-1] == "Fees are due in May."
+    assert said[-2].split("\n") == [
+        f"Boat: Alma; Berth: A4; Length (m): 9.5; Fee (EUR): 1,150; Remarks: {REMARK}",
+        "Boat: Brise; Berth: B12; Fee (EUR): 780",
+        "Boat: Cormoran; Berth: A9; Length (m): 12.1; Fee (EUR): 1,420; Remarks: sold",
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"#columns(2)[{PROSE * 12}]",
+        f"#columns(2)[{'In 2019 there were 40 boats, and in 2021 there were 55 of them at 3 berths. ' * 12}]",
+        "1. Ann Lee. 2019. Tides.\n\n2. Bo Kim. 2020. Winds.\n\n3. Cy Roe. 2021. Waves.",
+    ],
+    ids=["columns of text", "columns of text with numbers", "references"],
+)
+def test_text_is_no_table(source: str) -> None:
+    assert ": " not in read(source).text
+
+
+@generated
+@given(st.lists(st.sampled_from(WORDS.split()), min_size=30, max_size=300))
+def test_words_come_out_in_their_order(words: list[str]) -> None:
+    said = " ".join(words)
+    literal = "".join(
+        f"\\u{{{ord(letter):x}}}" if not letter.isalnum() and letter != " " else letter for letter in said
+    )
+    text = read(f'#set par(justify: true)\n#"{literal}"').text
+    assert "".join(text.split()) == "".join(said.split())
