@@ -4,6 +4,7 @@ Control characters move the cursor, change the title or the clipboard and hide w
 of direction (Unicode TR 36, 3.1) make a line appear in another order. Files and pipes get every character.
 """
 
+import io
 import os
 import sys
 import textwrap
@@ -36,6 +37,20 @@ def shown(text: str) -> str:
 def plain(text: str) -> str:
     """Text on one line that cannot move the cursor, change colours or hide what follows."""
     return "".join(c for c in " ".join(text.split()) if c.isprintable())
+
+
+def open_streams() -> None:
+    """Open the null device for each stream that the process was started without, and replace letters that
+    stdout cannot show."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - until the end
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def interactive() -> bool:

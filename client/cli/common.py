@@ -165,7 +165,8 @@ def print_text(text: str) -> None:
 def print_json(value: object, indent: int | None = 2) -> None:
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
-    click.echo(shown(json.dumps(value, indent=indent, ensure_ascii=False, default=str)))
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")  # \u escapes lose nothing
+    click.echo(shown(json.dumps(value, indent=indent, ensure_ascii=ascii_only, default=str)))
 
 
 def print_json_line(value: object) -> None:

@@ -17,7 +17,7 @@ from activities.configuration.values import did_you_mean
 from client.exit import leave
 from client.failures import BadSettings, Exit, Failure
 from client.naming import naming
-from client.terminal import print_error
+from client.terminal import open_streams, print_error
 
 VERBS: dict[str, tuple[str, str]] = {
     "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
@@ -195,6 +195,7 @@ def main() -> NoReturn:
     # Importing creates many objects that stay, and looking through them is a tenth of the time of a short
     # command. One that follows a run enables the collector again.
     gc.disable()
+    open_streams()
     try:
         code = run(sys.argv[1:])
     except BaseException:  # noqa: BLE001 - every error leaves through `leave`

@@ -1,0 +1,47 @@
+"""A command works without a terminal, a stream, or letters beyond ASCII."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.client.harness import inside
+from tests.papers import QUESTION
+
+pytestmark = pytest.mark.xdist_group("plain")
+
+
+def shell(words: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    command = f'"{sys.executable}" -m client.cli.main {words}'
+    path = str(Path(__file__).parents[3])
+    return subprocess.run(
+        ["sh", "-c", command],
+        env={**os.environ, "PYTHONPATH": path, **env},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_command_works_without_its_streams(file_home: Path, library: str) -> None:
+    asked = shell(f'ask "{QUESTION}" --library "{library}" --json <&-')
+    assert asked.returncode == 0, asked
+    for closed in (">&-", "2>&-", "<&- >&- 2>&-"):
+        for words in ("report last", "list", "status last"):
+            ran = shell(f"{words} {closed}")
+            assert (ran.returncode, "Error" in ran.stderr) == (0, False), (words, closed, ran)
+
+
+def test_letters_that_cannot_be_shown_are_replaced(file_home: Path, library: str) -> None:
+    ascii_only = {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"}
+    question = "W\u00fcrde Metformin \u00c4lteren helfen?"
+    asked = shell(f'ask "{question}" --library "{library}"', **ascii_only)
+    assert asked.returncode in (0, 4), asked
+    listed = shell("list", **ascii_only)
+    assert (listed.returncode, "W?rde" in listed.stdout) == (0, True), listed
+    rows = shell("list --json", **ascii_only).stdout
+    assert rows.isascii()
+    assert question in [row["question"] for row in inside("list", "--json").json()]
+    assert "W\\u00fcrde" in rows
