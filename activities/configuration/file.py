@@ -1,12 +1,10 @@
-"""Reads `determinator.toml`: sections and flat keys become settings, and each remembers its line.
+"""Reads `determinator.toml`: sections and flat keys become settings, and each remembers its key in the file.
 
 Nothing is passed over: an unknown section or key, a value of the wrong kind and a setting that is set twice
-end in one ConfigError. It has a line for each of them, with the file, the line there and the nearest key that
-exists.
+end in one ConfigError. It has a line for each of them, with file, key and the nearest key that exists.
 """
 
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -32,12 +30,10 @@ MAX_DOTS = 100
 """In a line."""
 MAX_PROBLEMS = 20
 """That one message names; nobody mends more at once, and each is looked up among the keys there are."""
-_HEADER = re.compile(r"\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?")
-_ASSIGNMENT = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
 
 class ConfigError(ValueError):
-    """The configuration file cannot be used; the message names file, line and remedy."""
+    """The configuration file cannot be used; the message names file, key and remedy."""
 
 
 class _Enough(Exception):
@@ -50,7 +46,7 @@ class FileSettings:
 
     values: Mapping[str, object] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
-    """Setting -> `determinator.toml:12 [budget] max_tokens`. A setting inside a table has a dotted name
+    """Setting -> `determinator.toml [budget] max_tokens`. A setting inside a table has a dotted name
     (`sources.pubmed.rate`)."""
     ignored: tuple[str, ...] = ()
     """Places of what does not hold, since nobody has said that the file is trusted."""
@@ -77,7 +73,7 @@ def read_settings(path: Path, data: bytes, fields: Mapping[str, FieldInfo]) -> F
     try:
         text = data.decode("utf-8-sig")
         _check_dots(path, text)
-        return _Reader(path, text, fields).read(tomllib.loads(text))
+        return _Reader(path, fields).read(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
     except RecursionError:
@@ -86,20 +82,13 @@ def read_settings(path: Path, data: bytes, fields: Mapping[str, FieldInfo]) -> F
 
 def _check_dots(path: Path, text: str) -> None:
     """Raises ConfigError for a key of very many parts, which takes a time that grows with their square."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.count(".") > MAX_DOTS:
-            raise ConfigError(f"{path}:{number} has more than {MAX_DOTS} dots; no key has so many parts")
+    if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
+        raise ConfigError(f"{path} has a line of more than {MAX_DOTS} dots; no key has so many parts")
 
 
 class _Reader:
-    def __init__(self, path: Path, text: str, fields: Mapping[str, FieldInfo]) -> None:
+    def __init__(self, path: Path, fields: Mapping[str, FieldInfo]) -> None:
         self._path = path
-        self._lines = dict(_lines(text))
-        self._inside: dict[tuple[str, ...], int] = {}
-        """The first line of what is inside a key."""
-        for key, number in self._lines.items():
-            for parts in range(1, len(key)):
-                self._inside.setdefault(key[:parts], number)
         self._known = fields
         self._sections = sections(fields)
         self._values: dict[str, object] = {}
@@ -244,9 +233,7 @@ class _Reader:
         return f"; did you mean {match} {places[match]}?"
 
     def _place(self, where: tuple[str, ...]) -> str:
-        line = self._lines.get(where) or self._inside.get(where)
-        position = f"{self._path}:{line}" if line else str(self._path)
-        return f"{position} {_written(where)}"
+        return f"{self._path} {_written(where)}"
 
     def _error(self, where: tuple[str, ...], message: str) -> ConfigError:
         return ConfigError(f"{self._place(where)}: {message}")
@@ -255,19 +242,3 @@ class _Reader:
 def _written(where: tuple[str, ...]) -> str:
     *section, key = where
     return f"[{'.'.join(section)}] {key}" if section else key
-
-
-def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Each key and section header with its line. Enough for messages: a line inside a multi-line string may
-    be mistaken for a key, which names a wrong line at worst."""
-    section: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.fullmatch(line):
-            section = _parts(header.group(1))
-            yield section, number
-        elif assignment := _ASSIGNMENT.match(line):
-            yield (*section, *_parts(assignment.group(1))), number
-
-
-def _parts(dotted: str) -> tuple[str, ...]:
-    return tuple(part.strip().strip("\"'") for part in dotted.split("."))
