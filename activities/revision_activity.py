@@ -36,7 +36,6 @@ from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.registry import options
-from activities.verification.warnings import warning
 
 MAX_REFS_BYTES = 110 * 1024
 MAX_NEW_WORKS = 3
@@ -126,8 +125,7 @@ class RevisionActivities:
         sentence = _sentence(report, kept, asked)
         if asked.kind == "decide":
             return plan
-        doubts = (warning("disputed", reason=asked.text), *sentence.warnings)
-        read = sentence.replace(state="ask", warnings=doubts)
+        read = sentence.replace(state="ask", disputed=asked.text)
         cited = {support.evidence_id for support in sentence.support}
         works = tuple(ref for ref in kept.evidence if ref.evidence_id in cited)
         check = VerifyInput.model_validate({**common, "sentences": (read,), "evidence": works})
@@ -325,6 +323,5 @@ def _next(kept: PublishInput, findings: RevisionFindings) -> PublishInput:
         works = (*findings.new, *(ref for ref in findings.written_from if ref.evidence_id in used))
         return instructions.changed(kept, findings.revised, findings.draft, findings.verdicts, works)
     if asked.kind == "dispute":
-        verdict = next((v for v in findings.verdicts.verdicts if v.id == asked.sentence), None)
-        return instructions.disputed(kept, asked, findings.at, verdict)
+        return instructions.disputed(kept, asked, findings.at, findings.verdicts)
     return instructions.decided(kept, asked)

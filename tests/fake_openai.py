@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 import pytest
+from rapidfuzz import fuzz
 
 from tests.replay import Answer, Asked, ReplayServer, Reply
 
@@ -288,8 +289,9 @@ def sensible(asked: Asked) -> Reply:
         },
         "verifier": {
             "verdicts": [
-                {"claim": label, "supported": "yes", "words": text[:300], "reason": ""}
-                for label, text in claims.items()
+                {"claim": label, "supported": "yes" if carried else "no", "sentences": carried or []}
+                for label in claims
+                for carried in [_carrying(asked, label, claims[label])]
             ]
         },
         "editor": {
@@ -315,6 +317,21 @@ def sensible(asked: Asked) -> Reply:
         },
     }
     return says(answers[role_of(asked)], usage=(len(text) // 4, 150))(asked)
+
+
+_RESTS = re.compile(r"^(C\d+) \[([^\]]+)\]", re.MULTILINE)
+
+
+def _carrying(asked: Asked, label: str, text: str) -> list[str] | None:
+    """The labels that carry a sentence; None for a planted error: nearly the words of a sentence of the works
+    that it does not rest on, or not all of them. Code that made it knows no meaning, and this needs none."""
+    shown = sentences_of(asked)
+    rests = dict(_RESTS.findall(_text(asked))).get(label, "").split(", ")
+    near = {name: fuzz.ratio(text, sentence) for name, sentence in shown.items()}
+    nearest = max(near, key=near.__getitem__, default="")
+    planted = near.get(nearest, 0) > 85 and text != shown[nearest]
+    planted |= any(len(s) > 40 and s in text for name, s in shown.items() if name not in rests and rests[0])
+    return None if planted else [name for name in rests if name]
 
 
 def _edited(claims: dict[str, str], most: int) -> list[dict[str, Any]]:

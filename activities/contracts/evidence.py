@@ -380,8 +380,38 @@ ClaimKind = Literal["finding", "synthesis", "computed", "missing", "reservation"
 together; a figure that follows from quoted numbers; what no work has; a limit of the evidence. The last two
 quote nothing."""
 StandsBy = Literal["quote", "computation", "reader"]
-"""Who let a sentence stand: code, as it is in the words of its quote or its figures follow from quoted
-numbers; or a second reader, whom code asked."""
+"""Who let a sentence stand: code, as it is its quote; or a second reader, whom code asked. `computation` is
+in reports of earlier versions."""
+
+
+class Vigilance(Frozen):
+    """How well a second reader read, by control sentences whose truth code knows. Adds up with `+`."""
+
+    planted: int = 0
+    """Errors that were planted, and that it gave a verdict on."""
+    noticed: int = 0
+    """Those of them that it did not confirm."""
+    true: int = 0
+    """True sentences among them."""
+    refused: int = 0
+    """Those of them that it did not confirm."""
+
+    @property
+    def missed(self) -> int:
+        return self.planted - self.noticed
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether what the reader confirms counts: it let less than a third of the errors pass."""
+        return 3 * self.missed < self.planted or not self.planted
+
+    def __add__(self, other: "Vigilance") -> "Vigilance":
+        return Vigilance(
+            planted=self.planted + other.planted,
+            noticed=self.noticed + other.noticed,
+            true=self.true + other.true,
+            refused=self.refused + other.refused,
+        )
 
 
 class Claim(Frozen):

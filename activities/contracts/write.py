@@ -16,6 +16,7 @@ from activities.contracts.evidence import (
     Statement,
     StopReason,
     Support,
+    Vigilance,
 )
 from activities.contracts.judge import MechanismHypothesis, Table, WorkJudgement
 from activities.contracts.judge import Refused as Refused
@@ -58,9 +59,10 @@ class DraftClaim(Frozen):
     state: SentenceState = "stands"
     stands_by: StandsBy = "quote"
     problem: Statement | None = None
-    warnings: tuple[Statement, ...] = ()
-    """What code asks the second reader about it."""
+    disputed: str = ""
+    """Why somebody who read the report says that it is wrong; the second reader is asked about that."""
     computed: tuple[str, ...] = ()
+    """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     reworded: bool = False
 
 
@@ -82,6 +84,11 @@ class SectionDraft(Frozen):
     """What was refused and has no place in the draft: sentences that cite nothing, first wordings."""
     works_room: int = 0
     """Tokens that the works had in the writer's prompt, so that the second reader is shown the same ones."""
+    vigilance: Vigilance = Vigilance()
+    """How well the second reader read it, in all calls."""
+    near_misses: tuple[DraftClaim, ...] = ()
+    """Errors that the writer planted in sentences of its own on request, by which the second reader is
+    measured; never printed."""
     passages: tuple[Passage, ...] = ()
     """Without a model: the passages nearest to the question, best first."""
     related: tuple[Passage, ...] = ()
@@ -179,6 +186,8 @@ class VerifyInput(StepContext):
     """As the writer was given them."""
     works_room: int = 0
     """See `SectionDraft.works_room`; 0: as many works as fit."""
+    near_misses: tuple[DraftClaim, ...] = ()
+    """See `SectionDraft.near_misses`."""
 
 
 class SentenceVerdict(Frozen):
@@ -187,10 +196,14 @@ class SentenceVerdict(Frozen):
     id: str
     problem: Statement | None = None
     """Why the sentence does not stand; None where it does."""
+    support: tuple[Support, ...] = ()
+    """The quotes that carry a sentence which stands; empty where its own do."""
 
 
 class Verdicts(Frozen):
     verdicts: tuple[SentenceVerdict, ...] = ()
+    vigilance: Vigilance = Vigilance()
+    """How well the reader read, by the control sentences of this call."""
 
 
 class EditedSentence(DraftClaim):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from activities.analysis.conclusions import unpooled
 from activities.contracts.appraisal import Conclusion
 from activities.contracts.candidates import CandidateFindings
-from activities.contracts.evidence import Claim, Evidence, Statement, kind_of_source
+from activities.contracts.evidence import Claim, Evidence, Statement, Vigilance, kind_of_source
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.report.candidates import check_candidates
 from activities.report.claims import Checks, contradictions
@@ -73,6 +73,8 @@ def build_report(
             computed=by["computation"],
             fell=sum(checks.lost.values()),
             reader=step.reader,
+            vigilance=sum((one.draft.vigilance for one in step.sections), Vigilance()),
+            unread=sum(item.statement.code == "not_read" for item in checks.dropped),
         ),
         confidence=round(step.confidence, 4) if judged and step.confidence is not None else None,
         confidence_reasons=(*step.confidence_reasons, *against) if judged else (),

@@ -7,7 +7,6 @@ Invariants:
 - A sentence keeps the id that it was written under.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
@@ -29,17 +28,6 @@ from activities.text.normal_form import normalise
 from activities.verification.quote_check import Checked, QuoteChecker
 from activities.verification.verdicts import printed
 
-_NUMERIC_MARK = re.compile(r"(?:(?<!\s)\s+)?\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
-_NAMED_MARK = re.compile(
-    r"(?:(?<!\s)\s+)?(?:\[(?:pmid|pmcid|doi|nct|arxiv|openalex|s2|fda|url|doc|evidence|ref|source)\b[^\]]{0,300}\]"
-    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]{0,300}\)|\[s\d+\.[ar]?\d+\]|[\[(]E\d{1,3}\b[^\])]{0,40}[\])])",
-    re.IGNORECASE,
-)
-_PART = re.compile(r"^[A-Z][A-Z /&]{3,40}:\s+(?=\w)")
-"""The label of a structured abstract that a writer copied with its sentence."""
-_INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|range)\W*$", re.IGNORECASE)
-_BEFORE = re.compile(r"^(?:[,;:!?\s]|\.(?!\d))+(?=\w)")
-"""What is left of the sentence before one that was cut."""
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
 """Kinds of what is refused of a draft's own sentences."""
 WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"missing", "reservation"})
@@ -54,7 +42,7 @@ def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, .
 
 def as_claim(draft: DraftClaim) -> Claim:
     """A sentence that stands, as a report has it."""
-    text = plain_claim(draft.text)
+    text = clean(draft.text)
     return Claim(
         id=draft.id,
         text=text,
@@ -64,19 +52,6 @@ def as_claim(draft: DraftClaim) -> Claim:
         stands_by=draft.stands_by,
         computed=draft.computed,
     )
-
-
-def plain_claim(text: str) -> str:
-    """A claim's text on one line without the citation marks a writer put in: code numbers citations. Years in
-    brackets and intervals (`95% CI [2, 14]`) stay."""
-
-    def mark(match: re.Match[str]) -> str:
-        return match.group() if _INTERVAL.search(text[: match.start()]) else ""
-
-    text = clean(text)
-    text = _PART.sub("", _NAMED_MARK.sub("", text))
-    text = _NUMERIC_MARK.sub(mark, text).strip()
-    return _BEFORE.sub("", re.sub(r" {2,}", " ", text))
 
 
 class Checks:
@@ -181,7 +156,7 @@ class Checks:
         reasons = checked.refused
         if not draft.support and draft.kind not in WITHOUT_QUOTES:
             reasons = (Statement.of("cites_nothing"),)
-        if not plain_claim(draft.text):
+        if not clean(draft.text):
             reasons = (Statement.of("claim_empty"),)
         if draft.state != "stands" or not reasons:
             return draft.replace(support=checked.support)

@@ -61,7 +61,7 @@ def _problem(
     sentence: EditedSentence, names: Sequence[str], claims: Collection[str], checks: Checks
 ) -> Statement | None:
     if sentence.state != "stands":
-        return sentence.problem or Statement.of("not_verified")
+        return sentence.problem or Statement.of("not_read")
     if not names or any(name not in claims for name in names):
         return Statement.of("rests_on_dropped")
     return next(iter(checks.supports(sentence.support).refused), None)

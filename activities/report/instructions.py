@@ -24,7 +24,6 @@ from activities.contracts.write import (
     EditedSentence,
     Passage,
     SectionDraft,
-    SentenceVerdict,
     Verdicts,
 )
 from activities.report.schema import Report
@@ -64,6 +63,9 @@ def changed(
             contradictions=tuple(pair for pair in edited.contradictions if not gone & set(pair)),
         )
     written = draft.changed(lambda one: (by_verdict(verdicts)(one),))
+    if sections:
+        first, read = sections[0].draft, verdicts.vigilance
+        sections[0] = sections[0].replace(draft=first.replace(vigilance=first.vigilance + read))
     if revised.write is not None and (written.claims or written.passages):
         sections = _with_text(sections, revised.write.section, revised.write.question, written)
     ids = {ref.evidence_id for ref in step.evidence}
@@ -138,7 +140,7 @@ def followed(name: str, follows: Mapping[str, str]) -> str:
     return name
 
 
-_CHANGED = ("text", "kind", "state", "stands_by", "reworded", "computed", "support", "warnings")
+_CHANGED = ("text", "kind", "state", "stands_by", "reworded", "computed", "support")
 
 
 def _with_text(
@@ -180,10 +182,12 @@ def sentence_of(step: PublishInput, name: str) -> DraftClaim | None:
     return next((one for one in (*drafted, *edited) if one.id == name), None)
 
 
-def disputed(
-    step: PublishInput, asked: Instruction, at: str, verdict: SentenceVerdict | None
-) -> PublishInput:
-    """The same with the dispute of a sentence, which is printed as before."""
+def disputed(step: PublishInput, asked: Instruction, at: str, verdicts: Verdicts) -> PublishInput:
+    """The same with the dispute of a sentence, which is printed as before. What a reader confirms that missed
+    planted errors does not count."""
+    verdict = next((one for one in verdicts.verdicts if one.id == asked.sentence), None)
+    if verdict is not None and verdict.problem is None and not verdicts.vigilance.is_believed:
+        verdict = None
     sentence = sentence_of(step, asked.sentence)
     dispute = Dispute(
         sentence=asked.sentence,

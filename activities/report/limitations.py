@@ -32,7 +32,12 @@ def limitations(
         statements.append(Statement.of("draft"))
     if (unanswered := report.unanswered) is not None:
         statements.append(Statement.of("unanswered", **unanswered.values, because=unanswered.code))
-    lossy = {one.id: one for one in report.sections if 3 * checks.lost[one.id] > checks.written[one.id] > 0}
+    unread = Counter(item.section for item in checks.dropped if item.statement.code == "not_read")
+    lossy = {
+        one.id: one
+        for one in report.sections
+        if 3 * (checks.lost[one.id] - unread[one.id]) > checks.written[one.id] > 0
+    }
     statements += [
         Statement.of("draft_lost", title=one.title, lost=checks.lost[name], drafted=checks.written[name])
         for name, one in lossy.items()
@@ -51,7 +56,20 @@ def limitations(
     if step.written_by == "model" and "extractive" in step.models:
         statements.append(Statement.of("steps_without_model"))
     statements += _references(report.references) if report.words.standing else []
-    dropped = Counter(item.kind for item in checks.dropped if item.section not in lossy)
+    codes = Counter(item.statement.code for item in checks.dropped)
+    if codes["not_read"]:
+        statements.append(Statement.of("unread", sentences=codes["not_read"]))
+    if codes["not_confirmed"]:
+        read = report.verification.vigilance
+        missed = Statement.of(
+            "unconfirmed", sentences=codes["not_confirmed"], missed=read.missed, planted=read.planted
+        )
+        statements.append(missed)
+    dropped = Counter(
+        item.kind
+        for item in checks.dropped
+        if item.section not in lossy and item.statement.code not in ("not_read", "not_confirmed")
+    )
     if dropped["claim"] and unanswered is None:
         statements.append(Statement.of("claims_refused", claims=dropped["claim"]))
     if dropped["wording"]:

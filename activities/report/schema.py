@@ -28,6 +28,7 @@ from activities.contracts.evidence import (
     StopReason,
     Support,
     Usage,
+    Vigilance,
 )
 from activities.contracts.judge import Table, WorkJudgement
 from activities.contracts.profile import STUDIES, Words
@@ -188,6 +189,10 @@ class Verification(Frozen):
     """Sentences that were refused, also where a quote is printed in their place."""
     reader: Literal["", "same_model", "other_model"] = ""
     """Who the second reader was; empty where none was asked."""
+    vigilance: Vigilance = Vigilance()
+    """How well it read, by the control sentences among those that it was asked about."""
+    unread: int = 0
+    """Sentences that no second reader has read, since none answered; they are among `fell`."""
     dropped: tuple[Dropped, ...] = ()
 
 

@@ -26,10 +26,10 @@ from activities.roles.validation import (
     limits,
     line,
     refusal,
+    sentence_text,
 )
-from activities.text.normal_form import normalise
 from activities.verification import gate
-from activities.verification.claim_check import numbers, reversal
+from activities.verification.numbers import missing_numbers
 
 MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
@@ -142,7 +142,7 @@ def _sentence(
 ) -> EditedSentence | None:
     """A sentence with what the gate decides of it; None for one that names nothing that was shown, which is
     listed as refused."""
-    text = line(written.text, MAX_TEXT_CHARS + 20)
+    text = sentence_text(written.text)
     if not text:
         return None
     unknown = [label for label in written.rests_on if label not in claims]
@@ -179,7 +179,7 @@ def _transitions(step: EditInput, written: Sequence[TransitionAnswer]) -> dict[s
     """Sentences that lead into sections, one a section."""
     kept: dict[str, EditedSentence] = {}
     for one in written:
-        text, section = line(one.text, MAX_TRANSITION_CHARS), one.section.strip()
+        text, section = sentence_text(one.text), one.section.strip()
         if text and section in step.claims and section not in kept:
             lead = EditedSentence(id=f"{section}.lead", text=text, kind="transition")
             kept[section] = gate.decided(lead, gate.transition(text, _outline(step)))
@@ -211,12 +211,11 @@ def _repeated(
         if claim.id in removed or other.id in removed or claim.id == other.id or claim.id in protected:
             continue
         texts = [other.text, *(support.quote for support in other.support)]
-        stated = {number.value for text in texts for number in numbers(text)}
         own = {s.quote for s in claim.support}
         same_quote = bool(own) and own <= {s.quote for s in other.support}
         alike = fuzz.token_sort_ratio(claim.text, other.text) >= MIN_SAME
-        turned = reversal(normalise(claim.text), normalise(other.text))
-        if {n.value for n in numbers(claim.text)} <= stated and (same_quote or alike) and not turned:
+        same_numbers = not any(missing_numbers(claim.text, texts))
+        if same_numbers and (same_quote or alike):
             removed[claim.id] = other.id
     return tuple(removed.items())
 

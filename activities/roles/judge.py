@@ -182,7 +182,7 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
         answers=int(clamped(work.answers, 0, 3)),
         direction=one_of(work.direction, DIRECTIONS) or "not_asked",
         role=one_of(work.role, prompt.choices["works.role"]) or BACKGROUND,
-        finding=kept("", finding, gate.finding(finding, support, document)) or quote,
+        finding=kept("", finding, gate.finding(finding, support)) or quote,
         support=support,
         comparator=kept("comparator: ", comparator, gate.field(comparator, corpus)),
         compares=work.compares is True,

@@ -24,6 +24,7 @@ from activities.roles.validation import (
     limits,
     line,
     one_of,
+    sentence_text,
 )
 from activities.verification import gate
 from activities.verification.gate import MAX_CLAIM_CHARS, Decision
@@ -110,7 +111,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         support = tuple(s for s in one.support if s.evidence_id not in works)
         if one.support and not support:
             gone.add(one.id)
-        text = line(texts.get(one.id, ""), MAX_CLAIM_CHARS) or one.text
+        text = sentence_text(texts.get(one.id, "")) or one.text
         if one.id in gone or (text == one.text and support == one.support):
             return None
         changed = one.replace(text=text, support=support, reworded=text != one.text)

@@ -19,6 +19,7 @@ from activities.contracts.evidence import Evidence, EvidenceRef, Statement
 from activities.contracts.step import Role, StepContext
 from activities.models.base import Review
 from activities.text.sentences import Sentence
+from activities.verification.controls import Control
 
 Step = TypeVar("Step", bound=StepContext)
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -39,6 +40,8 @@ class Prompt:
     """Label (`S1`) -> sentence, where the answer is to choose among sentences."""
     claims: dict[str, str] = field(default_factory=dict)
     """Label (`C1`) -> id of a claim or a sentence, where the answer is to name them."""
+    controls: dict[str, Control] = field(default_factory=dict)
+    """Label (`C4`) -> control sentence among those that a second reader is asked about."""
     question: str = ""
     """What the answer is to."""
     choices: dict[str, tuple[str, ...]] = field(default_factory=dict)

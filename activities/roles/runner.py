@@ -11,13 +11,14 @@ from activities.contracts.errors import ModelBusy, ModelError, ModelRefused
 from activities.contracts.evidence import Evidence, ModelChoice, Statement, Usage
 from activities.contracts.judge import JudgeBatch, JudgeInput, Ordered, OrderInput
 from activities.contracts.step import Role, StepAnswer, StepContext
+from activities.contracts.write import Verdicts
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.models import progress
 from activities.models.base import Completion, YesOrNo
 from activities.models.failures import UNEXPLAINED
 from activities.models.tokens import estimate, room
-from activities.roles import selection
+from activities.roles import readers, selection
 from activities.roles.allowances import asks_model
 from activities.roles.judgement_store import JudgementStore, with_known
 from activities.roles.registry import spec_of
@@ -44,7 +45,8 @@ class RoleThinker:
     Order of trial: the step's model, then its fallbacks. After a model that is down, refuses or gives an
     unusable answer the next one is called at once. One that is busy (429) is worth waiting for: its error is
     raised so that the caller retries after the delay the server asked for, and only on the caller's last
-    attempt is the next model called.
+    attempt is the next model called. A second reader that misses planted errors is not believed: the next
+    model reads in its place, and where none is left nothing that it confirmed counts.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class RoleThinker:
         documents = await self._store.get_many(spec.refs(step))
         spent = Usage()
         failures: list[ModelError] = []
+        doubted: StepAnswer[Any] | None = None
         chain = list(dict.fromkeys((step.model, *step.fallbacks)))
         for number, choice in enumerate(chain):
             try:
@@ -84,8 +87,13 @@ class RoleThinker:
                     error=str(error),
                 )
                 continue
+            if _is_doubted(done) and any(asks_model(role, other) for other in chain[number + 1 :]):
+                doubted, spent = doubted or done, spent + done.usage
+                continue
             notes = tuple(f"{spec.title}: {error}" for error in failures) + done.notes
             return done.replace(usage=spent + done.usage, fell_back=number > 0, notes=notes)
+        if doubted is not None:
+            return doubted.replace(usage=spent)
         # raise the error that is worth a retry; without one, that of the requested model
         worst = next((error for error in failures if error.retryable), failures[0])
         worst.usage = spent
@@ -155,6 +163,9 @@ class RoleThinker:
             if guesses:
                 await model.learn_context(step.model, context)
             accepted = await asyncio.to_thread(spec.accept, step, prompt, answer)
+            if isinstance(accepted.output, Verdicts):
+                key = f"{prompt.system}\n{prompt.user}"
+                readers.record(self._settings.home, completion.model, key, accepted.output.vigilance)
             notes = (*prompt.notes, *accepted.notes, *completion.notes)
             return StepAnswer(
                 output=accepted.output,
@@ -168,6 +179,10 @@ class RoleThinker:
             category="context_length",
             usage=spent,
         )
+
+
+def _is_doubted(done: StepAnswer[Any]) -> bool:
+    return isinstance(done.output, Verdicts) and not done.output.vigilance.is_believed
 
 
 async def _ask(

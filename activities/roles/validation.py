@@ -13,11 +13,23 @@ from typing_extensions import TypeAliasType
 
 from activities.contracts.evidence import Statement, Support
 from activities.contracts.judge import Refused, RefusedKind
+from activities.report.formats.text import clean
 from activities.roles.role import Prompt
 from activities.text.sentences import Sentence
-from activities.verification.gate import words
+from activities.verification.gate import MAX_CLAIM_CHARS, words
 from activities.verification.verdicts import MAX_REFUSED_CHARS
 
+_NUMERIC_MARK = re.compile(r"(?:(?<!\s)\s+)?\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
+_NAMED_MARK = re.compile(
+    r"(?:(?<!\s)\s+)?(?:\[(?:pmid|pmcid|doi|nct|arxiv|openalex|s2|fda|url|doc|evidence|ref|source)\b[^\]]{0,300}\]"
+    r"|\((?:pmid|pmcid|doi|nct|arxiv|openalex|s2|url|doc)\s*:[^)]{0,300}\)|\[s\d+\.[ar]?\d+\]|[\[(]E\d{1,3}\b[^\])]{0,40}[\])])",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"^[A-Z][A-Z /&]{3,40}:\s+(?=\w)")
+"""The label of a structured abstract that a writer copied with its sentence."""
+_INTERVAL = re.compile(r"\b(?:CI|CrI|IQR|intervals?|range)\W*$", re.IGNORECASE)
+_BEFORE = re.compile(r"^(?:[,;:!?\s]|\.(?!\d))+(?=\w)")
+"""What is left of the sentence before one that was cut."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LABEL = re.compile(r"[A-Z]\d{1,4}", re.IGNORECASE)
 _JOINED = str.maketrans(" -", "__")
@@ -149,6 +161,19 @@ def clamped(value: float, low: float, high: float) -> float:
 def line(text: str, limit: int) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def sentence_text(text: str) -> str:
+    """A sentence of a model on one line without the citation marks that it put in: code numbers citations.
+    Years in brackets and intervals (`95% CI [2, 14]`) stay. One that is too long is cut."""
+
+    def mark(match: re.Match[str]) -> str:
+        return match.group() if _INTERVAL.search(text[: match.start()]) else ""
+
+    text = clean(text)
+    text = _PART.sub("", _NAMED_MARK.sub("", text))
+    text = _NUMERIC_MARK.sub(mark, text).strip()
+    return line(_BEFORE.sub("", re.sub(r" {2,}", " ", text)), MAX_CLAIM_CHARS + 20)
 
 
 def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:

@@ -1,23 +1,34 @@
-"""Verifier: the second reader. It says whether the works say what a sentence says.
+"""Verifier: the second reader. It says whether the works say what a sentence says, and by which sentences.
 
 Its prompt begins as the writer's does, with the same works in the same order and under the same labels; the
-sentences follow, each with the labels it rests on and with what code noticed of its wording.
+sentences follow, each with the labels it rests on, and among them control sentences by which the reader is
+measured (`activities.verification.controls`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from activities.contracts.evidence import Evidence
+from activities.contracts.evidence import Evidence, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.tokens import BYTES_PER_TOKEN
 from activities.roles.prompt import fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import Loose, OneClaim, Text, limits, line, one_of
+from activities.roles.validation import (
+    Loose,
+    OneClaim,
+    SentenceLabels,
+    Text,
+    cited,
+    limits,
+    line,
+    one_of,
+    supports,
+)
 from activities.roles.works import compose_works
 from activities.text.sentences import Sentence
 from activities.verification import gate
-from activities.verification.warnings import warning_text
+from activities.verification.controls import Control, controls, mixed
 
 Supported = Literal["yes", "partly", "no"]
 SUPPORTED: tuple[Supported, ...] = get_args(Supported)
@@ -25,6 +36,8 @@ SHARE_OF_SENTENCES = 0.4
 """The share of the prompt's room, for the sentences; the rest is for the works."""
 MAX_LAYOUTS = 4
 """Times that a prompt is laid out: sentences are named by the labels of what is shown, and take its room."""
+MAX_CARRYING = 6
+"""Sentences that are named as carrying one."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
 MARKS: dict[SentenceKind, str] = {
     "missing": " (says what no work has)",
@@ -37,7 +50,7 @@ MARKS: dict[SentenceKind, str] = {
 class VerdictAnswer(Loose):
     claim: OneClaim = ""
     supported: Text = ""
-    words: Text = limits(length=300, default="")
+    sentences: SentenceLabels = limits(items=MAX_CARRYING, default_factory=list)
     reason: Text = limits(length=120, default="")
 
 
@@ -45,81 +58,119 @@ class VerdictsAnswer(Loose):
     verdicts: list[VerdictAnswer]
 
 
+class _Rows:
+    """The sentences as lines, as many as there is room for."""
+
+    def __init__(self, shown: Mapping[str, Sentence], room: int) -> None:
+        self.labels = dict(shown)
+        """The sentences that a verdict may name: those of the works, and quotes that were cut off these."""
+        self.lines: list[str] = []
+        self.claims: dict[str, str] = {}
+        self.controls: dict[str, Control] = {}
+        self._label_of = {(one.evidence_id, one.quote): label for label, one in shown.items()}
+        self._left = int(room * BYTES_PER_TOKEN)
+
+    def add(self, row: DraftClaim | Control) -> bool:
+        """Add a sentence; False where there is no room for it."""
+        label = f"C{len(self.lines) + 1}"
+        sentence = row.sentence if isinstance(row, Control) else row
+        text = self._text(label, sentence)
+        if (left := self._left - len(text.encode()) - 1) < 0:
+            return False
+        self._left = left
+        self.lines.append(text)
+        if isinstance(row, Control):
+            self.controls[label] = row
+        else:
+            self.claims[label] = sentence.id
+        return True
+
+    def _text(self, label: str, sentence: DraftClaim) -> str:
+        marks: list[str] = []
+        quotes: list[str] = []
+        for one in sentence.support:
+            mark = self._label_of.get((one.evidence_id, one.quote))
+            if mark is None:
+                mark = f"S{len(self.labels) + 1}"
+                self._label_of[one.evidence_id, one.quote] = mark
+                self.labels[mark] = Sentence(one.evidence_id, one.quote, "plain", 0.0)
+                quotes.append(f'   {mark} is "{one_line(one.quote)}"')
+            marks.append(mark)
+        rests = f" [{', '.join(marks)}]" if marks else ""
+        computed = (f"   computed: {one_line(one)}" for one in sentence.computed)
+        disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
+        first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
+        return "\n".join([first, *quotes, *computed, *disputed])
+
+
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    rows: list[str] = []
+    own_room = int(room * SHARE_OF_SENTENCES)
+    rows = _Rows({}, own_room)
     for _ in range(MAX_LAYOUTS):
         prompt = compose_works(
             "verifier",
             step,
             documents,
             room=room,
-            inputs=["Sentences:\n" + fenced("claims", "\n".join(rows))],
+            inputs=["Sentences:\n" + fenced("claims", "\n".join(rows.lines))],
             judged=step.judgements,
             task=TASK,
             most=step.works_room or int(room * (1 - SHARE_OF_SENTENCES)),
         )
-        before = rows
-        rows, labels = _rows(step.sentences, prompt.sentences, int(room * SHARE_OF_SENTENCES))
-        if rows == before:
+        before, rows = rows.lines, _Rows(prompt.sentences, own_room)
+        shown = tuple(prompt.sentences.values())
+        made = controls(step.sentences, shown, tuple(prompt.shown.values()), step.near_misses)
+        for one in mixed(step.sentences, made):
+            if not rows.add(one):
+                break
+        if rows.lines == before:
             break
-    choices = {"ClaimLabel": tuple(labels), "verdicts.supported": SUPPORTED}
-    return replace(prompt, claims=labels, choices=choices, notes=())
-
-
-def _rows(
-    sentences: Sequence[DraftClaim], shown: dict[str, Sentence], room: int
-) -> tuple[list[str], dict[str, str]]:
-    """The sentences as lines, as many as there is room for in tokens, and the id behind each label."""
-    label_of = {(one.evidence_id, one.quote): label for label, one in shown.items()}
-    left = int(room * BYTES_PER_TOKEN)
-    rows: list[str] = []
-    labels: dict[str, str] = {}
-    for sentence in sentences:
-        label = f"C{len(labels) + 1}"
-        row = _row(label, sentence, label_of)
-        if (left := left - len(row.encode()) - 1) < 0:
-            break
-        rows.append(row)
-        labels[label] = sentence.id
-    return rows, labels
-
-
-def _row(label: str, sentence: DraftClaim, label_of: dict[tuple[str, str], str]) -> str:
-    marks = [label_of.get((one.evidence_id, one.quote), "") for one in sentence.support]
-    rests = f" [{', '.join(mark for mark in marks if mark)}]" if any(marks) else ""
-    hidden = (
-        f'   quoted: "{one_line(one.quote)}"'
-        for one, mark in zip(sentence.support, marks, strict=True)
-        if not mark
+    choices = {
+        "ClaimLabel": (*rows.claims, *rows.controls),
+        "SentenceLabel": tuple(rows.labels),
+        "verdicts.supported": SUPPORTED,
+    }
+    return replace(
+        prompt,
+        sentences=rows.labels,
+        claims=rows.claims,
+        controls=rows.controls,
+        choices=choices,
+        notes=(),
     )
-    noticed = (f"   noticed: {one_line(warning_text(warning))}" for warning in sentence.warnings)
-    computed = (f"   computed: {one_line(one)}" for one in sentence.computed)
-    first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
-    return "\n".join([first, *hidden, *computed, *noticed])
 
 
 def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepted[Verdicts]:
     """Verdicts on the sentences that were asked about, as far as code can bear them out; of two on one
-    sentence the stricter one. A sentence without a verdict stays open."""
+    sentence the stricter one. A sentence without a verdict stays open. Control sentences are counted."""
     sentences = {sentence.id: sentence for sentence in step.sentences}
-    works = {work.evidence_id: f"{work.title}\n{work.text}" for work in prompt.shown.values()}
     strictest: dict[str, tuple[int, VerdictAnswer]] = {}
     for verdict in answer.verdicts:
-        name, supported = prompt.claims.get(verdict.claim), one_of(verdict.supported, SUPPORTED)
-        if name is not None and supported is not None:
+        label, supported = verdict.claim, one_of(verdict.supported, SUPPORTED)
+        if supported is not None and (label in prompt.claims or label in prompt.controls):
             severity = SUPPORTED.index(supported)
-            if name not in strictest or strictest[name][0] < severity:
-                strictest[name] = severity, verdict
-    verdicts = []
-    for name, (severity, verdict) in strictest.items():
-        sentence = sentences[name]
-        cited = [works[one.evidence_id] for one in sentence.support if one.evidence_id in works]
-        quotes = [one.quote for one in sentence.support]
-        texts = [*quotes, *cited] if sentence.support else list(works.values())
-        reason = line(verdict.reason, 160)
-        problem = gate.confirmed(sentence, SUPPORTED[severity], verdict.words, reason, texts)
-        verdicts.append(SentenceVerdict(id=name, problem=problem))
-    return Accepted(Verdicts(verdicts=tuple(verdicts)))
+            if label not in strictest or strictest[label][0] < severity:
+                strictest[label] = severity, verdict
+    verdicts: list[SentenceVerdict] = []
+    vigilance = Vigilance()
+    for label, (severity, verdict) in strictest.items():
+        carrying = supports(cited(verdict.sentences, prompt)[0])
+        control = prompt.controls.get(label)
+        sentence = control.sentence if control else sentences[prompt.claims[label]]
+        problem = gate.confirmed(sentence, SUPPORTED[severity], carrying, line(verdict.reason, 160))
+        if control is not None:
+            vigilance += _count(control, confirmed=problem is None)
+            continue
+        quotes: tuple[Support, ...] = gate.carried_by(sentence, carrying) if problem is None else ()
+        changed = quotes if quotes != sentence.support else ()
+        verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed))
+    return Accepted(Verdicts(verdicts=tuple(verdicts), vigilance=vigilance))
+
+
+def _count(control: Control, *, confirmed: bool) -> Vigilance:
+    if control.is_true:
+        return Vigilance(true=1, refused=not confirmed)
+    return Vigilance(planted=1, noticed=not confirmed)
 
 
 SPEC = RoleSpec[VerifyInput, VerdictsAnswer, Verdicts](

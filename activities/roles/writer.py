@@ -31,10 +31,12 @@ from activities.roles.validation import (
     limits,
     line,
     refusal,
+    sentence_text,
     supports,
 )
 from activities.roles.works import compose_works
 from activities.verification import gate
+from activities.verification.computed import MAX_EXPRESSION_CHARS
 from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.verdicts import printed
 
@@ -45,10 +47,20 @@ MAX_SENTENCES = 8
 MAX_RESERVATIONS = 4
 MAX_LABELS = 16
 """Sentences that one sentence may rest on."""
+MAX_COMPUTED = 4
+"""Computations that one sentence shows."""
+MAX_NEAR_MISSES = 2
+MIN_ROOM_FOR_NEAR_MISSES = 16_000
+"""Tokens of a prompt from which a writer is large enough to be asked for near misses."""
 MAX_UNKNOWN_SHARE = 0.34
 """The share of sentences that name a label which was not shown from which an answer is asked for again."""
 NOTHING_FOUND = "No evidence was found that could be cited here."
 TASK = "Write the answer, the paragraphs and the reservations. Answer with JSON."
+NEAR_MISSES = (
+    "`near_misses`: two sentences that are not printed and by which the next reader is tested: take two of "
+    "your own sentences, with their labels, and make each false by one small change: leave out its `may`, "
+    "name a group, a cause or a time that its works do not have. "
+)
 TASK_AGAIN = (
     "These sentences of your draft were refused. Write each once more, as close to the words of the labelled "
     "sentences as it needs to be; one that you leave out is not printed. Answer with JSON."
@@ -62,10 +74,16 @@ WrittenKind = Literal["finding", "synthesis", "computed", "missing"]
 KINDS: tuple[WrittenKind, ...] = get_args(WrittenKind)
 
 
+class NearMiss(Loose):
+    text: Text = limits(length=MAX_CLAIM_CHARS, default="")
+    rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
+
+
 class Written(Loose):
     kind: Annotated[WrittenKind, BeforeValidator(lambda kind: kind if kind in KINDS else KINDS[0])] = KINDS[0]
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
+    computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
 
 
 class WrittenParagraph(Loose):
@@ -76,12 +94,14 @@ class DraftAnswer(Loose):
     answer: list[Written] = limits(items=MAX_ANSWER_SENTENCES, default_factory=list)
     paragraphs: list[WrittenParagraph] = limits(items=MAX_PARAGRAPHS)
     reservations: Texts = limits(items=MAX_RESERVATIONS, length=240, default_factory=list)
+    near_misses: list[NearMiss] = limits(items=MAX_NEAR_MISSES, default_factory=list)
 
 
 class WrittenAgain(Loose):
     refused: OneClaim = ""
     text: Text = limits(length=MAX_CLAIM_CHARS, default="")
     rests_on: SentenceLabels = limits(items=MAX_LABELS, default_factory=list)
+    computed: Texts = limits(items=MAX_COMPUTED, length=MAX_EXPRESSION_CHARS, default_factory=list)
 
 
 class AgainAnswer(Loose):
@@ -108,7 +128,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             BESIDE_OTHERS if step.written or step.other_sections else "",
         ],
         judged=step.judgements,
-        task=TASK,
+        task=NEAR_MISSES + TASK if room >= MIN_ROOM_FOR_NEAR_MISSES else TASK,
     )
 
 
@@ -155,6 +175,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         limitations=() if direct or paragraphs or reservations else (NOTHING_FOUND,),
         refused=tuple(refused),
         works_room=prompt.works_room,
+        near_misses=_near_misses(answer.near_misses, prompt),
     )
     lost = sum(one.kind == "claim" for one in refused)
     notes = (f"{plural(lost, 'sentence')} of the draft cited nothing that was shown",) if lost else ()
@@ -166,11 +187,11 @@ def _claims_of(written: Iterable[Written], prompt: Prompt, refused: list[Refused
     shown is recorded in `refused`."""
     claims: dict[str, DraftClaim] = {}
     for sentence in written:
-        text = line(sentence.text, MAX_CLAIM_CHARS + 20)
+        text = sentence_text(sentence.text)
         if not text:
             continue
         sentences, unknown = cited(sentence.rests_on[:MAX_LABELS], prompt)
-        claim = _checked(text, supports(sentences), prompt, unknown, sentence.kind)
+        claim = _checked(text, supports(sentences), prompt, sentence.computed, unknown, sentence.kind)
         if claim.state == "refused" and not claim.support:
             label = ", ".join(unknown)
             code = "label_unknown" if unknown else claim.problem or "cites_nothing"
@@ -184,27 +205,34 @@ def _checked(
     text: str,
     support: tuple[Support, ...],
     prompt: Prompt,
+    shown: Sequence[str] = (),
     unknown: Sequence[str] = (),
     kind: SentenceKind = "finding",
 ) -> DraftClaim:
-    """A sentence as a claim, with what the gate decides of it."""
+    """A sentence as a claim, with what the gate decides of it. `shown`: its computations."""
     documents = {document.evidence_id: document for document in prompt.shown.values()}
-    if kind == "missing":  # a sentence that denies nothing is a finding, whatever it is called
-        kind, support = (kind, ()) if gate.denies(text) else ("finding", support)
+    support = () if kind == "missing" else support
     claim = DraftClaim(text=text, support=support, kind=kind)
     if unknown and support:
         return gate.decided(claim, gate.refused("label_unknown", label=", ".join(unknown)))
-    return gate.decided(claim, gate.sentence(text, kind, support, documents, prompt.question))
+    return gate.decided(claim, gate.sentence(text, kind, support, documents, prompt.question, shown=shown))
+
+
+def _near_misses(written: Iterable[NearMiss], prompt: Prompt) -> tuple[DraftClaim, ...]:
+    """The errors that the model planted on request, those that rest on sentences shown."""
+    rows = ((sentence_text(one.text), supports(cited(one.rests_on, prompt)[0])) for one in written)
+    made = [DraftClaim(text=text, support=support, state="ask") for text, support in rows if text and support]
+    return tuple(made[:MAX_NEAR_MISSES])
 
 
 def _reservations(texts: Sequence[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
     """What the model says that the evidence cannot show, each once."""
     works = {document.evidence_id: document for document in prompt.shown.values()}
-    lines = dict.fromkeys(filter(None, (line(text, 400) for text in texts)))
+    lines = dict.fromkeys(filter(None, map(sentence_text, texts)))
     return tuple(
         gate.decided(
             DraftClaim(text=text, kind="reservation"),
-            gate.sentence(text, "reservation", (), works),
+            gate.sentence(text, "reservation", (), works, prompt.question),
         )
         for text in list(lines)[:MAX_RESERVATIONS]
     )
@@ -215,11 +243,11 @@ def _accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Sect
     again: dict[str, DraftClaim] = {}
     for written in answer.sentences:
         name = prompt.claims.get(written.refused)
-        text = line(written.text, MAX_CLAIM_CHARS + 20)
+        text = sentence_text(written.text)
         if name is None or name in again or not text:
             continue
         sentences, unknown = cited(written.rests_on[:MAX_LABELS], prompt)
-        claim = _checked(text, supports(sentences), prompt, unknown)
+        claim = _checked(text, supports(sentences), prompt, written.computed, unknown)
         again[name] = claim.replace(id=name, reworded=True)
 
     def second(first: DraftClaim) -> DraftClaim:
@@ -262,7 +290,14 @@ def paragraphs_so_far(step: WriteInput, prompt: Prompt, text: str, least: int) -
     answer = read_so_far(text, DraftAnswer)
     if answer is None or len(answer.paragraphs) <= least:
         return ()
-    whole = answer.model_copy(update={"paragraphs": answer.paragraphs[:-1], "reservations": [], "answer": []})
+    whole = answer.model_copy(
+        update={
+            "paragraphs": answer.paragraphs[:-1],
+            "reservations": [],
+            "answer": [],
+            "near_misses": [],
+        }
+    )
     draft = printed(accept(step, prompt, whole).output)
     return draft.texts if len(draft.paragraphs) >= least else ()
 

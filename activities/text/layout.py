@@ -6,6 +6,7 @@ log, a field with its label, a row of a table. The columns of a table are its fi
 a statement is the nearest heading. Nothing here looks at what a line says.
 """
 
+import csv
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -87,6 +88,16 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
                 yield Unit(*line, head, is_row and len(words) <= MAX_ROW)
 
 
+def rows(text: str) -> Iterator[list[str]]:
+    """The rows of the tables of a text, each as its cells."""
+    for match in _BLOCK.finditer(text):
+        lines = _lines(text, *match.span())
+        if mark := _separator(own := _rows(text, lines)) or _separator(own[1:]):
+            for row in csv.reader(own, delimiter=mark):
+                if len(row) > 1:
+                    yield [cell.strip() for cell in row]
+
+
 def bare(line: str) -> str:
     """A heading without what marks it."""
     return " ".join(line.split()).strip(" #*_=:")
@@ -138,13 +149,22 @@ def _is_rule(text: str, line: Line) -> bool:
 
 def _columns(text: str, lines: Sequence[Line]) -> str:
     """The first row of a table: lines that are parted alike. Empty where there is none."""
-    rows = [text[slice(*line)] for line in lines if not _is_rule(text, line)]
+    table = _rows(text, lines)
+    return table[0].strip().strip("|").strip() if _separator(table) else ""
+
+
+def _rows(text: str, lines: Sequence[Line]) -> list[str]:
+    return [text[slice(*line)] for line in lines if not _is_rule(text, line)]
+
+
+def _separator(rows: Sequence[str]) -> str:
+    """What parts the cells of rows that are parted alike; empty where nothing does."""
     if len(rows) < 2 or ("|" not in rows[0] and len(rows) < 3) or any(map(_ROW.match, rows[:2])):
         return ""
     for mark in _SEPARATORS:
         counts = {row.count(mark) for row in rows}
         if min(counts) > (0 if mark in "|\t" else 1) and (len(counts) == 1 or mark == "|"):
-            return rows[0].strip().strip("|").strip()
+            return mark
     return ""
 
 

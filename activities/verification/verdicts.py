@@ -11,15 +11,18 @@ from typing import TypeVar
 
 from rapidfuzz import fuzz
 
-from activities.contracts.evidence import Statement, Support
+from activities.contracts.evidence import Statement, Support, Vigilance
 from activities.contracts.judge import Refused, RefusedKind
 from activities.contracts.write import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
-from activities.verification.gate import is_prose, leans
+from activities.verification.gate import is_prose
 
 MAX_REFUSED_CHARS = 600
 """Characters of a refused text that are recorded."""
 NOTABLE_LOSS = 1 / 3
 """Share of a draft's sentences from which the run says that checks refused them."""
+
+READ = frozenset({"not_supported", "not_carried", "not_confirmed"})
+"""Codes of why a sentence does not stand that a second reader has read."""
 
 C = TypeVar("C", DraftClaim, EditedSentence)
 
@@ -31,35 +34,50 @@ def to_read(sentences: Iterable[C]) -> tuple[C, ...]:
 
 def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
     """What the second reader's verdicts make of a sentence. One without a verdict stays open; a verdict on a
-    sentence that was not asked about changes nothing."""
+    sentence that was not asked about changes nothing. What a reader confirms that let too many planted errors
+    pass is not confirmed."""
     by_id = {verdict.id: verdict for verdict in verdicts.verdicts}
+    read = verdicts.vigilance
+    doubt = Statement.of("not_confirmed", noticed=read.noticed, planted=read.planted)
 
     def change(one: C) -> C:
         verdict = by_id.get(one.id)
         if verdict is None or one.state != "ask":
             return one
-        if verdict.problem is None:
-            return one.replace(state="stands", stands_by="reader")
-        return one.replace(state="refused", problem=verdict.problem)
+        if verdict.problem is not None:
+            return one.replace(state="refused", problem=verdict.problem)
+        if not read.is_believed:
+            return one.replace(state="refused", problem=doubt)
+        return one.replace(state="stands", stands_by="reader", support=verdict.support or one.support)
 
     return change
 
 
-def with_verdicts(draft: SectionDraft, verdicts: Verdicts) -> SectionDraft:
+def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = True) -> SectionDraft:
+    """A draft after its second reader. `counted`: how well that read is added to the counts of this draft,
+    and not to those of another one that was read in the same call."""
     change = by_verdict(verdicts)
-    return draft.changed(lambda one: (change(one),))
+    read = verdicts.vigilance if counted else Vigilance()
+    return draft.changed(lambda one: (change(one),)).replace(vigilance=draft.vigilance + read)
 
 
 def was_read(sentence: DraftClaim) -> bool:
     """Whether a second reader has said something of a sentence."""
     problem = sentence.problem.code if sentence.problem is not None else ""
-    return sentence.stands_by == "reader" or problem in ("not_supported", "not_carried")
+    return sentence.stands_by == "reader" or problem in READ
 
 
 def to_reword(draft: SectionDraft) -> tuple[DraftClaim, ...]:
     """The sentences that the writer is to write once more: those with quotes that were refused in their first
-    wording."""
-    return tuple(one for one in draft.claims if one.state == "refused" and one.support and not one.reworded)
+    wording, and not because their reader is not believed."""
+    return tuple(
+        one
+        for one in draft.claims
+        if one.state == "refused"
+        and one.support
+        and not one.reworded
+        and (one.problem is None or one.problem.code != "not_confirmed")
+    )
 
 
 def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDraft:
@@ -84,7 +102,6 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
     - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
       printed there already; of what its writer left out, and of what quotes nothing, none is.
-    - A sentence that begins with a word that points at one which does not stand falls with it.
     - Where the first sentence of the answer fell, only its quotes answer; the rest of the answer is the first
       paragraph.
     """
@@ -92,14 +109,8 @@ def printed(draft: SectionDraft) -> SectionDraft:
 
     def shown(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
         kept: list[DraftClaim] = []
-        fell = False
         for one in claims:
-            if fell and one.state == "stands" and leans(one.text):
-                counts.subtract(s.quote for s in one.support)
-                problem = Statement.of("leans_on_refused")
-                one = one.replace(state="refused", problem=problem)
-            fell = one.state != "stands"
-            if not fell:
+            if one.state == "stands":
                 kept.append(one)
                 continue
             quotes = _in_its_place(one, counts)
@@ -155,7 +166,7 @@ def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
     return Refused(
         kind=kind,
         text=claim.text[:MAX_REFUSED_CHARS],
-        reason=claim.problem or Statement.of("not_verified"),
+        reason=claim.problem or Statement.of("not_read"),
         evidence_ids=tuple(dict.fromkeys(s.evidence_id for s in claim.support)),
     )
 

@@ -1,6 +1,6 @@
 """`determinator inspect` and `rewind`: the iterations of a run, and going back to one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +18,7 @@ from client.cli.common import (
 from client.terminal import plain
 
 if TYPE_CHECKING:
+    from activities.contracts.evidence import Vigilance
     from activities.contracts.iterations import IterationRecord
     from client.api import Determinator
     from client.run import Run
@@ -32,18 +33,39 @@ WIDTH = 11
 async def inspect(run: "Run", as_json: bool) -> None:
     """Show each iteration of a run and of its sections: what was thought, what was missing, what was searched
     and found, how it was judged, and what it cost. `determinator rewind` goes back to one of them."""
+    from activities.roles import readers
+
     records = await run.iterations()
+    read = readers.totals(run.settings.home)
     if as_json:
-        print_json({"run_id": run.id, "iterations": [r.model_dump(mode="json") for r in records]})
+        counts = {model: vigilance.model_dump() for model, vigilance in read.items()}
+        rows = [record.model_dump(mode="json") for record in records]
+        print_json({"run_id": run.id, "iterations": rows, "second_readers": counts})
         return
     if not records:
         print_text(f"{run.id} has no iteration yet")
-    for line in lines_of(records):
+    for line in (*lines_of(records), *lines_of_readers(read)):
         print_text(line)
 
 
 def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
     return [line for record in records for line in _lines(record)]
+
+
+def lines_of_readers(read: "Mapping[str, Vigilance]") -> list[str]:
+    """A line for each model that read as second reader in any run of this home."""
+    from activities.roles.readers import missed_share
+
+    lines: list[str] = []
+    for model, one in sorted(read.items()):
+        share, low, high = missed_share(one)
+        lines.append(
+            f"second reader {plain(model)}, all runs: found {one.noticed} of "
+            f"{plural(one.planted, 'planted error')} (missed {share:.0%}, "
+            f"95% interval {low:.0%} to {high:.0%}), "
+            f"refused {one.refused} of {plural(one.true, 'true sentence')}"
+        )
+    return lines
 
 
 def _lines(record: "IterationRecord") -> list[str]:

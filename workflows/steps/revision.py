@@ -173,6 +173,7 @@ class Revision:
             sentences=verdicts.to_read(draft.sentences),
             evidence=step.evidence,
             works_room=draft.works_room,
+            near_misses=draft.near_misses,
         )
         return draft, await self._read(check)
 

@@ -138,6 +138,7 @@ class WritingSteps:
             evidence=step.evidence,
             judgements=step.judgements,
             works_room=draft.works_room,
+            near_misses=draft.near_misses,
         )
         return verdicts.with_verdicts(draft, await self._read(check, section))
 
@@ -192,8 +193,8 @@ class WritingSteps:
             evidence=self._cited(sentences),
         )
         read_again = await self._read(check)
-        for name, draft in drafts.items():
-            self._keep(name, verdicts.with_verdicts(draft, read_again))
+        for place, (name, draft) in enumerate(drafts.items()):
+            self._keep(name, verdicts.with_verdicts(draft, read_again, counted=not place))
         if state.edited is not None:
             state.edited = state.edited.changed(verdicts.by_verdict(read_again))
 

@@ -38,9 +38,8 @@ from activities.report.formats.quotes import Quotes, anchor_of, words_of
 from activities.report.formats.text import clean, listed
 from activities.report.formats.works_table import works_table
 from activities.report.schema import QuotedPassage, Report, ReportSection
-from activities.text.normal_form import normalise
 from activities.text.tokens import terms
-from activities.verification.claim_check import numbers
+from activities.verification.numbers import missing_numbers
 
 REFUSED_NOTE = "What was written and did not pass the checks, or was removed, each with its reason."
 USED_HEAD = ("Section", "Iteration", "Calls", "Tokens", "Cost", "Judged", "Ended because")
@@ -280,10 +279,10 @@ class _Page:
         all their words, joined with others."""
         for claim in claims:
             told = " ".join(one.text for one in self.report.answer if claim.id in one.rests_on)
-            stated = {number.value for number in numbers(normalise(told))}
-            figures = all(number.value in stated for number in numbers(normalise(claim.text)))
             own, said = terms(claim.text), set(terms(told))
-            if not figures or sum(word in said for word in own) < MIN_TOLD * len(own):
+            if any(missing_numbers(claim.text, [told])) or sum(word in said for word in own) < MIN_TOLD * len(
+                own
+            ):
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str, alike: Collection[str] = ()) -> Group:

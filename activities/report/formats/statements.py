@@ -346,6 +346,15 @@ WORDING: Mapping[str, Wording] = {
         'Of {drafted:#sentence} written for "{title}" the checks refused {lost}; where there is a quote it '
         "stands in their place."
     ),
+    "unread": (
+        "{sentences:#sentence} {sentences:was|were} not read by a second reader, which did not answer: "
+        "{sentences:its quote stands in its|their quotes stand in their} place."
+    ),
+    "unconfirmed": (
+        "The second reader let {missed} of {planted:#planted error} pass: what it says of "
+        "{sentences:#sentence} does not count, and {sentences:its quote stands in its|their quotes stand in "
+        "their} place."
+    ),
     "quotes_refused": "{quotes:#quote} that did not pass the check stood beside others that did.",
     "no_candidate": "No candidate drug is named: no quote that was found speaks for one.",
     "no_programs": "No program was generated for effects that could not be pooled: {reason}.",
@@ -380,22 +389,21 @@ WORDING: Mapping[str, Wording] = {
     "quote_is_copyright": "its quote is a copyright line",
     "quote_is_citation": "its quote is a citation line",
     "quote_is_reference": "its quote is a line of references",
-    "number_missing": "it has a number that its quote does not have: {number}",
+    "number_missing": "it has a number that its works do not have, and shows no computation: {number}",
+    "number_not_computed": "no computation that it shows gives this number from its quotes: {number}",
     "name_missing": "it has a name that the works it cites do not have: {name}",
     "not_supported": _not_supported,
-    "not_verified": "no second reader could confirm that its quotes say it",
-    "not_carried": "a second reader named no words of the works that carry it",
-    "leans_on_refused": "it points at a sentence that does not stand",
+    "not_read": "no second reader has read it",
+    "not_confirmed": (
+        "it is not confirmed: its second reader found only {noticed} of {planted:#planted error}"
+    ),
+    "not_carried": "a second reader named no sentence of the works it cites that carries it",
     "label_unknown": "it names a sentence or work that was not shown: {label}",
     "text_cut": "it was cut off at its length limit",
     "adds_to_claims": "it says more than the claims it rests on",
     "other_work": "the sentence it names is of another work",
     "not_in_work": "the work does not say it",
     "direction_of_numbers": "its numbers are on the other side of no effect",
-    "meaning_turned": "{how}",
-    "not_of_quotes": "it shares next to no word with its quotes",
-    "recommends": "it recommends what its quotes do not",
-    "widens": "it says of all what its quotes do not: {words}",
     "dispute_upheld": "{by} disputed it ({reason}), and this was upheld",
     "not_settled": "The works that were found do not settle the question.",
     "repeats_claim": "it repeats claim {claim}",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from activities.contracts.evidence import Grade, SearchRecord, Statement
+from activities.contracts.evidence import Grade, SearchRecord, Statement, Vigilance
 from activities.contracts.judge import MIN_ANSWERS, Direction
 from activities.contracts.publish import Decision, Dispute, IterationUse
 from activities.contracts.stop_reasons import STOPS
@@ -64,9 +64,24 @@ def verified(report: Report) -> str:
     )
     how = listed(f"{number} {way}" for number, way in ways if number > 0)
     stand = f"{counted(check.verified, 'sentence')} {'stands' if check.verified == 1 else 'stand'}"
-    fell = check.fell or check.claims - check.verified
+    fell = (check.fell or check.claims - check.verified) - check.unread
     refused = f"; {counted(fell, 'sentence')} {'was' if fell == 1 else 'were'} refused" if fell else ""
-    return f"{stand}{f': {how}' if how else ''}{refused}. Every quote is word for word in the item it cites."
+    unread = f"; {counted(check.unread, 'sentence')} no second reader has read" if check.unread else ""
+    read = vigilance(check.vigilance)
+    return (
+        f"{stand}{f': {how}' if how else ''}{refused}{unread}. Every quote is word for word in the item it "
+        f"cites.{f' {read}' if read else ''}"
+    )
+
+
+def vigilance(read: Vigilance) -> str:
+    """How well the second reader read: `It found 11 of 12 planted errors and refused none of 8 true
+    sentences.`; empty where nothing was planted."""
+    if not read.planted:
+        return ""
+    refused = f"{read.refused or 'none'} of {counted(read.true, 'true sentence')}"
+    planted = counted(read.planted, "planted error")
+    return f"The second reader found {read.noticed} of {planted} and refused {refused}."
 
 
 def heading(section: ReportSection) -> str:

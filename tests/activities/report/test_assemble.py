@@ -11,7 +11,6 @@ from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.audit import examine
-from activities.report.claims import plain_claim
 from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from tests.activities.cases import (
@@ -80,36 +79,6 @@ def test_references_are_numbered_by_first_appearance_listed_once_and_only_when_c
     shown = report.executive_summary + "".join(s.markdown for s in report.sections)
     numbers = [int(n) for mark in re.findall(r"(?<!\\)\[([\d, ]+)\]", shown) for n in mark.split(",")]
     assert list(dict.fromkeys(numbers)) == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("written", "plain"),
-    [
-        *((f"Mortality fell {mark}.", "Mortality fell.")
-          for mark in ("[1, 2]", "[^4] [pmid:22663011]", "[s1.2] (pmid: 1)", "[E3]", "[E3, 2023]", "(E12)")),
-        ("Mortality fell [1-3], it seems [12].", "Mortality fell, it seems."),
-        ("CONCLUSIONS: Mortality fell.", "Mortality fell."),
-        (". While mortality  fell", "While mortality fell"),
-        *((kept, kept) for kept in (
-            "In the cohort of [2023] mortality fell.", "Mortality fell (95% CI [2, 14]).",
-            "COVID-19: metformin helps.", ".5 mg was enough",
-        )),
-    ],
-)  # fmt: skip
-def test_marks_and_labels_are_no_part_of_a_claim_and_years_and_intervals_are(
-    written: str, plain: str
-) -> None:
-    assert plain_claim(written) == plain
-
-
-def test_a_bracketed_year_is_never_a_citation() -> None:
-    item = TRIAL.replace(year=2023)
-    step = publish_input(
-        planned("s1", quoting("In [2023] metformin reduced mortality [1].", ("pmid:1", REDUCED)))
-    )
-    section = build_report(step, {"pmid:1": item}).sections[0]
-    assert section.claims[0].text == "In [2023] metformin reduced mortality."
-    assert section.markdown == r"In \[2023\] metformin reduced mortality [1]."
 
 
 def test_a_contradiction_keeps_both_sides_and_is_stated_on_both() -> None:

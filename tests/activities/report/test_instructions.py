@@ -124,13 +124,13 @@ def test_what_is_taken_out_is_not_printed_in_the_next_place_that_says_it(
     if not revised.touches:
         decision = Instruction(kind="decide", by="bob", sentence="s1.1", upheld=True)
         dispute = Instruction(kind="dispute", text="43, not 34", by="ada", sentence="s1.1")
-        taken = sentences(decided(disputed(step, dispute, "2026-01-02", None), decision))
+        taken = sentences(decided(disputed(step, dispute, "2026-01-02", Verdicts()), decision))
         assert {taken[name].state for name in ("s1.1", "s2.3")} == {"refused"}
 
 
 def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
     asked = Instruction(kind="dispute", text="43, not 34", by="ada", sentence="s1.1")
-    open_one = disputed(REPORT, asked, "2026-01-02", SentenceVerdict(id="s1.1"))
+    open_one = disputed(REPORT, asked, "2026-01-02", Verdicts(verdicts=(SentenceVerdict(id="s1.1"),)))
     assert sentences(open_one) == sentences(REPORT)
     assert [(d.by, d.reader, d.decision) for d in open_one.disputes] == [("ada", "stands", "")]
     choice = Instruction(kind="decide", by="bob", sentence="s1.1")

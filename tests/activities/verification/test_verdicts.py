@@ -1,6 +1,6 @@
 """What becomes of sentences between writer and page: what stands, what is read, what is printed instead."""
 
-from activities.contracts.evidence import Statement, Support
+from activities.contracts.evidence import Statement, Support, Vigilance
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
@@ -86,7 +86,7 @@ def test_what_nobody_confirmed_is_replaced_by_its_quotes_and_listed() -> None:
     assert texts(final) == [ONE.quote, TWO.quote, "Sleep lowered risk.", TWO.quote]
     assert [one.id for one in final.claims] == ["s1.a1", "s1.a1.2", "s1.1", "s1.2"]
     assert [one.text for one in final.refused] == ["Sleep may help.", "Sleep helps.", "Sleep cures."]
-    assert {one.reason for one in final.refused} == {Statement(code="not_verified")}
+    assert {one.reason for one in final.refused} == {Statement(code="not_read")}
     assert printed(final) == final
 
 
@@ -120,15 +120,31 @@ def test_where_the_first_sentence_of_an_answer_falls_the_rest_is_not_the_answer(
     assert [one.text for one in quoted.answer] == [TWO.quote]
 
 
-def test_no_sentence_points_at_a_refused_one() -> None:
-    points = claim("This lowered the risk of dementia.", ONE, state="stands")
-    final = printed(drafted((claim("Sleep cures.", TWO, state="refused"), points)))
-    assert texts(final) == [TWO.quote, ONE.quote]
-    assert [one.reason.code for one in final.refused] == ["not_verified", "leans_on_refused"]
-    assert texts(printed(drafted((claim("Sleep helps.", TWO, state="stands"), points)))) == [
-        "Sleep helps.",
-        "This lowered the risk of dementia.",
-    ]
+def test_what_a_reader_confirms_that_misses_planted_errors_is_not_confirmed() -> None:
+    carried = Support(evidence_id="pmid:2", quote="Sleep did not change cognition in this trial.")
+    verdicts = Verdicts(
+        verdicts=(
+            SentenceVerdict(id="s1.a1", support=(carried,)),
+            SentenceVerdict(id="s1.2", problem=NOT_SAID),
+        ),
+        vigilance=Vigilance(planted=4, noticed=3, true=4, refused=1),
+    )
+    assert with_verdicts(DRAFT, verdicts).answer[0].support == (carried,), "its reader's labels carry it"
+    doubted = verdicts.replace(vigilance=Vigilance(planted=3, noticed=2))
+    judged = with_verdicts(DRAFT, doubted)
+    problem = judged.answer[0].problem
+    assert problem is not None
+    assert (judged.answer[0].state, problem.code) == ("refused", "not_confirmed")
+    assert texts(printed(judged))[:2] == [ONE.quote, TWO.quote]
+    assert "s1.a1" not in {one.id for one in to_reword(judged)}, "its wording was not found wrong"
+    assert [one.problem for one in judged.claims if one.id == "s1.2"] == [NOT_SAID]
+
+
+def test_vigilance_adds_up_and_without_planted_errors_nothing_is_doubted() -> None:
+    assert Vigilance().is_believed
+    assert Vigilance(planted=1, true=2) + Vigilance(planted=2, noticed=2, refused=1) == Vigilance(
+        planted=3, noticed=2, true=2, refused=1
+    )
 
 
 def test_a_reservation_and_what_is_missing_are_printed_only_when_they_were_read() -> None:

@@ -1,0 +1,383 @@
+"""The one reader of numbers: what a text states in digits and in number words, in any language.
+
+A text that can be read in two ways has both readings: `1.000` is a thousand and one, `12 345` is one number
+and two. Rows of tables are cells before they are text. Dates, clock times, pages and the levels of intervals
+are numbers that stand, and no figures to compute with; digits within a name (`IL-6`) are part of its code.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Literal
+
+from text_to_num import find_numbers
+
+from activities.text.language import language_of
+from activities.text.layout import rows
+from activities.text.normal_form import normalise
+
+Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
+Reading = tuple[Decimal, ...]
+SPELLED_IN = frozenset(("en", "fr", "es", "pt", "de", "it", "nl"))
+"""Languages whose number words are read."""
+MIN_SCALE = 100
+"""Number words from here on multiply the digits before them: `2.5 million`."""
+MAX_COUNT = 10
+"""Up to which a sentence may count what its works list: three groups for groups I to III."""
+MAX_ROUNDED = Decimal("0.05")
+"""Share of itself by which a number may differ from what it is rounded to."""
+MIN_ROUNDED_DIGITS = 2
+"""Digits of a number that may be another one rounded."""
+MAX_DIGITS = 24
+"""Digits and marks of a number; a longer run is a code."""
+MIN_PREFIX = 3
+"""Letters of a word in small letters that is joined to a number and is no part of a code: `mid-1990`."""
+LEVELS = frozenset(map(Decimal, ("80", "90", "95", "97.5", "98", "99", "99.9")))
+
+_L = "A-Za-z\u00b5\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
+"""Letters of scripts with blanks between words: in the others a letter beside a digit makes no name."""
+_MONTH, _YEAR, _DAY = rf"[{_L}]{{3,12}}\.?", r"(?:1[5-9]|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])"
+_MARK = re.compile(r"\[\d{1,3}\]")
+_DATE = re.compile(
+    rf"(?<![\d.])(?:\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?|\d{{4}}/\d{{1,2}}/\d{{1,2}}"
+    rf"|{_DAY}\.\s?{_DAY}\.\s?(?:\d{{4}}|\d\d)|{_DAY}/{_DAY}/(?:\d{{4}}|\d\d)|{_DAY}-{_DAY}-\d{{4}}"
+    r"|\d{4}\s?\u5e74(?:\s?\d{1,2}\s?\u6708)?(?:\s?\d{1,2}\s?\u65e5)?"
+    rf"|{_DAY}(?:\.|\u00ba|[a-z]{{2}})?\s(?:de\s|of\s)?{_MONTH},?\s(?:de\s)?{_YEAR}"
+    rf"|(?<![{_L}]){_MONTH}\s{_DAY}(?:st|nd|rd|th)?,\s{_YEAR}"
+    rf"|{_YEAR}-\d\d)(?![\d/]|-\d|\.\d)"
+)
+_TIME = re.compile(
+    r"(?<![\d:.,])(?:[012]?\d:[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d:])"
+    r"|\d{1,2}(?:[.:]\d\d)?\s?(?:[ap]\.?m\b\.?|Uhr\b)|[012]?\dh[0-5]\d\b)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00b7]\d)")
+_ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
+_AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
+"""Roman numerals that are as often other words."""
+_NUMBER = re.compile(
+    r"(?<!\d)(?P<digits>\d{1,3}(?:\s\d{3})+(?:[.,\u00b7]\d+)?(?!\d)|\d+(?:[.,\u00b7\u22c5']\d+)*|[.\u00b7]\d+)"
+    r"(?P<percent>\s?[%\u2030\u066a]|[\s-]per\s?cent(?:age)?\b|\spercent\b|\sProzent\b|\spour\s?cent\b"
+    rf"|\spor\s?c[ie]{{1,2}}nto\b|\sper\s?cento\b|\sprocent\b)?(?P<unit>[{_L}]+)?",
+    re.IGNORECASE,
+)
+_TO_PERCENT = re.compile(
+    r"\s?(?:-|\u2013|[^\W\d_]{1,6}\.?|,|/)\s?-?\d+(?:[.,]\d+)?\s?(?:%|per\s?cent)", re.IGNORECASE
+)
+"""Behind the first half of `20-30%`, which may be repeated with or without the sign."""
+_OF_INTERVAL = re.compile(
+    r"[\s-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
+)
+_INTERVAL_OF = re.compile(r"\b(?:CI|IC|KI)\s(?:(?:de|del|di|do|\u00e0|a)\s)?$", re.IGNORECASE)
+_PAGE = re.compile(r"\b(?:pp?\.|pages?|S\.|Seiten?|p[a\u00e1]g(?:ina)?s?\.?)\s*$", re.IGNORECASE)
+_GLUED = {"k": 1_000, "K": 1_000, "M": 1_000_000, "bn": 1_000_000_000}
+_SEPARATOR = re.compile(r"[.,\u00b7\u22c5']")
+_TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
+_DIGIT = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One number of a text with all that it may be read as."""
+
+    shown: str
+    start: int
+    """Where it stands in the normal form of its text."""
+    end: int
+    readings: tuple[Reading, ...]
+    """Each way to read it, as the numbers that it then is."""
+    percent: bool | None = False
+    """None where the sign may stand elsewhere: half of a range, a cell, a fraction."""
+    role: Role = "figure"
+    code: str = ""
+    """The code that it is where it stands before letters (`3D`)."""
+
+    @property
+    def value(self) -> Decimal:
+        """Its first reading."""
+        return self.readings[0][0]
+
+    @property
+    def is_year(self) -> bool:
+        """Whether it may be a year of our time: four digits without a mark."""
+        return self.shown.isdecimal() and len(self.shown) == 4 and 1900 <= self.value < 2100
+
+    @property
+    def values(self) -> frozenset[Decimal]:
+        """All that it may state."""
+        return frozenset(value for reading in self.readings for value in reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A name of letters and digits (`IL-6`, `NCT01234567`), or a Roman numeral."""
+
+    shown: str
+    code: str
+    value: Decimal | None = None
+    """The number that it may be instead: `mid-1990`, `III`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    numbers: tuple[Number, ...]
+    codes: tuple[Code, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Everything that a text states, for looking up."""
+
+    values: frozenset[Decimal]
+    percents: frozenset[Decimal]
+    """Those that may be percentages."""
+    codes: frozenset[str]
+
+    def has(self, value: Decimal, *, percent: bool = False) -> bool:
+        """Whether a value stands in the text, or another one that is rounded to it."""
+        held = self.percents if percent else self.values
+        return value in held or any(rounds(other, value) for other in held)
+
+
+def rounds(exact: Decimal, value: Decimal) -> bool:
+    """Whether a number is another one with fewer digits."""
+    own, other = value.normalize(), exact.normalize()
+    digits = len(own.as_tuple().digits)
+    if not MIN_ROUNDED_DIGITS <= digits < len(other.as_tuple().digits):
+        return False
+    return abs(other - own) <= MAX_ROUNDED * abs(other) and rounded_to(exact, own) == own
+
+
+def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
+    """A number with the last place of another one, halves up."""
+    exponent = printed.as_tuple().exponent
+    assert isinstance(exponent, int)  # no infinity
+    return exact.quantize(Decimal(1).scaleb(exponent), rounding="ROUND_HALF_UP")
+
+
+@lru_cache(maxsize=2_048)  # a sentence and its quotes are looked at for several things
+def read(text: str, language: str = "") -> Read:
+    """The numbers and codes of a text without tables, in order. `language`: of its number words; empty for
+    that of the text."""
+    plain = rest = normalise(text)
+    numbers: list[Number] = []
+    codes: list[Code] = []
+    rest = _MARK.sub(_blank, rest)
+    numbers += [_not_a_figure(match, "date") for match in _DATE.finditer(rest)]
+    rest = _DATE.sub(_blank, rest)
+    numbers += [_not_a_figure(match, "time") for match in _TIME.finditer(rest)]
+    rest = _TIME.sub(_blank, rest)
+    for match in _CODE.finditer(rest):
+        token = match[0]
+        codes += _codes(token)
+        if _DIGIT.search(token):
+            digits = [Decimal(digit) for digit in _DIGIT.findall(token)]
+            numbers.append(Number(token, *match.span(), tuple((one,) for one in digits), role="code"))
+    rest = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], rest)
+    for match in _NUMBER.finditer(rest):
+        if len(match["digits"]) <= MAX_DIGITS:
+            numbers.append(_number(match, rest))
+        else:
+            codes.append(Code(match["digits"], _joined(match["digits"])))
+    rest = _NUMBER.sub(lambda match: "#" * len(match[0]), rest)
+    numbers = _with_words(rest, numbers, language or language_of(plain))
+    return Read(tuple(sorted(numbers, key=lambda one: one.start)), tuple(codes))
+
+
+def figures(text: str) -> tuple[Number, ...]:
+    """The numbers of a text that one may compute with."""
+    return tuple(one for one in read(text).numbers if one.role == "figure")
+
+
+@lru_cache(maxsize=256)
+def stated(text: str) -> Stated:
+    """Everything that a text states, the cells of its tables by themselves."""
+    every = read(text)
+    cells = [cell for row in rows(text) for cell in row if _DIGIT.search(cell)]
+    in_cells = [number for cell in dict.fromkeys(cells) for number in read(cell).numbers]
+    numbers = [one for one in (*every.numbers, *in_cells) if one.role != "time"]
+    values = {value for one in numbers for value in one.values}
+    percents = {value for one in every.numbers if one.percent is not False for value in one.values}
+    percents |= {value for one in in_cells for value in one.values}
+    codes = {one.code for one in every.codes} | {one.code for one in numbers if one.code}
+    values |= {one.value for one in every.codes if one.value is not None}
+    plain = normalise(text)
+    codes |= {_joined(match[0]) for match in _WORD_AND_NUMBER.finditer(plain)}
+    return Stated(frozenset(values), frozenset(percents), frozenset(codes))
+
+
+_WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
+"""A name whose number stands apart: `IL 6`, `TiO 2`."""
+
+
+def missing_number(text: str, texts: Iterable[str]) -> str:
+    """The first number of a text that none of the others states; empty where none is missing. Times and
+    ordinals are read as the rest of the sentence is, and so is a whole number up to ten, which may count."""
+    return next((one.shown for one in missing_numbers(text, texts)), "")
+
+
+def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
+    """The numbers of a text that none of the others states, as `missing_number` says."""
+    held = [stated(other) for other in texts]
+    for one in read(text).numbers:
+        if one.role in ("time", "ordinal", "code") or (one.code and any(one.code in o.codes for o in held)):
+            continue
+        percent = one.percent is True
+        if one.role == "figure" and not percent and one.value <= MAX_COUNT and one.value % 1 == 0:
+            continue
+        if not any(
+            all(any(other.has(value, percent=percent) for other in held) for value in reading)
+            for reading in one.readings
+        ):
+            yield one
+
+
+def missing_code(text: str, texts: Iterable[str]) -> str:
+    """The first code of a text that none of the others has; empty where none is missing."""
+    held = [stated(other) for other in texts]
+    return next(
+        (
+            one.shown
+            for one in read(text).codes
+            if not any(one.code in other.codes for other in held)
+            and (one.value is None or not any(one.value in other.values for other in held))
+        ),
+        "",
+    )
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _not_a_figure(match: re.Match[str], role: Role) -> Number:
+    """A date or a time: its parts, or its year alone."""
+    parts = tuple(Decimal(part) for part in _DIGIT.findall(match[0]))
+    years = tuple(part for part in parts if part >= MAX_COUNT**3)
+    if match[0][5:].isdigit() and years and years[0] % 100 < parts[1]:  # 2018-19
+        parts = (*parts, years[0] - years[0] % 100 + parts[1])
+    return Number(match[0], *match.span(), (parts, years) if years else (parts,), role=role)
+
+
+def _codes(token: str) -> Iterator[Code]:
+    if token in _ROMAN and token not in _AMBIGUOUS:
+        yield Code(token, token.casefold(), Decimal(_ROMAN[token]))
+    parts = token.split("-")
+    for before, part in zip(["", *parts], parts, strict=False):
+        digits = _DIGIT.search(part)
+        if digits is None:
+            continue
+        prefix = part[0].isdigit() and before.islower() and len(before) >= MIN_PREFIX
+        value = Decimal(digits[0]) if prefix else None
+        yield Code(token, _joined(before + part if part.isdigit() else part), value)
+
+
+def _joined(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _number(match: re.Match[str], text: str) -> Number:
+    unit, shown = match["unit"] or "", match[0].removesuffix(match["unit"] or "")
+    readings = list(readings_of(match["digits"]))
+    if unit in _GLUED:
+        readings += [(reading[0] * _GLUED[unit],) for reading in readings if len(reading) == 1]
+    percent: bool | None = bool(match["percent"])
+    fraction = readings[0][0] % 1 != 0
+    if not percent and (fraction or _TO_PERCENT.match(text, match.end())):
+        percent = None
+    role: Role = "figure"
+    before, after = (
+        text[max(0, match.start() - 12) : match.start()],
+        text[match.end("digits") : match.end() + 12],
+    )
+    if readings[0][0] in LEVELS and (_OF_INTERVAL.match(after.lstrip(" %")) or _INTERVAL_OF.search(before)):
+        role = "level"
+    elif _PAGE.search(before):
+        role = "page"
+    code = _joined(match["digits"] + unit) if unit else ""
+    return Number(shown.strip(), match.start(), match.end(), tuple(readings), percent, role, code)
+
+
+def readings_of(digits: str) -> Iterator[Reading]:
+    """Each way to read a run of digits with marks or blanks between them."""
+    if " " in digits:
+        yield from _one(digits.replace(" ", ""))
+        yield tuple(next(_one(part))[0] for part in digits.split(" "))
+    else:
+        yield from _one(digits)
+
+
+def _one(digits: str) -> Iterator[Reading]:
+    marks = _SEPARATOR.findall(digits)
+    if not marks:
+        yield (Decimal(digits),)
+        return
+    head, *groups = _SEPARATOR.split(digits)
+    if not head:
+        yield (Decimal(f"0.{groups[0]}"),)
+        return
+    separate = tuple(Decimal(part) for part in (head, *groups))
+    if len(set(marks)) == 1:
+        mark = marks[0]
+        grouped = mark in ".,'" and _are_groups(head, groups)
+        if grouped:
+            yield (Decimal("".join((head, *groups))),)
+        if len(groups) == 1 and mark != "'":
+            yield (Decimal(f"{head}.{groups[0]}"),)
+        if not grouped and (mark in ",'" or len(groups) > 1):
+            yield separate
+    elif len(set(marks[:-1])) == 1 and _are_groups(head, groups[:-1]):
+        yield (Decimal(f"{head}{''.join(groups[:-1])}.{groups[-1]}"),)
+    elif "," in marks:  # 4350.00,12
+        yield tuple(value for part in digits.split(",") for value in next(_one(part)))
+    else:
+        yield separate
+
+
+def _are_groups(head: str, groups: list[str]) -> bool:
+    """Whether digits are set off in thousands, also as in India (1,00,000)."""
+    last, between = len(groups[-1]) == 3, {len(group) for group in groups[:-1]}
+    return head[0] != "0" and len(head) <= 3 and last and (between <= {3} or between == {2})
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word for `find_numbers`."""
+
+    word: str
+    start: int
+    end: int
+
+    def text(self) -> str:
+        return self.word
+
+    def nt_separated(self, _previous: "_Word") -> bool:
+        return False
+
+    def not_a_number_part(self) -> bool:
+        return False
+
+
+def _with_words(text: str, numbers: list[Number], language: str) -> list[Number]:
+    """The numbers of a text, those in words too; a word such as `million` gives the digits before it another
+    reading."""
+    if language not in SPELLED_IN:
+        return numbers
+    words = [_Word(match[0], *match.span()) for match in _TOKEN.finditer(text)]
+    by_end = {number.end: place for place, number in enumerate(numbers)}
+    for one in find_numbers(words, language, 0.0):
+        start, end, value = words[one.start].start, words[one.end - 1].end, Decimal(str(one.value))
+        place = by_end.get(start - 1) if one.end - one.start == 1 else None
+        if place is not None and value >= MIN_SCALE and not one.is_ordinal:
+            scaled = numbers[place]
+            more = tuple((reading[0] * value,) for reading in scaled.readings if len(reading) == 1)
+            numbers[place] = Number(
+                f"{scaled.shown} {words[one.start].word}", scaled.start, end, (*scaled.readings, *more)
+            )
+            continue
+        # the word for one is more often no number
+        role: Role = "ordinal" if one.is_ordinal or value <= 1 else "figure"
+        numbers.append(Number(text[start:end], start, end, ((value.normalize() + 0,),), None, role))
+    return numbers

@@ -1,0 +1,58 @@
+"""Figures that follow from quoted ones by the computation that their writer shows."""
+
+import pytest
+
+from activities.verification.computed import computed_from
+
+QUOTES = (
+    "The bill has 11,210 for the roof and 1,890 for heating; the rent is 2400 a month.",
+    "In 209 and 218 patients of two groups 43 (36%) of 120 had an event, HR 0.44 (95% CI 0.21 to 0.92).",
+    "Doses of 12.5 mg and 7.7 mg were given on 2024-04-03 at 14:30, in 2019 (p. 22).",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "computed"),
+    [
+        ("Together 13,100 were paid.", ["11,210 + 1,890"], ["11,210 + 1,890 = 13,100"]),
+        ("Together 13,100 were paid.", ["11.210 + 1.890 = 13.100"], ["11.210 + 1.890 = 13,100"]),
+        ("The risk fell by 56%.", ["(1 - 0.44) * 100"], ["(1 - 0.44) * 100 = 56%"]),
+        ("For eight days 640 are due.", ["2400 / 30 \u00d7 8"], []),  # eight is no figure of a quote
+        ("A week costs 560.", ["2400 / 30 * 7"], ["2400 / 30 * 7 = 560"]),
+        ("There were 427 patients.", ["209 + 218"], ["209 + 218 = 427"]),
+        ("It was 35.8%.", ["43/120*100"], ["43/120*100 = 35.8%"]),
+        ("It was 36.8%.", ["43/120*100"], []),
+        ("There were 427, or 214 in each group.", ["209 + 218", "427 / 2"],
+         ["209 + 218 = 427", "427 / 2 = 214"]),
+        ("The others were 64%.", ["100 - 36%"], ["100 - 36% = 64%"]),
+        # no search, no chance
+        ("There were 427 patients.", [], []),
+        ("There were fifteen patients in the trial.", ["7.7 + 95%"], []),
+        ("The distance was 14 mm.", ["43 - 29"], []),
+        # no level, date, time, year or page
+        ("It was 95.92.", ["95 + 0.92"], []),
+        ("It was 2027.", ["2024 + 3"], []),
+        ("It was 44.", ["14 + 30"], []),
+        ("It was 2062.", ["2019 + 43"], []),
+        ("It was 65.", ["22 + 43"], []),
+        # an expression and nothing else
+        ("It was 79.", ["43 + 36%%"], []),
+        ("It was 5160.", ["43 ** 120"], []),
+        ("It was 43000.", ["43 (120)"], []),
+        ("It was 252.", ["(209 + 43"], []),
+        ("It was 999.", ["__import__('os')"], []),
+        ("It was 999.", ["43 / (120 - 120)"], []),
+        ("It was 999.", ["1 + 100"], []),
+        ("It was 209.5.", ["209.5"], []),
+    ],
+)  # fmt: skip
+def test_a_number_follows_only_from_the_computation_that_is_shown(
+    text: str, shown: list[str], computed: list[str]
+) -> None:
+    made, missing = computed_from(text, shown, QUOTES, QUOTES)
+    assert list(made) == computed
+    assert bool(missing) is not bool(computed)
+
+
+def test_a_sentence_without_a_number_of_its_own_needs_no_computation() -> None:
+    assert computed_from("In 209 patients 36% had an event.", ["209 + 1"], QUOTES, QUOTES) == ((), "")

@@ -1,0 +1,115 @@
+"""Control sentences: what code plants in the works of a run, and how a second reader is measured by it."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from activities.contracts.evidence import Evidence, Support
+from activities.contracts.write import DraftClaim, VerifyInput
+from activities.profiles.loader import load_profile
+from activities.roles.registry import SPECS
+from activities.roles.role import Prompt
+from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
+from activities.text.normal_form import normalise
+from activities.text.sentences import Sentence, sentences
+from activities.verification.controls import Control, controls, mixed
+from tests.activities.roles.lies import works
+
+EVERY = [document for document, _ in works()[:6]]
+SHOWN = [one for document in EVERY for one in sentences(document)]
+ASKED = [
+    DraftClaim(
+        id=f"s1.{n}",
+        text=f"A sentence of the report, number {n}.",
+        support=(Support(evidence_id=SHOWN[0].evidence_id, quote=SHOWN[0].quote),),
+        state="ask",
+    )
+    for n in range(1, 13)
+]
+GERMAN = Evidence(
+    evidence_id="doc:1",
+    source="library",
+    title="Bericht",
+    text="Metformin senkte die Sterblichkeit bei den Patienten mit Diabetes nicht. "
+    "In der ersten Gruppe starben 12,5 % der Patienten und in der zweiten Gruppe starben 18,2 % "
+    "der Patienten.",
+)
+
+
+def made(shown: Sequence[Sentence] = SHOWN, documents: Sequence[Evidence] = EVERY) -> tuple[Control, ...]:
+    return controls(ASKED, shown, documents)
+
+
+def test_as_many_true_sentences_as_errors_and_at_least_three_of_each() -> None:
+    every = made()
+    assert sum(one.is_true for one in every) == sum(not one.is_true for one in every) >= 3
+    assert len({one.sentence.text for one in every}) == len(every)
+    assert all(one.sentence.support for one in every)
+    assert made() == every, "a step that is repeated must have the same"
+
+
+def test_an_error_is_none_of_the_sentences_it_is_said_to_rest_on_and_a_true_one_is() -> None:
+    for one in made():
+        (support,) = one.sentence.support
+        assert (one.sentence.text == normalise(support.quote)) is one.is_true
+
+
+def test_errors_are_made_in_any_language() -> None:
+    own = sentences(GERMAN)
+    texts = {one.sentence.text for one in made(own, [GERMAN]) if not one.is_true}
+    assert "Metformin senkte die Sterblichkeit bei den Patienten mit Diabetes." in texts
+    assert any("18,2 % der Patienten und" in text for text in texts), texts
+
+
+def test_sentences_of_the_report_are_not_used_again_and_near_misses_are() -> None:
+    near = DraftClaim(text="Sleep helps everybody.", support=ASKED[0].support, state="ask")
+    told = [one.replace(text=normalise(SHOWN[place].quote)) for place, one in enumerate(ASKED)]
+    every = controls(told, SHOWN, EVERY, [near])
+    assert every[0] == Control(near, is_true=False)
+    assert not {one.sentence.text for one in every if one.is_true} & {one.text for one in told}
+
+
+def test_controls_stand_among_the_sentences_and_keep_their_order() -> None:
+    rows = mixed(ASKED, made())
+    assert [one for one in rows if isinstance(one, DraftClaim)] == ASKED
+    assert (
+        isinstance(rows[0], Control)
+        or isinstance(rows[-1], Control)
+        or any(isinstance(one, Control) for one in rows[1:-1])
+    )
+    assert len(rows) == len(ASKED) + len(made())
+
+
+def prompt() -> tuple[VerifyInput, Prompt]:
+    step = VerifyInput(run_id="r", question="What?", profile=load_profile("general"), sentences=tuple(ASKED))
+    return step, SPECS["verifier"].render(step, EVERY, 30_000)
+
+
+@pytest.mark.parametrize("reader", ["yes to all", "honest", "no to all"])
+def test_what_a_reader_misses_is_counted(reader: str) -> None:
+    step, asked = prompt()
+    assert not set(asked.claims) & set(asked.controls)
+    label_of = {(one.evidence_id, one.quote): label for label, one in asked.sentences.items()}
+    answers = []
+    for label in (*asked.claims, *asked.controls):
+        control = asked.controls.get(label)
+        said = control.sentence if control else ASKED[0]
+        yes = reader == "yes to all" or (reader == "honest" and (control is None or control.is_true))
+        labels = [label_of[one.evidence_id, one.quote] for one in said.support]
+        answers.append(VerdictAnswer(claim=label, supported="yes" if yes else "no", sentences=labels))
+    verdicts = SPECS["verifier"].accept(step, asked, VerdictsAnswer(verdicts=answers)).output
+    assert {one.id for one in verdicts.verdicts} == {one.id for one in ASKED}, "a control was reported"
+    read = verdicts.vigilance
+    assert read.planted == read.true == sum(one.is_true for one in asked.controls.values()) >= 3
+    assert (read.noticed, read.refused, read.is_believed) == {
+        "yes to all": (0, 0, False),
+        "honest": (read.planted, 0, True),
+        "no to all": (read.planted, read.true, True),
+    }[reader]
+
+
+def test_a_control_looks_like_a_sentence_of_the_report() -> None:
+    _, asked = prompt()
+    lines = [line for line in asked.user.splitlines() if line.startswith("C") and ": " in line]
+    assert len(lines) == len(asked.claims) + len(asked.controls)
+    assert all(line.partition(" ")[2].startswith("[S") for line in lines)

@@ -1,0 +1,160 @@
+"""What code decides of words of a model, in any language: quotes, numbers, codes and spans."""
+
+import pytest
+
+from activities.contracts.evidence import Evidence, Support
+from activities.contracts.write import DraftClaim
+from activities.verification import gate
+
+SURGERY = Evidence(
+    evidence_id="pmid:1",
+    source="library",
+    title="Laparoscopic against open radical prostatectomy in men aged 70 or older",
+    text="RESULTS: Morbidity was highest in group IV. However, aspirin was stopped before surgery in 12 "
+    "patients with prostatic carcinoma. IL-6 rose by 20% in forty-six patients.",
+    year=2015,
+)
+GERMAN = Evidence(
+    evidence_id="pmid:2",
+    source="library",
+    title="Metformin bei Diabetes",
+    text="Metformin senkte die Sterblichkeit bei Patienten mit Diabetes nicht. Die Studie dauerte 12 Wochen.",
+)
+DOCUMENTS = {one.evidence_id: one for one in (SURGERY, GERMAN)}
+MORBIDITY = Support(evidence_id="pmid:1", quote="Morbidity was highest in group IV.")
+STOPPED = Support(
+    evidence_id="pmid:1",
+    quote="However, aspirin was stopped before surgery in 12 patients with prostatic carcinoma.",
+)
+SENKTE = Support(
+    evidence_id="pmid:2", quote="Metformin senkte die Sterblichkeit bei Patienten mit Diabetes nicht."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "support", "state"),
+    [
+        (MORBIDITY.quote, MORBIDITY, "stands"),
+        ("RESULTS: Morbidity  was highest in group IV.", MORBIDITY, "stands"),
+        ("Aspirin was stopped before surgery in 12 patients with prostatic carcinoma.", STOPPED, "stands"),
+        (SENKTE.quote, SENKTE, "stands"),
+        # in nearly the words of its quote: read
+        ("Metformin senkte die Sterblichkeit bei Patienten mit Diabetes.", SENKTE, "ask"),
+        ("The morbidity was highest in group IV.", MORBIDITY, "ask"),
+        ("Morbidity was lowest in group IV.", MORBIDITY, "ask"),
+        # names without digits, directions, groups: read
+        ("Morbidity was highest with Wonderpill.", MORBIDITY, "ask"),
+        ("In the work 46 patients had 20% more IL-6.", MORBIDITY, "ask"),
+        ("Im Jahr 2015 war die Morbidit\u00e4t am h\u00f6chsten.", MORBIDITY, "ask"),
+        ("It was shown in all 3 groups.", MORBIDITY, "ask"),
+        ("IL-8 rose in group IV.", MORBIDITY, "name_missing"),
+        ("Morbidity was highest in 40 patients.", MORBIDITY, "number_missing"),
+        ("Morbidity was highest in 12% of them.", MORBIDITY, "number_missing"),
+        ("...", MORBIDITY, "claim_empty"),
+        ("morbid " * 85, MORBIDITY, "text_cut"),
+    ],
+)
+def test_only_a_quote_stands_and_only_what_is_exact_is_refused(
+    text: str, support: Support, state: str
+) -> None:
+    decision = gate.sentence(text, "finding", [support], DOCUMENTS)
+    assert (decision.refusal.code if decision.refusal else decision.state) == state
+
+
+def test_a_quote_of_one_work_is_read_where_several_are_cited() -> None:
+    assert gate.sentence(MORBIDITY.quote, "finding", [MORBIDITY, SENKTE], DOCUMENTS).state == "ask"
+
+
+def test_what_the_question_names_and_numbers_may_be_named() -> None:
+    text = "Rule 19 of the PIVOT-9 trial was kept in group IV."
+    assert (
+        gate.sentence(text, "finding", [MORBIDITY], DOCUMENTS, "What is rule 19 of PIVOT-9?").state == "ask"
+    )
+    assert gate.sentence(text, "finding", [MORBIDITY], DOCUMENTS).state == "refused"
+
+
+@pytest.mark.parametrize("text", ["No document says it.", "Kein Dokument sagt, ob es hilft."])
+def test_what_no_work_says_is_read_in_any_language(text: str) -> None:
+    assert gate.sentence(text, "missing", [], DOCUMENTS).state == "ask"
+    assert gate.sentence(text, "finding", [], DOCUMENTS).refusal is not None
+    numbered = gate.sentence(f"{text} 987 people.", "missing", [], DOCUMENTS)
+    assert numbered.refusal is not None
+    assert numbered.refusal.code == "number_missing"
+
+
+def test_a_computed_figure_needs_its_computation_and_a_reader() -> None:
+    text = "Together 58 patients were seen."
+    quote = Support(evidence_id="pmid:1", quote="IL-6 rose by 20% in forty-six patients.")
+    shown = gate.sentence(text, "computed", [quote, STOPPED], DOCUMENTS, shown=["46 + 12"])
+    assert (shown.state, shown.computed) == ("ask", ("46 + 12 = 58",))
+    without = gate.sentence(text, "computed", [quote, STOPPED], DOCUMENTS)
+    wrong = gate.sentence(text, "computed", [quote, STOPPED], DOCUMENTS, shown=["46 + 20"])
+    assert [one.refusal.code for one in (without, wrong) if one.refusal] == [
+        "number_missing",
+        "number_not_computed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_copied"),
+    [
+        ("12 patients", True),
+        ("twelve patients", True),
+        ("highest in group IV", True),
+        ("20%", True),
+        ("46 patients", True),
+        ("forty six patients", True),
+        ("20% ... 46 patients", True),
+        ("13 patients", False),
+        ("lowest in group IV", False),
+        ("patients 12", False),
+        ("roup IV", False),
+        ("", False),
+    ],
+)
+def test_a_field_is_copied_from_its_work(text: str, is_copied: bool) -> None:
+    assert gate.field(text, SURGERY.text).stands is is_copied
+
+
+def test_a_field_in_a_script_without_blanks_is_copied_too() -> None:
+    source = "\u4e8c\u7532\u53cc\u80cd\u964d\u4f4e\u4e86\u6b7b\u4ea1\u7387\u3002"
+    assert gate.field("\u6b7b\u4ea1\u7387", source).stands
+    assert not gate.field("\u53d1\u75c5\u7387", source).stands
+
+
+def test_a_cell_is_copied_from_its_sentence() -> None:
+    assert gate.cell("arm", "group IV", MORBIDITY, SURGERY).stands
+    for text, code in (("group V", "not_in_work"), ("group IV in 15", "number_missing")):
+        refusal = gate.cell("arm", text, MORBIDITY, SURGERY).refusal
+        assert refusal is not None
+        assert refusal.code == code
+    refusal = gate.cell("arm", "group IV", MORBIDITY, GERMAN).refusal
+    assert refusal is not None
+    assert refusal.code == "other_work"
+
+
+def test_a_finding_is_copied_or_its_sentence_is_shown() -> None:
+    assert gate.finding("Morbidity was highest", [MORBIDITY]).stands
+    assert gate.finding("Morbidity was lowest", [MORBIDITY]).state == "ask"
+
+
+def test_a_title_adds_nothing_and_a_lead_in_is_read_unless_it_asks() -> None:
+    known = ["Does metformin slow dementia?", "Harms"]
+    assert gate.title("Metformin and dementia: harms", known).stands
+    assert not gate.title("Metformin is superior in dementia", known).stands
+    assert gate.transition("Does metformin harm?", known).stands
+    for lead in ("Metformin slows dementia.", "The next section considers harms."):
+        assert gate.transition(lead, known).state == "ask"
+    assert gate.transition("IL-6 comes next.", known).state == "refused"
+
+
+def test_the_quotes_that_a_reader_names_stand_where_they_carry_more() -> None:
+    claim = DraftClaim(text="Aspirin was stopped in 12 patients.", support=(MORBIDITY,), state="ask")
+    assert gate.confirmed(claim, "yes", [], "") is not None, "a yes without labels"
+    assert gate.confirmed(claim, "yes", [SENKTE], "") is not None, "labels of a work that is not cited"
+    assert gate.confirmed(claim, "yes", [STOPPED], "") is None
+    assert gate.confirmed(claim, "partly", [STOPPED], "x") is not None
+    assert gate.confirmed(claim.replace(support=(), kind="missing"), "yes", [], "") is None
+    assert gate.carried_by(claim, [STOPPED]) == (STOPPED,)
+    assert gate.carried_by(claim.replace(support=(STOPPED,)), [MORBIDITY]) == (STOPPED,)
+    assert gate.carried_by(claim.replace(support=(MORBIDITY, SENKTE)), [STOPPED]) == (STOPPED, SENKTE)

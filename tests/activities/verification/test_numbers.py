@@ -1,0 +1,130 @@
+"""The one reader of numbers, as a table."""
+
+from decimal import Decimal
+
+import pytest
+
+from activities.verification.numbers import figures, missing_code, missing_number, read, stated
+
+BILL = """date,item,amount
+2024-04-03,rent,4350.00
+2024-05-03,"heating, water","1,204.50"
+2024-06-03,repair,-640.00"""
+
+
+@pytest.mark.parametrize(
+    ("text", "readings"),
+    [
+        ("1,234.5", ["1234.5"]),
+        ("1.234,5", ["1234.5"]),
+        ("1 234", ["1234", "1 234"]),
+        ("1\u2009234 and 2\u202f345\u00a0678", ["1234", "1 234", "2345678", "2 345 678"]),
+        ("1 234,5", ["1234.5", "1234 5", "1 234.5"]),
+        ("1.000", ["1000", "1.000"]),
+        ("1,00,000", ["100000"]),
+        ("1'234", ["1234"]),
+        (".05", ["0.05"]),
+        ("5\u00b72", ["5.2"]),
+        ("2,3", ["2.3", "2 3"]),
+        ("10,20,30", ["10 20 30"]),
+        ("20-30%", ["20", "30"]),
+        ("43/120", ["43", "120"]),
+        ("\u22125.2", ["5.2"]),
+        ("the 9th week", ["9"]),
+        ("2.5 million people", ["2.5", "2500000"]),
+        ("5k", ["5", "5000"]),
+        ("12 mg, 3x", ["12", "3"]),
+        ("three hundred fifty-three patients", ["353"]),
+        ("one hundred and ninety patients", ["190"]),
+        ("between twenty and thirty patients", ["20", "30"]),
+        ("Es waren dreihundertdreiundf\u00fcnfzig Patienten.", ["353"]),
+        ("Il y avait trois cent cinquante-trois patients.", ["353"]),
+        ("Hab\u00eda trescientos cincuenta y tres pacientes.", ["353"]),
+        ("Er waren driehonderddrie\u00ebnvijftig pati\u00ebnten.", ["353"]),
+        ("\u60a3\u800512\u4eba", ["12"]),
+        ("95% CI 0.62-3.81", ["0.62", "3.81"]),
+        ("IC 95 % 1,2-3,4", ["1.2", "1 2", "3.4", "3 4"]),
+        ("on p. 12 on April 3, 2024", []),
+        ("at 14:30, 14.30 Uhr, 2:30 pm or 14h30", []),
+        ("2024-04-03,4350.00", ["4350.00"]),
+        (
+            "on 3 April 2024, 3. M\u00e4rz 2024, 03.04.2024, 2024\u5e744\u67083\u65e5",
+            [],
+        ),
+        ("COVID-19, CYP3A4, IL-6 and T2DM", []),
+        ("shown before [4]", []),
+    ],
+)
+def test_a_number_is_read_however_it_is_written(text: str, readings: list[str]) -> None:
+    """Every reading that it may have; what is no figure has none."""
+    made = [reading for one in figures(text) for reading in one.readings]
+    assert made == [tuple(map(Decimal, one.split())) for one in readings]
+
+
+@pytest.mark.parametrize(
+    ("claim", "work", "missing"),
+    [
+        ("46 patients", "Forty-six consecutive patients", ""),
+        ("6 of 46 patients", "Forty-six consecutive patients", ""),  # a count of what is listed is read
+        ("16 of 46 patients", "Forty-six consecutive patients", "16"),
+        ("there were fifteen patients in it", "12.5 patients a year", "fifteen"),
+        ("13 mm", "22 and 9 mm", "13"),
+        ("9.90% against 19.19%", "less in delivery-9.90% vs 19.19%", ""),
+        ("24 against 16 per cent", "16 versus 24 per cent", ""),
+        ("type 2 diabetes in week 12", "T2DM in the 12th week", ""),
+        ("a registry of 5,400 operations", "data from 5.400 operations", ""),
+        ("5.400 Operationen", "5,400 operations", ""),
+        ("the academic year 2018-19", "the year 2018-2019", ""),
+        ("the tenant paid 640 pounds", BILL, ""),
+        ("the rent was 4,350 euros", BILL, ""),
+        ("heating and water cost 1,204.50", BILL, ""),
+        ("it fell below 24 degrees", "it was 23.8 degrees", ""),
+        ("it was 30 degrees", "it was 23.8 degrees", "30"),
+        ("it was 21%", "it was 20%", "21%"),
+        ("40% of the patients", "40 patients", "40%"),
+        ("46.2% of the births", "births were 46.2", ""),
+        ("65 of each 100", "65% of all 100", ""),
+        ("2.5 Millionen Menschen waren betroffen", "2,500,000 people", ""),
+        ("im April 2024", "2024-04-03", ""),
+        ("on 3 April 2023", "2024-04-03", "3 April 2023"),
+        ("in 2021", "in 2020", "2021"),
+        ("at 15:30", "at 14:30", ""),
+        ("the second trial", "a trial", ""),
+        ("one of them", "all of them", ""),
+    ],
+)
+def test_a_number_that_no_work_states_is_missing(claim: str, work: str, missing: str) -> None:
+    assert missing_number(claim, [work]) == missing
+
+
+@pytest.mark.parametrize(
+    ("claim", "work", "missing"),
+    [
+        ("IL-6 rose", "IL-6 and IL-8", ""),
+        ("IL6 rose", "IL-6", ""),
+        ("IL-6 rose", "IL 6 rose", ""),
+        ("IL-8 rose", "IL-6 rose", "IL-8"),
+        ("COX-2 was blocked", "COX-1 was blocked for 2 days", "COX-2"),
+        ("NCT01234567 ended", "NCT01234568 ended", "NCT01234567"),
+        ("the PIVOT-9 trial", "the PIVOT trial of 9 sites", "PIVOT-9"),
+        ("stage III", "stage 3", ""),
+        ("stage III", "stage II", "III"),
+        ("grade-3 toxicity in the mid-1990s", "grade 3 in 1990", ""),
+        ("TiO2 was used", "TiO 2 was used", ""),
+        ("metformin and the BBC", "nothing", ""),
+    ],
+)
+def test_a_code_that_no_work_has_is_missing(claim: str, work: str, missing: str) -> None:
+    assert missing_code(claim, [work]) == missing
+
+
+def test_the_cells_of_a_table_are_read_before_its_text() -> None:
+    held = stated(BILL)
+    assert {Decimal(4350), Decimal("1204.5"), Decimal(640)} <= held.values
+    assert Decimal(3435000) not in held.values
+
+
+def test_a_run_of_digits_too_long_for_a_number_is_a_code() -> None:
+    text = "9" * 40
+    assert read(text).numbers == ()
+    assert missing_code(text, ["9" * 39]) == text
