@@ -159,7 +159,9 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         sentence = control.sentence if control else sentences[prompt.claims[label]]
         problem = gate.confirmed(sentence, SUPPORTED[severity], carrying, line(verdict.reason, 160))
         if control is not None:
-            vigilance += _count(control, confirmed=problem is None)
+            # a yes that names nothing was said without looking
+            blind = SUPPORTED[severity] == "yes" and not carrying and not control.is_true
+            vigilance += _count(control, confirmed=problem is None or blind)
             continue
         quotes: tuple[Support, ...] = gate.carried_by(sentence, carrying) if problem is None else ()
         changed = quotes if quotes != sentence.support else ()

@@ -60,7 +60,7 @@ def verified(report: Report) -> str:
         (check.by_quote - check.replaced, "in the words of their quotes"),
         (check.by_reader, f"confirmed by {READERS[check.reader]}"),
         (check.computed, "computed by code from quoted numbers"),
-        (check.replaced, "by the quote in the place of a refused wording"),
+        (check.replaced, "by the quote in the place of another wording"),
     )
     how = listed(f"{number} {way}" for number, way in ways if number > 0)
     stand = f"{counted(check.verified, 'sentence')} {'stands' if check.verified == 1 else 'stand'}"

@@ -1,9 +1,9 @@
-"""Lies at the gate: whatever a model says that its works do not, is refused, or asked about with a warning.
+"""Lies at the gate: whatever a model says that its works do not, is refused by code or left to a reader.
 
 The lies are made of the sentences of real abstracts (`tests.activities.roles.lies`). A lying writer goes
-through the roles themselves, with second readers of three kinds: an honest one, one who says yes to all, and
-one who says yes and copies the quote as what carries it. The table of what is printed then is in
-docs/guarantees.md; `python -m tests.activities.verification.test_lies` prints it.
+through the roles themselves, with second readers of four kinds: an honest one, one who says yes to all, one
+who says yes and names the labels of the sentence, and one who does so for every second sentence. The table of
+what is printed then is in docs/guarantees.md; `python -m tests.activities.verification.test_lies` prints it.
 """
 
 import sys
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from activities.contracts.evidence import Claim, Support
+from activities.contracts.evidence import Claim, Support, Vigilance
 from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
 from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
@@ -76,33 +76,43 @@ def wrote(pair: Pair, *written: Written, **more: object) -> SectionDraft:
     return named("s1", draft)
 
 
-Reader = Callable[[Pair, str, str], VerdictAnswer]
+Reader = Callable[[int, bool], tuple[bool, bool]]
+"""(place of a sentence, whether it is true) -> (whether it is confirmed, whether its labels are named)."""
 
 
-def honest(pair: Pair, lie: str, text: str) -> VerdictAnswer:
-    told = normalise(text)[:60] == normalise(lie)[:60]
-    return VerdictAnswer(supported="no" if told else "yes", words=pair.said.quote)
+def honest(_place: int, is_true: bool) -> tuple[bool, bool]:
+    return is_true, True
 
 
-def always_yes(_pair: Pair, _lie: str, _text: str) -> VerdictAnswer:
-    return VerdictAnswer(supported="yes")
+def always_yes(_place: int, _is_true: bool) -> tuple[bool, bool]:
+    return True, False
 
 
-def yes_with_the_quote(pair: Pair, _lie: str, _text: str) -> VerdictAnswer:
-    return VerdictAnswer(supported="yes", words=pair.said.quote)
+def yes_with_labels(_place: int, _is_true: bool) -> tuple[bool, bool]:
+    return True, True
+
+
+def every_second(place: int, is_true: bool) -> tuple[bool, bool]:
+    return is_true or place % 2 == 0, True
 
 
 def read(pair: Pair, lie: str, draft: SectionDraft, reader: Reader) -> SectionDraft:
-    """A draft after a second reader, by the role itself."""
+    """A draft after a second reader, by the role itself, with its control sentences."""
     asked = to_read(draft.sentences)
-    prompt = shown(pair)
-    labels = {f"C{number}": one.id for number, one in enumerate(asked, 1)}
-    answers = [
-        reader(pair, lie, one.text).model_copy(update={"claim": label})
-        for label, one in zip(labels, asked, strict=True)
-    ]
-    prompt = Prompt("", "", "", shown=prompt.shown, sentences=prompt.sentences, claims=labels)
+    if not asked:
+        return draft
     step = VerifyInput.model_validate({**COMMON, "sentences": asked})
+    prompt = SPECS["verifier"].render(step, [pair.one, pair.other], 30_000)
+    label_of = {(one.evidence_id, one.quote): label for label, one in prompt.sentences.items()}
+    by_id = {one.id: one for one in asked}
+    answers = []
+    for place, label in enumerate([*prompt.claims, *prompt.controls]):
+        control = prompt.controls.get(label)
+        sentence = control.sentence if control else by_id[prompt.claims[label]]
+        is_true = control.is_true if control else normalise(sentence.text)[:60] != normalise(lie)[:60]
+        yes, labels = reader(place, is_true)
+        named = [label_of[one.evidence_id, one.quote] for one in sentence.support] if labels else []
+        answers.append(VerdictAnswer(claim=label, supported="yes" if yes else "no", sentences=named))
     return with_verdicts(draft, accepted("verifier", step, prompt, VerdictsAnswer(verdicts=answers)))
 
 
@@ -154,7 +164,7 @@ def test_a_label_that_does_not_exist_carries_nothing() -> None:
         assert listed(half, pair.said.quote)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in LIES if kind not in (TWO_WORKS, "a comparison exchanged")])
+@pytest.mark.parametrize("kind", LIES)
 def test_a_lie_of_the_editor_stands_nowhere_by_code(kind: str) -> None:
     for pair, lie in lies(kind, 5):
         claims = {
@@ -236,9 +246,10 @@ ELSEWHERE = {AS_RESERVATION: "a number changed", AS_MISSING: "a denial put in or
 
 
 @cache
-def printed_by(reader: Reader | None, kind: str) -> tuple[int, int]:
-    """How many lies of a kind were told, and how many are printed after a second reader."""
+def printed_by(reader: Reader | None, kind: str) -> tuple[int, int, Vigilance]:
+    """How many lies of a kind were told, how many are printed after a second reader, and how well it read."""
     told = stands = 0
+    vigilance = Vigilance()
     for pair, lie in lies(ELSEWHERE.get(kind, kind), 11, COUNT):
         if kind == AS_RESERVATION:
             draft = wrote(pair, reservations=[lie])
@@ -249,28 +260,37 @@ def printed_by(reader: Reader | None, kind: str) -> tuple[int, int]:
         draft = printed(read(pair, lie, draft, reader) if reader else draft)
         told += 1
         stands += lie in {one.text for one in draft.sentences}
-    return told, stands
+        vigilance += draft.vigilance
+    return told, stands, vigilance
 
 
 def table() -> str:
     """What of a lying writer is printed as standing, by kind and by second reader."""
-    readers: tuple[Reader | None, ...] = (None, always_yes, yes_with_the_quote)
-    rows = ["| lie | told | no reader | always yes | always yes, with the quote |", "|---|---|---|---|---|"]
-    total = [0, 0, 0, 0]
+    readers: tuple[Reader | None, ...] = (None, honest, always_yes, yes_with_labels, every_second)
+    rows = [
+        "| lie | told | no reader | honest | always yes | always yes, with labels | every second yes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    total = [0] * (len(readers) + 1)
+    read = [Vigilance()] * len(readers)
     for kind in (*LIES, *ELSEWHERE):
         made = [printed_by(reader, kind) for reader in readers]
-        counts = [made[0][0], *(stands for _, stands in made)]
+        counts = [made[0][0], *(stands for _, stands, _ in made)]
+        read = [one + new for one, (_, _, new) in zip(read, made, strict=True)]
         total = [sum(pair) for pair in zip(total, counts, strict=True)]
         rows.append(f"| {kind} | {' | '.join(map(str, counts))} |")
     rows.append(f"| all | {' | '.join(map(str, total))} |")
+    shares = (f"{one.noticed / one.planted:.0%}" if one.planted else "" for one in read)
+    rows.append(f"| planted errors that it found | | {' | '.join(shares)} |")
     return "\n".join(rows)
 
 
 def test_the_table_in_the_guarantees_is_what_is_measured() -> None:
-    """And code alone lets none of them stand."""
+    """And none of them stands without a reader, nor by one that says yes to all."""
     measured = table()
     assert measured in GUARANTEES.read_text("utf-8"), measured
-    assert all(printed_by(None, kind)[1] == 0 for kind in LIES)
+    for reader in (None, honest, always_yes, yes_with_labels):
+        assert all(printed_by(reader, kind)[1] == 0 for kind in (*LIES, *ELSEWHERE))
 
 
 def _support(pair: Pair, which: int) -> Support:

@@ -1,0 +1,52 @@
+"""What a report says of its second reader: how well it read, and what nobody has read."""
+
+import pytest
+
+from activities.contracts.evidence import Statement, Vigilance
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft
+from activities.report.assemble import build_report
+from tests.activities.cases import quoting
+from tests.activities.report.rendered import EVERY_FORMAT, words_of
+from tests.activities.report.written import INFECTION, STAY, WORKS, section, step
+
+
+def draft(*claims: DraftClaim, **more: object) -> SectionDraft:
+    return SectionDraft.model_validate({"paragraphs": (DraftParagraph(claims=claims),), **more})
+
+
+READ = quoting("Infection was rarer.", ("pmid:11", INFECTION), stands_by="reader")
+OPEN = quoting("The stay was shorter.", ("pmid:11", STAY), state="ask")
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_reader_that_does_not_answer_leaves_sentences_unread(name: str) -> None:
+    report = build_report(step(sections=(section("s1", draft(READ, OPEN)),), edited=None), WORKS)
+    assert report.verification.unread == 1
+    assert [claim.text for claim in report.claims()] == ["Infection was rarer.", STAY]
+    assert Statement.of("unread", sentences=1) in report.statements
+    assert not {"draft_lost", "wordings_replaced"} & {one.code for one in report.statements}
+    shown = words_of(report, name)
+    assert "1 sentence no second reader has read" in shown
+    assert "1 sentence was not read by a second reader, which did not answer" in shown
+    assert "refused" not in shown.partition("What was refused")[0]
+
+
+def test_the_report_adds_up_how_well_its_second_reader_read() -> None:
+    calls = (Vigilance(planted=4, noticed=4, true=4), Vigilance(planted=8, noticed=7, true=4))
+    sections = tuple(section(f"s{n}", draft(READ, vigilance=one)) for n, one in enumerate(calls, 1))
+    report = build_report(step(sections=sections, edited=None), WORKS)
+    assert report.verification.vigilance == Vigilance(planted=12, noticed=11, true=8)
+    told = "The second reader found 11 of 12 planted errors and refused none of 8 true sentences."
+    assert all(told in words_of(report, name) for name in EVERY_FORMAT)
+
+
+def test_what_is_not_confirmed_is_said_to_be_so() -> None:
+    problem = Statement.of("not_confirmed", noticed=1, planted=4)
+    doubted = OPEN.replace(state="refused", problem=problem)
+    read = Vigilance(planted=4, noticed=1, true=4)
+    report = build_report(
+        step(sections=(section("s1", draft(READ, doubted, vigilance=read)),), edited=None), WORKS
+    )
+    assert Statement.of("unconfirmed", sentences=1, missed=3, planted=4) in report.statements
+    (dropped,) = (one for one in report.verification.dropped if one.statement == problem)
+    assert dropped.reason == "it is not confirmed: its second reader found only 1 of 4 planted errors"
