@@ -23,17 +23,22 @@ refused there is refused rightly.
 False wordings are those of `tests.activities.roles.lies`, and another sentence of the same work under the
 label of a sentence that does not say it.
 
-    python -m benchmarks.claim_checks --people DIR --sentences DIR [--halves] [--model NAME [--base-url URL]]
+    python -m benchmarks.claim_checks --people DIR --sentences DIR [--halves] [--draw N --seed N]
+        [--model NAME [--base-url URL] [--plain]]
 
 measures on labels of people and on sentences of a strong model (`benchmarks.labelled_claims`) instead. With
-`--model` what code leaves open is read by that model as second reader: balanced accuracy by source, where a
-sentence that code lets stand counts as a yes and one that it refuses as a no.
+`--model` what code leaves open is read by that model as second reader, in calls of several sentences on the
+same works with control sentences among them: balanced accuracy by source, where a sentence that code lets
+stand counts as a yes and one that it refuses as a no, and how well the model read by the controls. `--plain`
+adds the reader alone, without code: every sentence is read, and its yes counts without labels and controls.
+`--draw` takes so many sentences at random, as many from either folder.
 """
 
 import argparse
 import asyncio
 import gzip
 import json
+import random
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -43,12 +48,13 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from activities.contracts.errors import ModelError
-from activities.contracts.evidence import Evidence, ModelChoice, Support
+from activities.contracts.evidence import Evidence, ModelChoice, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, VerifyInput
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.models.sizing import effort_of
 from activities.profiles.loader import load_profile
+from activities.report.formats import words as report_words
 from activities.roles.allowances import allowance_of
 from activities.roles.runner import RoleThinker
 from activities.roles.validation import supports
@@ -166,90 +172,115 @@ def true_wordings(
         yield "experts", text, (Support(evidence_id="x:1", quote=quote),), (work,)
 
 
-def measured(claim: Labelled) -> str:
-    """What the gate makes of a labelled sentence: `stands`, `asked`, `warned` or `refused`."""
+def measured(claim: Labelled) -> DraftClaim:
+    """A labelled sentence with what the gate decides of it."""
     documents = {document.evidence_id: document for document in claim.works}
     kind: SentenceKind = "reservation" if claim.reservation else "finding"
-    decision = gate.sentence(claim.text, kind, claim.support, documents, claim.question)
-    if decision.state == "ask":
-        return "warned" if decision.warnings else "asked"
-    return decision.state
+    draft = DraftClaim(id="s1.1", text=claim.text, support=claim.support, kind=kind)
+    return gate.decided(draft, gate.sentence(claim.text, kind, claim.support, documents, claim.question))
 
 
-OUTCOMES = ("stands", "asked", "warned", "refused")
-"""Without a reader; left to a second reader, without and with a warning; not printed."""
+OUTCOMES = ("stands", "ask", "refused")
+"""By code; left to a second reader; not printed."""
 
 
-def print_outcomes(claims: Iterable[Labelled], verdicts: Mapping[Labelled, str], *, verbose: bool) -> None:
+def print_outcomes(
+    claims: Iterable[Labelled], drafts: Mapping[Labelled, DraftClaim], *, verbose: bool
+) -> None:
     """What code makes of the claims of each corpus, and of each kind of lie."""
     rows: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     lies: dict[str, Counter[str]] = defaultdict(Counter)
     for claim in claims:
         corpus = f"{claim.corpus}, reservations" if claim.reservation else claim.corpus
-        rows[corpus, claim.label][verdicts[claim]] += 1
+        state = drafts[claim].state
+        rows[corpus, claim.label][state] += 1
         if claim.question and claim.label == "false" and claim.corpus != "AttributionBench":
-            lies[claim.kind][verdicts[claim]] += 1
+            lies[claim.kind][state] += 1
         wrong = "refused" if claim.label == "true" else "stands"
-        if verbose and verdicts[claim] == wrong:
+        if verbose and state == wrong:
             print(f"{corpus}, {claim.label}: {wrong}: {claim.text}")
     for title, counts in (
         ("corpus, label", {f"{corpus}, {label}": found for (corpus, label), found in sorted(rows.items())}),
         ("lie", lies),
     ):
-        print(f"| {title} | of | stands | asked | warned | refused |\n|---|---|---|---|---|---|")
+        print(f"| {title} | of | stands | to the verifier | refused |\n|---|---|---|---|---|")
         for name, found in counts.items():
             shares = " | ".join(f"{found[one]} ({found[one] / found.total():.1%})" for one in OUTCOMES)
             print(f"| {name} | {found.total()} | {shares} |")
 
 
+SENTENCES_A_CALL = 12
+"""Labelled sentences on the same works that are read in one call."""
+
+
 async def read(
-    claims: Sequence[Labelled], model: str, base_url: str | None, home: Path
-) -> Mapping[Labelled, str]:
-    """The verdict of a model as second reader on each claim; one that it did not answer on is missing."""
+    drafts: Mapping[Labelled, DraftClaim], model: str, base_url: str | None, home: Path, *, plain: bool
+) -> tuple[Mapping[Labelled, str], Vigilance]:
+    """The verdict of a model as second reader on each claim, and how well it read; a claim that it did not
+    answer on is missing. `plain`: a yes counts as it is said."""
     settings = Settings(home=home, openai_base_url=base_url)
     store = EvidenceStore.at(str(home / "evidence"))
     client = OpenAIModel(settings, store)
     choice = ModelChoice(backend="openai", model=model)
     choice = choice.replace(effort=await effort_of(settings, choice))
     thinker = RoleThinker(lambda _: client, store, settings, lambda: True)
+    calls: dict[tuple[str, ...], list[list[Labelled]]] = defaultdict(list)
+    for claim in drafts:
+        own = calls[claim.question, *(work.text for work in claim.works)]
+        if not own or len(own[-1]) >= SENTENCES_A_CALL:
+            own.append([])
+        own[-1].append(claim)
     verdicts: dict[Labelled, str] = {}
-    for place, claim in enumerate(claims):
-        sentence = outcome(claim.text, claim.support, claim.works)
+    vigilance = Vigilance()
+    for place, claims in enumerate(call for own in calls.values() for call in own):
+        asked = [drafts[claim].replace(id=f"s1.{n}", state="ask") for n, claim in enumerate(claims, 1)]
         step = VerifyInput(
             run_id="benchmark",
-            question=claim.question or "What does the source say?",
+            question=claims[0].question or "What does the source say?",
             profile=load_profile("general"),
             model=choice,
             allowance=allowance_of("verifier", choice),
             scope=f"{place}/verifier",
-            sentences=(sentence,),
-            evidence=tuple([await store.put(work) for work in claim.works]),
+            sentences=tuple(asked),
+            evidence=tuple([await store.put(work) for work in claims[0].works]),
         )
         try:
             done = await thinker.think("verifier", step)
         except ModelError:
             continue
+        by_id = {one.id: claim for one, claim in zip(asked, claims, strict=True)}
+        vigilance += done.output.vigilance
+        believed = plain or done.output.vigilance.is_believed
         for verdict in done.output.verdicts:
-            verdicts[claim] = "yes" if verdict.problem is None else "no"
+            code = verdict.problem.code if verdict.problem else ""
+            yes = not code or (plain and code == "not_carried")
+            verdicts[by_id[verdict.id]] = "yes" if yes and believed else "no"
     await client.aclose()
-    return verdicts
+    return verdicts, vigilance
 
 
 def print_accuracy(
-    claims: Sequence[Labelled], by_code: Mapping[Labelled, str], options: argparse.Namespace
+    drafts: Mapping[Labelled, DraftClaim], options: argparse.Namespace, *, plain: bool
 ) -> None:
-    """Balanced accuracy of code and second reader together, by source. What people labelled as partly
-    supported is not supported; reservations rest on no quote and are left out."""
-    claims = [claim for claim in claims if not claim.reservation]
-    unread = [claim for claim in claims if by_code[claim] in ("asked", "warned")]
+    """Balanced accuracy by source, of code and second reader together, or of the reader alone (`plain`). What
+    people labelled as partly supported is not supported."""
+    unread = {claim: draft for claim, draft in drafts.items() if plain or draft.state == "ask"}
     with tempfile.TemporaryDirectory() as home:
-        verdicts = asyncio.run(read(unread, options.model, options.base_url, Path(home)))
+        verdicts, vigilance = asyncio.run(
+            read(unread, options.model, options.base_url, Path(home), plain=plain)
+        )
     counts: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
-    for claim in claims:
-        stands = by_code[claim] == "stands" or verdicts.get(claim) == "yes"
+    for claim, draft in drafts.items():
+        stands = (draft.state == "stands" and not plain) or verdicts.get(claim) == "yes"
         source = f"{claim.corpus}, {claim.kind}" if claim.corpus == "AttributionBench" else claim.corpus
-        counts[source][claim.label == "true", stands] += 1
-    print(f"{len(unread)} read by {options.model}, {len(unread) - len(verdicts)} without an answer")
+        for name in (source, "all"):
+            counts[name][claim.label == "true", stands] += 1
+        if options.verbose and stands is not (claim.label == "true"):
+            print(f"{claim.corpus}, {claim.label}, {'printed' if stands else 'not printed'}: {claim.text}")
+    who = "the reader alone" if plain else "code and reader"
+    print(f"{who}: {len(unread)} read by {options.model}, {len(unread) - len(verdicts)} without an answer")
+    if not plain:
+        print(report_words.vigilance(vigilance))
     print("| source | of | true that stand | false that stand | balanced accuracy |\n|---|---|---|---|---|")
     for source, found in sorted(counts.items()):
         true, false = (
@@ -260,19 +291,25 @@ def print_accuracy(
 
 def measure_labelled(options: argparse.Namespace) -> None:
     """The tables on labelled claims."""
-    claims = [
-        *(people(options.people) if options.people else ()),
-        *(written(options.sentences) if options.sentences else ()),
+    folders = [
+        list(people(options.people) if options.people else ()),
+        list(written(options.sentences) if options.sentences else ()),
     ]
-    by_code = {claim: measured(claim) for claim in claims}
-    if options.halves:
-        for part in (0, 1):
+    if options.draw:
+        chooser = random.Random(options.seed)
+        share = options.draw // max(sum(map(bool, folders)), 1)
+        folders = [chooser.sample(own, min(share, len(own))) for own in folders]
+    claims = [claim for own in folders for claim in own]
+    drafts = {claim: measured(claim) for claim in claims}
+    for part in (0, 1) if options.halves else (None,):
+        if part is not None:
             print(f"half {part}")
-            print_outcomes([one for one in claims if one.half == part], by_code, verbose=options.verbose)
-    else:
-        print_outcomes(claims, by_code, verbose=options.verbose)
+        own = [one for one in claims if part is None or one.half == part]
+        print_outcomes(own, drafts, verbose=options.verbose)
     if options.model:
-        print_accuracy(claims, by_code, options)
+        print_accuracy(drafts, options, plain=False)
+        if options.plain:
+            print_accuracy(drafts, options, plain=True)
 
 
 def main() -> None:
@@ -287,6 +324,9 @@ def main() -> None:
     parser.add_argument("--people", type=Path, help="a folder with claims that people labelled")
     parser.add_argument("--sentences", type=Path, help="a folder with sentences of a model, true and false")
     parser.add_argument("--halves", action="store_true", help="the halves of the labelled claims apart")
+    parser.add_argument("--draw", type=int, default=0, help="so many of the labelled claims")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plain", action="store_true", help="the reader alone as well")
     parser.add_argument("--model", help="a second reader for the labelled claims")
     parser.add_argument("--base-url", default=None)
     options = parser.parse_args()
