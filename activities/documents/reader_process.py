@@ -25,7 +25,7 @@ from pydantic_core import to_json
 
 IDLE_SECONDS = 60.0
 """Seconds without a job after which a process ends itself."""
-OURS = "activities."
+OURS = ("activities.", "client.reports.")
 """Only functions of these packages are called."""
 ITEM, UNREADABLE, ENDING, DONE = b"i", b"u", b"x", b"d"
 FRAME = struct.Struct(">cI")

@@ -11,12 +11,19 @@ from dataclasses import dataclass, replace
 from activities.analysis.conclusions import again, numbers_stand, unpooled
 from activities.contracts.appraisal import Conclusion
 from activities.contracts.candidates import Candidate
+from activities.contracts.judge import MIN_ANSWERS
 from activities.extras import install
 from activities.report.candidates import fields_not_said
 from activities.report.check_bundle import CheckedBearer, check_report
 from activities.report.evidence_lines import as_evidence
 from activities.report.formats.prose import numbers_of, paragraphs_of, section_text, summary_text
+from activities.report.formats.statements import sentence, sentences
+from activities.report.limitations import stated_limits
 from activities.report.schema import Report
+from activities.text.evidence_strength import most_confidence
+
+ROUNDED = 0.0001
+"""By how much a stored confidence may differ from the one that is computed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +59,40 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             replace(one, problems=(*one.problems, *next(derived[one.kind]))) if one.kind in derived else one
             for one in bearers
         ),
-        problems=(*problems, *_prose(report)),
+        problems=(*problems, *_prose(report), *_confidence(report), *_grounds(report), *_limitations(report)),
     )
+
+
+def _confidence(report: Report) -> Iterator[str]:
+    """A confidence that nobody can have come to: without a model, or more than the judged works carry."""
+    if report.confidence is None:
+        return
+    if report.written_by != "model":
+        yield "a report that no model wrote has no confidence"
+        return
+    most = most_confidence((work.answers, work.evidence_type) for work in report.judgements)
+    if report.confidence > most + ROUNDED:
+        shown = f"{report.confidence:.2f}"
+        yield f"its confidence of {shown} is more than its works carry, as judged: {most:.2f} at most"
+
+
+def _grounds(report: Report) -> Iterator[str]:
+    """What a confidence is said to rest on: no more works than were judged to answer."""
+    answering = [work.answers for work in report.judgements if work.answers >= MIN_ANSWERS]
+    direct = sum(answers >= 3 for answers in answering)
+    stated = [one for one in report.confidence_reasons if one.code == "confidence_of_judgements"]
+    if any(one.number("works") > len(answering) or one.number("direct") > direct for one in stated):
+        yield "its confidence is said to rest on more works than were judged to answer"
+
+
+def _limitations(report: Report) -> Iterator[str]:
+    """Limitations that follow from the report itself and that it does not state."""
+    if report.limitations != sentences(report.statements):
+        yield "its limitations do not say what their data says"
+    stated = {sentence(one) for one in report.statements}
+    for one in stated_limits(report):
+        if sentence(one) not in stated:
+            yield f"it does not state a limitation that it has: {sentence(one)}"
 
 
 def _conclusion_problems(one: Conclusion) -> Iterator[str]:

@@ -76,7 +76,7 @@ def check_sums(names: Iterable[str], read: Callable[[str], bytes | None]) -> lis
         elif hashlib.sha256(data).hexdigest() != digest:
             wrong.append(f"{name} is not the file that was exported")
     return wrong + [
-        f"{name} is not listed in {SUMS}" for name in sorted(names) if name not in (*listed, SUMS)
+        f"{name} is not listed in {SUMS}" for name in sorted(names) if name not in listed and name != SUMS
     ]
 
 
@@ -120,12 +120,18 @@ def check_report(
     return checked, wrong
 
 
+MAX_LOOKED_IN = 200
+"""Texts among which a quote is looked for that is not where it should be: to say where it is helps, and each
+of many wrong quotes would be looked for in each of many texts."""
+
+
 def _why(quote: str, texts: Mapping[str, str]) -> str:
     """What else can be said of a quote that is not where it should be."""
     plain = normalise(quote)
     if len(plain) < MIN_QUOTE_CHARS:
         return f" (shorter than {MIN_QUOTE_CHARS} characters)"
-    other = next((name for name, text in texts.items() if occurs(plain, text)), None)
+    looked_in = texts.items() if len(texts) <= MAX_LOOKED_IN else ()
+    other = next((name for name, text in looked_in if occurs(plain, text)), None)
     return f" (it is in {other})" if other else ""
 
 
@@ -151,7 +157,7 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Se
         name, text = one["name"], one.get("proposed_mechanism") or one.get("mechanism", "")
         kinds = ("support", "against", "records", "safety")
         quotes = [support for kind in kinds for support in one.get(kind, [])]
-        quotes = [quote for place, quote in enumerate(quotes) if quote not in quotes[:place]]
+        quotes = list({(quote["evidence_id"], quote["quote"]): quote for quote in quotes}.values())
         wrong = () if one.get("support") else (f"candidate {name} has no support",)
         yield f"candidate {name}", CheckedBearer("candidate", name, text, problems=wrong), quotes
     for one in report.get("conclusions", []):

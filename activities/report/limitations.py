@@ -4,7 +4,7 @@ Statements only: `activities.report.formats.statements` words them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from activities.contracts.evidence import ANSWERED, SearchRecord, Statement
 from activities.contracts.judge import MIN_ANSWERS
@@ -81,6 +81,17 @@ def limitations(
     statements += inputs
     statements += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
     return once(one for one in statements if report.words.standing or one.code not in _OF_RECORDS)
+
+
+def stated_limits(report: Report) -> Iterator[Statement]:
+    """The limitations of a report that follow from what else it says: each of them stands in it."""
+    if report.draft:
+        yield Statement.of("draft")
+    if STOPS[report.stop_reason].early:
+        yield Statement.of("stopped_early", stop_reason=report.stop_reason)
+    yield from search_failures(report.methodology.searches)
+    if report.words.standing:
+        yield from _references(report.references)
 
 
 def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:

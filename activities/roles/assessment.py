@@ -17,17 +17,16 @@ from activities.contracts.iterations import Recommendation
 from activities.contracts.judge import MIN_ANSWERS as MIN_ANSWERS
 from activities.contracts.judge import JudgeAssessment, JudgeBatch, WorkJudgement
 from activities.contracts.profile import Profile
-from activities.text.evidence_strength import WEIGHT, weight
+from activities.text.evidence_strength import (
+    DEFINITE,
+    DIRECTLY,
+    IN_PART,
+    IN_PART_CEILING,
+    WEIGHT,
+    confidence_of,
+    weight,
+)
 
-DEFINITE = 0.89
-"""The most that any number of works carries: a question may have no definite answer, as 66 of the 600 of
-PubMedQA's labelled set."""
-DIRECTLY = 0.91
-"""What a work of the strongest kind carries that answers directly: set by us; one does not suffice."""
-IN_PART = 0.28
-"""The same of a work that answers in part (`answers` 2)."""
-IN_PART_CEILING = 0.5
-"""The ceiling of works that answer in part, as a share of the ceiling of those that answer: set by us."""
 MAX_GAPS = 5
 
 
@@ -114,14 +113,6 @@ def confidence(
         agreeing=max(sided),
     )
     return value, carried, (why,)
-
-
-def confidence_of(works: Sequence[tuple[float, float]]) -> float:
-    """What independent works that agree carry together: each with what it carries alone and the most that
-    works of its kind can. 0 to `DEFINITE`."""
-    most = max((ceiling for _, ceiling in works), default=0.0)
-    missed = math.prod(max(1.0 - share / most, 0.0) for share, _ in works) if most else 1.0
-    return DEFINITE * most * (1.0 - missed)
 
 
 def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:

@@ -1,6 +1,10 @@
 """How much a kind of publication weighs, and what it is called."""
 
+import math
+from collections.abc import Iterable, Sequence
+
 from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType
+from activities.contracts.judge import MIN_ANSWERS
 
 WEIGHT: dict[EvidenceType, float] = {
     "meta_analysis": 1.0,
@@ -27,6 +31,16 @@ WEIGHT: dict[EvidenceType, float] = {
 of evidence (2011); the distances are our own. A user's own document is what a question about it is answered
 from."""
 
+DEFINITE = 0.89
+"""The most that any number of works carries: a question may have no definite answer, as 66 of the 600 of
+PubMedQA's labelled set."""
+DIRECTLY = 0.91
+"""What a work of the strongest kind carries that answers directly: set by us; one does not suffice."""
+IN_PART = 0.28
+"""The same of a work that answers in part (`answers` 2)."""
+IN_PART_CEILING = 0.5
+"""The ceiling of works that answer in part, as a share of the ceiling of those that answer: set by us."""
+
 TYPE_NAMES: dict[EvidenceType, str] = {
     **{kind: kind.replace("_", " ") for kind in WEIGHT},
     "meta_analysis": "meta-analysis",
@@ -48,3 +62,25 @@ def weight(work: Evidence | EvidenceRef) -> float:
     if work.standing == "retracted":
         return 0.0
     return WEIGHT[work.evidence_type] * (0.5 if work.standing == "concern" else 1.0)
+
+
+def most_confidence(works: Iterable[tuple[int, EvidenceType | None]]) -> float:
+    """The most that works can carry together, by how directly each answers and its kind: as if all agreed, no
+    two were of one study, and nothing spoke against any of them. No confidence in them is higher."""
+    carried = []
+    for answers, kind in works:
+        if answers >= MIN_ANSWERS:
+            most = max(WEIGHT.values()) if kind is None else WEIGHT[kind]
+            directly = answers >= 3
+            carried.append(
+                (most * (DIRECTLY if directly else IN_PART), most * (1.0 if directly else IN_PART_CEILING))
+            )
+    return confidence_of(carried)
+
+
+def confidence_of(works: Sequence[tuple[float, float]]) -> float:
+    """What independent works that agree carry together: each with what it carries alone and the most that
+    works of its kind can. 0 to `DEFINITE`."""
+    most = max((ceiling for _, ceiling in works), default=0.0)
+    missed = math.prod(max(1.0 - share / most, 0.0) for share, _ in works) if most else 1.0
+    return DEFINITE * most * (1.0 - missed)

@@ -6,13 +6,15 @@ What is read of a file is not trusted: an archive is read in place, never unpack
 
 import asyncio
 import json
+import lzma
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
 MAX_BYTES = 512 * 1024 * 1024
 """Bytes that are read of one report, unpacked: more is no report."""
 MAX_NAMES = 1_000
+BAD_ARCHIVE = (
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, lzma.LZMAError),
+)
+"""What reading an archive raises that is damaged, encrypted or packed in a way that Python does not know."""
+CHECK_SECONDS = 120.0
+"""For reading and checking a file; a report of 200 references takes two."""
 
 Read = Callable[[str], bytes | None]
 """A file of a bundle by its name; None when it is not there."""
@@ -82,6 +90,8 @@ def open_parcel(path: Path) -> Parcel:
     try:
         if not path.exists():
             raise BadParcel(f"there is no file {path}")
+        if not (path.is_dir() or path.is_file()):
+            raise BadParcel(f"{path} is no regular file")
         if path.is_dir():
             return _bundle(path, _from_folder(path))
         if path.suffix.lower() == ".zip":
@@ -90,7 +100,14 @@ def open_parcel(path: Path) -> Parcel:
         report = read_report(_whole(path), str(path))
         beside = path.parent / EVIDENCE
         return Parcel(report, read_lines(beside.read_bytes(), str(beside)) if beside.is_file() else None)
-    except zipfile.BadZipFile as error:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
         raise BadParcel(f"{path} is no archive that can be read: {error}") from error
     except OSError as error:
         raise BadParcel(f"{path} cannot be read: {error.strerror or error}") from error
@@ -197,6 +214,52 @@ class Verification:
         return self.found.holds and bool(self.found.bearers) and not self.parcel.damaged
 
 
+class Checked(NamedTuple):
+    """What checking a file came to, in the process that read it."""
+
+    bad: str = ""
+    """Why it is no report, or cannot be read; empty when it was checked."""
+    found: Examination | None = None
+    parcel: Parcel | None = None
+    items: int = 0
+
+
+def check_parcel(evidence: bytes, path: str, name: str, given: bool) -> Checked:
+    """Read a file of somebody else's and check it against the texts that came with it, or against `evidence`,
+    which is named so, where it is `given`."""
+    try:
+        parcel = open_parcel(Path(path))
+        lines = read_lines(evidence, name) if given else parcel.lines
+    except BadParcel as error:
+        return Checked(bad=str(error))
+    if lines is None:
+        return Checked(parcel=parcel)
+    return Checked(found=examine(parcel.report, lines), parcel=replace(parcel, lines=None), items=len(lines))
+
+
+async def _checked(path: str, evidence: Path | None, data: bytes | None) -> Checked:
+    """A file checked in a process with limits on its memory and time: what a few bytes unpack to, and how
+    long a shape takes to compare, is a stranger's to choose. Raises BadParcel."""
+    from activities.documents.readers import readers
+    from activities.documents.text import Unreadable
+
+    job = partial(
+        readers().read,
+        Checked,
+        "client.reports.verify:check_parcel",
+        path,
+        str(evidence),
+        data is not None,
+    )
+    try:
+        checked: Checked = await job(body=data or b"", seconds=CHECK_SECONDS)
+    except Unreadable as error:
+        raise BadParcel(f"{path} cannot be checked: {error}") from error
+    if checked.bad:
+        raise BadParcel(checked.bad)
+    return checked
+
+
 async def verify_report(
     client: "Determinator", target: str, path: Path | None, data: bytes | None
 ) -> Verification:
@@ -204,7 +267,11 @@ async def verify_report(
     JSON lines of the file `path`, else against `evidence.jsonl` beside it, else against this machine's store.
     Raises BadInput, and what `find_finished` raises."""
     if is_file_name(target):
-        parcel = await asyncio.to_thread(open_parcel, Path(target))
+        checked = await _checked(target, path, data)
+        assert checked.parcel is not None
+        if checked.found is not None:
+            return Verification(checked.found, checked.parcel, checked.items)
+        parcel = checked.parcel
     else:
         run = await find_finished(client, target, whole=False)
         wrong = tuple(f"the stored text of {name} is damaged" for name in run.damaged)
@@ -212,7 +279,7 @@ async def verify_report(
     lines = read_lines(data, str(path)) if data is not None else parcel.lines
     if lines is None:
         lines = await _stored_lines(client.settings, parcel.report)
-    return Verification(examine(parcel.report, lines), parcel, len(lines))
+    return Verification(await asyncio.to_thread(examine, parcel.report, lines), parcel, len(lines))
 
 
 async def _stored_lines(settings: Settings, report: Report) -> list[Mapping[str, object]]:

@@ -3,8 +3,11 @@ run."""
 
 import io
 import json
+import os
+import resource
 import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -12,7 +15,9 @@ import click
 import pytest
 
 from activities.report.schema import Report
+from client.api import Determinator
 from client.cli import common, results
+from client.failures import BadInput
 from client.reports import verify
 from client.reports.bundle import check_script
 from client.reports.verify import BadParcel, open_parcel
@@ -112,3 +117,81 @@ def test_json_errors_and_remarks_do_not_act_on_a_terminal(monkeypatch: pytest.Mo
 def test_text_keeps_its_lines_and_its_letters() -> None:
     text = "Grüße\n\tनमस्ते 👩‍👩‍👧 مرحبا"
     assert harmless(text) == text
+
+
+def rss() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def packed(path: Path, report: bytes, evidence: bytes = b"", kind: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        archive.writestr("x/report.json", report)
+        archive.writestr("x/evidence.jsonl", evidence)
+    return path
+
+
+def of_many(field: str, entry: object, count: int) -> bytes:
+    return json.dumps({**BARE_REPORT, field: [entry] * count}).encode()
+
+
+WORK = {"number": 1, "evidence_id": "e", "source": "s", "title": "t"}
+QUOTED = {"evidence_id": "e", "quote": "What is quoted is not in it"}
+CLAIM = {"id": "s1.1", "text": "x", "support": [QUOTED]}
+SHAPES: dict[str, tuple[bytes, bytes]] = {
+    "objects": (b'{"references": [' + b"{}," * 60_000_000 + b"{}]}", b""),
+    "texts": (json.dumps(BARE_REPORT).encode(), b'{"evidence_id": "a", "text": ""}\n' * 9_000_000),
+    "brackets": (b"[" * 100_000_000, b""),
+    "quotes of a candidate": (
+        json.dumps(
+            {
+                **BARE_REPORT,
+                "candidates": [
+                    {"name": "x", "support": [{**QUOTED, "quote": f"quote {n}"} for n in range(40_000)]}
+                ],
+            }
+        ).encode(),
+        b"",
+    ),
+    "wrong quotes among many texts": (
+        of_many("answer", CLAIM, 4_000),
+        b"".join(b'{"evidence_id": "e%d", "text": "%s"}\n' % (n, b"a text " * 40) for n in range(4_000)),
+    ),
+    "references": (of_many("references", WORK, 60_000), b""),
+    "limits that are stated": (of_many("limitations", "x" * 100, 100_000), b""),
+}
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_a_bundle_costs_neither_memory_nor_time_whatever_it_unpacks_to(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: str
+) -> None:
+    monkeypatch.setattr(verify, "CHECK_SECONDS", 20.0)
+    path = packed(tmp_path / "x.zip", *SHAPES[shape])
+    before, began = rss(), time.monotonic()
+    async with Determinator() as client:
+        with suppress(BadInput):
+            assert not (await client.verify(str(path))).holds
+    assert time.monotonic() - began < 60
+    assert rss() - before < 300 * 2**20, "what it costs, it costs another process"
+
+
+async def test_what_is_no_regular_file_or_no_archive_is_said(home: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    encrypted = bytearray(packed(tmp_path / "locked.zip", b"{}").read_bytes())
+    for mark in (b"PK\x01\x02", b"PK\x03\x04"):
+        at = encrypted.find(mark)
+        while at >= 0:
+            encrypted[at + (8 if mark[2] == 1 else 6)] |= 1
+            at = encrypted.find(mark, at + 1)
+    (tmp_path / "locked.zip").write_bytes(encrypted)
+    cut = packed(tmp_path / "cut.zip", b"{}" * 9_000, kind=zipfile.ZIP_LZMA)
+    cut.write_bytes(cut.read_bytes().replace(b"x/report.json", b"x/repoRt.json", 1)[:200] + b"\0" * 50)
+    for name, why in (
+        ("pipe.json", "no regular file"),
+        ("locked.zip", "no archive that can be read"),
+        ("cut.zip", "no archive that can be read"),
+    ):
+        async with Determinator() as client:
+            with pytest.raises(BadInput, match=why):
+                await client.verify(str(tmp_path / name))

@@ -76,7 +76,6 @@ STEP = publish_input(
     usage=Usage(calls=9, input_tokens=14200, output_tokens=2100, cost_microusd=31000),
     models=("some-model",),
     approvals=(Decision(gate="plan", action="approved", by="A. Reviewer", at="2026-01-01T00:00:00Z"),),
-    confidence=0.74,
     stop_reason="sufficient_evidence",
 )
 RICH = build_report(STEP, ALL)

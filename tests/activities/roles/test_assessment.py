@@ -26,8 +26,9 @@ from activities.contracts.judge import (
 from activities.profiles.loader import load_profile
 from activities.roles import selection
 from activities.roles.allowances import MAX_JUDGED_LARGE, WORKS_A_BATCH, WORKS_A_BATCH_LARGE, judge_batches
-from activities.roles.assessment import DEFINITE, DIRECTLY, assess
+from activities.roles.assessment import assess
 from activities.roles.selection import FIRST_OF_A_SEARCH, order, without_duplicates
+from activities.text.evidence_strength import DEFINITE, DIRECTLY
 
 PROFILE = load_profile("drug_repurposing")
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import pytest
 
 from activities.contracts.evidence import Statement
+from activities.contracts.judge import WorkJudgement
 from activities.evidence_store import make_ref
 from activities.report.assemble import build_report
 from client.reports.bundle import make_bundle, write_folder
@@ -26,10 +27,16 @@ Seen = Literal["by both", "by verify", "by none"]
 QUOTE = "Metformin reduced"
 
 
+ANSWERING = tuple(
+    WorkJudgement(evidence_id=name, answers=3, direction="yes", role="clinical")
+    for name in ("pmid:1", "pmid:2")
+)
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle as it was made."""
-    report = build_report(FULL, DOCUMENTS).model_copy(
+    report = build_report(FULL.replace(judgements=ANSWERING), DOCUMENTS).model_copy(
         update={
             "question": "Does metformin reduce mortality?",
             "confidence": 0.6,
@@ -230,3 +237,32 @@ def test_what_could_not_be_compared_is_said(exported: Path) -> None:
     assert ran.code == 0
     assert [line.split()[0] for line in ran.json()["not_compared"]] == ["report.docx", "report.pdf"]
     assert "report.pdf was not compared with report.json" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("forged", "said"),
+    [
+        ({"confidence": 0.95}, "its confidence of 0.95 is more than its works carry"),
+        ({"confidence": 0.2, "judgements": ()}, "its confidence of 0.20 is more than its works carry"),
+        ({"statements": (), "limitations": ()}, "it does not state a limitation that it has"),
+        ({"limitations": ("None.",)}, "its limitations do not say what their data says"),
+        (
+            {"confidence_reasons": (Statement.of("confidence_of_judgements", works=9, direct=9),)},
+            "its confidence is said to rest on more works than were judged to answer",
+        ),
+        ({"written_by": "extractive"}, "a report that no model wrote has no confidence"),
+    ],
+)
+def test_a_report_made_anew_with_a_confidence_or_limitations_of_its_own_does_not_hold(
+    tmp_path: Path, forged: dict[str, Any], said: str
+) -> None:
+    reasons = (Statement.of("confidence_of_judgements", works=2, direct=2),)
+    step = FULL.replace(judgements=ANSWERING, confidence=0.5, confidence_reasons=reasons)
+    honest = build_report(step, DOCUMENTS)
+    items = tuple((make_ref(item, "blob"), item) for item in DOCUMENTS.values())
+    for report, code in ((honest, 0), (honest.model_copy(update=forged), 1)):
+        run = Finished(RUN, report, report, versions=(), items=items, found=len(items))
+        folder = tmp_path / f"bundle-{code}"
+        write_folder(folder, make_bundle(run))
+        ran = command("verify", str(folder), DETERMINATOR_HOME=str(tmp_path / "home"))
+        assert (ran.code, said in ran.out) == (code, code == 1), ran
