@@ -9,7 +9,8 @@ WORKDIR /app
 COPY requirements/image.txt requirements/image.txt
 # pinned versions with digests (`make lock`)
 RUN pip install --no-cache-dir --require-hashes -r requirements/image.txt
-COPY pyproject.toml hatch_build.py determinator.py README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY determinator determinator
 COPY activities activities
 COPY workflows workflows
 COPY worker worker

@@ -26,7 +26,7 @@ from temporalio.service import RPCError
 
 from activities.contracts.errors import DeterminatorError
 from activities.plural import plural
-from client.blocking import Blocking, Blocks, Loop
+from client.blocking import Blocking, Blocks, Loop, hinting
 from client.configuration import ignored_keys, load_settings
 from client.connection import Connection, Say, configured, open_client, quiet
 from client.embedded.server import keep_alive, serve, start_embedded
@@ -55,6 +55,7 @@ EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
 """What the methods raise for a person to read; `client.failures.as_failure` words it."""
 
 
+@hinting("with Determinator() as client:")
 class Determinator:
     """A client. `settings` are those in force unless given; other keywords go over them, by their names in
     `Settings`. `say` receives messages for a person."""
@@ -99,7 +100,7 @@ class Determinator:
 
     def blocking(self) -> "BlockingDeterminator":
         """The same methods for a program without an event loop, or a notebook; `close` ends its thread."""
-        return BlockingDeterminator(self, Loop())
+        return BlockingDeterminator.of(self)
 
     @property
     def embedded(self) -> bool:
@@ -404,7 +405,31 @@ class Determinator:
 
 
 class BlockingDeterminator(Blocking[Determinator]):
-    """The methods of `Determinator`, each of which blocks until it is done."""
+    """The methods of `Determinator`, each of which blocks until it is done. It is made as `Determinator` is,
+    or by `with Determinator() as client`; `close` or the end of a `with` ends its thread."""
+
+    def __init__(
+        self,
+        settings: "Settings | None" = None,
+        *,
+        address: str | None = None,
+        say: Say = quiet,
+        **overrides: Any,  # noqa: ANN401 - values of any setting, which are validated
+    ) -> None:
+        super().__init__(Determinator(settings, address=address, say=say, **overrides), Loop())
+
+    @classmethod
+    def of(cls, client: Determinator) -> Self:
+        """The blocking methods of a client that is there."""
+        made = cls.__new__(cls)
+        Blocking.__init__(made, client, Loop())
+        return made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     runs = Blocks(Determinator.runs)
     plan = Blocks(Determinator.plan)

@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import determinator
@@ -16,6 +17,17 @@ def test_every_public_name_is_there() -> None:
     assert dir(determinator) == sorted(determinator.public_names()), "what a prompt completes"
     for name, module in determinator.public_names().items():
         assert getattr(determinator, name) is getattr(importlib.import_module(module), name)
+
+
+def test_a_wheel_carries_types(tmp_path: Path) -> None:
+    """The marker by which type checkers read the types of an installed package."""
+    built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = set(wheel.namelist())
+    for package in ("determinator", *determinator.PACKAGES):
+        assert {f"{package}/__init__.py", f"{package}/py.typed"} <= names
+    assert "determinator/temporal.pyi" in names
 
 
 def test_the_documents_and_examples_import_nothing_else_of_ours() -> None:
@@ -57,7 +69,8 @@ def test_files_of_another_distribution_among_ours_are_noticed(tmp_path: Path) ->
         "Metadata-Version: 2.1\nName: determinator\nVersion: 1.0\n"
     )
     (tmp_path / "determinator-1.0.dist-info/RECORD").write_text("".join(f"{file},,\n" for file in files))
-    (tmp_path / "determinator.py").write_text((ROOT / "determinator.py").read_text())
+    (tmp_path / "determinator").mkdir()
+    (tmp_path / "determinator/__init__.py").write_text((ROOT / "determinator/__init__.py").read_text())
     program = (
         f"import sys; sys.path[:0] = [{str(tmp_path)!r}]; import determinator as d; print(d.collision())"
     )

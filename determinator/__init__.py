@@ -2,8 +2,8 @@
 
     from determinator import Determinator
 
-The packages beside this file (`activities`, `workflows`, `worker`, `client`) may change with every version;
-what this file names changes with a line in the changelog.
+The packages beside this one (`activities`, `workflows`, `worker`, `client`) may change with every version;
+what this one names changes with a line in the changelog.
 """
 
 import ast
@@ -85,7 +85,7 @@ def public_names() -> dict[str, str]:
     }
 
 
-def collision(root: Path = Path(__file__).parent) -> str:
+def collision(root: Path = Path(__file__).parents[1]) -> str:
     """What is wrong when another distribution has a package of one of our names (llama-index-core, for one,
     installs `workflows`), in one line with the remedy; empty when nothing is."""
     try:
@@ -131,7 +131,7 @@ def __dir__() -> list[str]:
 
 
 class Temporal(ModuleType):
-    """`from determinator.temporal import ...`, although this is a file: imported when it is used."""
+    """`from determinator.temporal import ...`, imported when it is used."""
 
     def __getattr__(self, name: str) -> object:
         return getattr(importlib.import_module("workflows.temporal"), name)
