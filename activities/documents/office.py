@@ -10,6 +10,7 @@ import io
 import posixpath
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -162,20 +163,30 @@ def read_table(data: bytes) -> Text:
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
-    """The rows of a CSV or TSV file; the separator is found in its beginning. Raises Unreadable."""
-    sample = text[:SNIFF_CHARS]
-    try:
-        dialect: type[csv.Dialect] | csv.Dialect = csv.Sniffer().sniff(sample, delimiters=",;\t|")
-    except csv.Error:
-        dialect = csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
+    """The rows of a CSV or TSV file (RFC 4180: `""` is a quotation mark); the separator is that which parts
+    most rows of its beginning alike. Raises Unreadable."""
     csv.field_size_limit(10_000_000)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text[:SNIFF_CHARS]))
     try:
-        for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), dialect)):
+        for number, row in enumerate(rows):
             if number >= MAX_ROWS:
                 return
             yield row
     except csv.Error as error:
         raise Unreadable(f"it cannot be read as a table: {error}") from error
+
+
+def _separator(sample: str) -> str:
+    def likeness(separator: str) -> tuple[float, int]:
+        try:
+            rows = [row for row in csv.reader(io.StringIO(sample, newline=""), delimiter=separator) if row]
+        except csv.Error:
+            return 0.0, 0
+        widths = Counter(len(row) for row in rows[: max(1, len(rows) - 1)])  # the last row may be cut
+        width, count = widths.most_common(1)[0] if widths else (0, 0)
+        return (count / widths.total(), width) if width > 1 else (0.0, 0)
+
+    return max(",;\t|", key=likeness)
 
 
 def read_epub(data: bytes) -> Text:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from activities.contracts.evidence import EvidenceType, Standing, StandingNotice
-from activities.contracts.identifiers import normal_doi, normal_pmid
+from activities.contracts.identifiers import is_preprint_doi, normal_doi, normal_pmid
 from activities.retractions.rules import Kind, standing_of
 from activities.sources.records import type_from_words
 
@@ -82,8 +82,17 @@ _RETRACTED_TYPES = frozenset(
         *("preprintwithdrawal", "preprintremoval", "withdrawnpublication"),
     }
 )
+PREPRINT_SERVERS = (
+    *("arxiv", "biorxiv", "medrxiv", "chemrxiv", "psyarxiv", "socarxiv", "research square", "ssrn"),
+    *("preprints.org", "osf preprints", "authorea", "techrxiv", "eartharxiv", "europe pmc preprints"),
+)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s+(\d{1,2})\b)?)?")
+
+
+def is_preprint(venue: str, doi: str | None = None) -> bool:
+    """Whether a work is at a preprint server, by the name of the server or by its DOI."""
+    return is_preprint_doi(doi) or any(server in venue.casefold() for server in PREPRINT_SERVERS)
 
 
 def stated_type(types: Collection[str]) -> EvidenceType | None:

@@ -26,6 +26,7 @@ from activities.retractions.rules import marked_title, standing_of
 from activities.sources.base import Exchange
 from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
 from activities.sources.names import info_of
+from activities.sources.publication import is_preprint
 from activities.sources.records import (
     ApiSource,
     CamelWire,
@@ -53,7 +54,6 @@ TYPES: tuple[tuple[str, EvidenceType], ...] = (
     ("Review", "review"),
 )
 """The first that a paper has counts."""
-PREPRINT_SERVERS = ("arxiv", "biorxiv", "medrxiv", "chemrxiv", "research square", "ssrn", "preprints.org")
 
 
 class Paper(CamelWire):
@@ -166,7 +166,7 @@ def read_paper(item: JsonValue) -> Evidence:
 def type_of(paper: Paper) -> EvidenceType:
     """The type from the publication types; a preprint when nothing but a preprint server has it."""
     venue = (paper.venue or paper.journal).lower()
-    if any(server in venue for server in PREPRINT_SERVERS):
+    if is_preprint(venue):
         return "preprint"
     own_type = next((kind for name, kind in TYPES if name in paper.publication_types), None)
     if own_type is None and paper.arxiv and not venue:

@@ -8,12 +8,16 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from activities.contracts.evidence import Evidence, EvidenceType
 from activities.report.formats import MissingExtra
 from activities.report.formats.references import STANDINGS, best_url, family_first
 from activities.report.formats.text import clean
 from activities.report.schema import Reference, Report
+
+if TYPE_CHECKING:
+    from pylatexenc.latexencode import UnicodeToLatexEncoder
 
 _TYPES: Mapping[EvidenceType, tuple[str, str, str]] = {
     "preprint": ("unpublished", "UNPB", "article"),
@@ -57,7 +61,6 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
     for reference in report.references:
         fields = {
             "title": _braceless(reference.title),
-            "author": " and ".join(_braceless(family_first(name)) for name in reference.authors),
             "year": str(reference.year or ""),
             "journal": _braceless(reference.venue or ""),
             "note": _note(reference),
@@ -77,11 +80,21 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
         library.add(entry)
         encoded = LatexEncodingMiddleware(encoder=encoder).transform_entry(entry, library)
         assert isinstance(encoded, Entry)
+        if reference.authors:
+            authors = (_bibtex_name(_braceless(name), encoder) for name in reference.authors)
+            encoded.set_field(Field("author", " and ".join(authors)))
         for name, value in exact.items():
             if value:
                 encoded.set_field(Field(name, re.sub(r"[{}\\\s]", "", value)))
         library.replace(entry, encoded)
     return write_string(library).encode()
+
+
+def _bibtex_name(name: str, encoder: "UnicodeToLatexEncoder") -> str:
+    """A person as `Family, Given`; a group in braces, so that its name is not taken apart."""
+    family = family_first(name)
+    latex = str(encoder.unicode_to_latex(family))
+    return latex if "," in family or " " not in family else f"{{{latex}}}"
 
 
 def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:

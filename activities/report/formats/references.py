@@ -30,7 +30,7 @@ STANDING_SENTENCES: Mapping[Standing, str] = {
 }
 """As the end of a sentence."""
 _GROUP = re.compile(
-    r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the)\b", re.IGNORECASE
+    r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the|and)\b", re.IGNORECASE
 )
 NOT_REVIEWED = "not peer reviewed"
 KEPT = frozenset({*(mark for mark in STANDINGS.values() if mark.isupper()), NOT_REVIEWED})

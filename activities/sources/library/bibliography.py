@@ -1,16 +1,27 @@
 """Exports of reference managers (Zotero, JabRef, Mendeley, EndNote) as records of a library.
 
 BibTeX and RIS become records of the form of `activities.sources.library.records`. An entry's attachments,
-which Zotero exports beside the file, become its text; without one its abstract is what may be quoted.
+which Zotero exports beside the file, become its text; without one its abstract is what may be quoted. Nothing
+is dropped without a word: what cannot be read is set aside.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from activities.documents.markup import plain
 from activities.documents.text import behind_extra
+from activities.documents.xml_text import script
+from activities.sources.library.records import SetAside
+
+if TYPE_CHECKING:
+    from bibtexparser.model import Block, Entry
+    from pylatexenc.latex2text import LatexNodes2Text
+    from pylatexenc.macrospec import LatexContextDb
 
 ATTACHMENTS = "attachments"
 """The field of a record with the paths of the files that hold the work, as the entry has them."""
@@ -19,6 +30,8 @@ _BIBTEX = {
     "journal": "venue",
     "journaltitle": "venue",
     "booktitle": "venue",
+    "howpublished": "venue",
+    "publisher": "venue",
     "year": "year",
     "date": "date",
     "doi": "doi",
@@ -28,43 +41,266 @@ _BIBTEX = {
     "keywords": "keywords",
 }
 """Field of BibTeX or BibLaTeX -> field of a record."""
+_TEXTS = frozenset({"abstract"})
+"""Fields whose values all count where an entry has several."""
+_MACROS = {
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textminus": "\u2212",
+    "textmu": "µ",
+    "micro": "µ",
+    "pounds": "£",
+    "textsterling": "£",
+    "copyright": "©",
+    "texttimes": "\u00d7",
+    "textpm": "±",
+    "textdiv": "÷",
+    "le": "≤",
+    "ge": "≥",
+    "ne": "≠",
+    "textle": "≤",
+    "textge": "≥",
+    "textleq": "≤",
+    "textgeq": "≥",
+    "textapprox": "≈",
+    "textsim": "~",
+    "textcelsius": "°C",
+    "textohm": "Ω",
+    "EUR": "€",
+    "euro": "€",
+    "textunderscore": "_",
+    "textquotesingle": "'",
+    "textquotedbl": '"',
+    "textinfty": "∞",
+    "infty": "∞",
+    "textthreequarters": "¾",
+    "textonehalf": "½",
+    "textonequarter": "¼",
+    "textperthousand": "‰",
+}
+"""Macros that exports write and the library does not know -> what they stand for."""
+_DOLLAR = re.compile(r"(?<!\\)\$")
+_WORD_OF_TEXT = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
+_BARE = re.compile(r"(?<!\\)((?:\\\\)*)([%$#&])")
+"""A sign that LaTeX would take for its own, and that is text in data."""
+_TAG_LINE = re.compile(r"^([A-Z][A-Z0-9])(?:  -| -|  \u2013)(?: (.*)|)$")
 
 
-def bibtex_records(text: str) -> Iterator[JsonValue]:
+def bibtex_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
     with behind_extra("a bibliography", "bibliography"):
-        from bibtexparser.entrypoint import parse_string
-        from bibtexparser.middlewares import LatexDecodingMiddleware
+        from bibtexparser.library import Library
+        from bibtexparser.middlewares import RemoveEnclosingMiddleware, ResolveStringReferencesMiddleware
+        from bibtexparser.model import (
+            DuplicateBlockKeyBlock,
+            DuplicateFieldKeyBlock,
+            Entry,
+            ParsingFailedBlock,
+        )
+        from bibtexparser.splitter import Splitter
 
-    library = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
+    blocks: list[Block] = []
+    aside: list[SetAside] = []
+    for block in Splitter(text).split().blocks:
+        # an entry with the key of another one is another work; one with a field twice has both
+        if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
+            inner = block.ignore_error_block
+            if isinstance(inner, Entry):
+                inner.key = f"{inner.key}#{len(blocks)}"
+            blocks += [inner] if inner is not None else []
+        elif isinstance(block, ParsingFailedBlock):
+            line = (block.start_line or 0) + 1
+            reason = "it cannot be read as BibTeX: balance its braces and quotation marks"
+            aside.append(SetAside(f"{name}, entry at line {line}", reason))
+        else:
+            blocks.append(block)
+    library = Library(blocks)
+    for middleware in (ResolveStringReferencesMiddleware(), RemoveEnclosingMiddleware()):
+        library = middleware.transform(library)
     for entry in library.entries:
-        fields = {name.lower(): str(field.value) for name, field in entry.fields_dict.items()}
-        record: dict[str, JsonValue] = {"title": _plain(fields.get("title", ""))}
-        for name, target in _BIBTEX.items():
-            if value := fields.get(name):
-                record.setdefault(target, _plain(value) if target != "url" else value)
-        record["authors"] = [
-            _person(name) for name in re.split(r"(?<!\s)\s+and\s+", fields.get("author", "")) if name
-        ]
-        record[ATTACHMENTS] = list(_files(fields.get("file", "")))
-        yield record
+        yield _bibtex_record(entry)
+    yield from aside
 
 
-def ris_records(text: str) -> Iterator[JsonValue]:
-    with behind_extra("a bibliography", "bibliography"):
-        import rispy
+def _bibtex_record(entry: "Entry") -> JsonValue:
+    fields: dict[str, list[str]] = {}
+    for field in entry.fields:
+        fields.setdefault(field.key.lower(), []).append(str(field.value))
+    record: dict[str, JsonValue] = {"title": _latex(fields.get("title", [""])[0])}
+    for name, target in _BIBTEX.items():
+        values = fields.get(name, [])
+        if target == "url":
+            values = [re.sub(r"\\([%_&#~])", r"\1", value) for value in values]
+        elif target != "abstract":
+            values = list(map(_latex, values))
+        if target in _TEXTS and (texts := list(dict.fromkeys(filter(None, map(_latex, values))))):
+            record[target] = "\n\n".join(texts)
+        elif value := next(filter(None, values), ""):
+            record.setdefault(target, value)
+    if "arxiv" in " ".join((*fields.get("archiveprefix", ()), *fields.get("eprinttype", ()))).casefold():
+        record["arxiv"] = fields.get("eprint", [""])[0]
+        record.setdefault("venue", "arXiv")
+    record["authors"] = [person for value in fields.get("author", ()) for person in _people(value)]
+    record[ATTACHMENTS] = [path for value in fields.get("file", ()) for path in _files(value)]
+    return record
 
-    for entry in rispy.loads(text, skip_unknown_tags=True):
-        yield {
-            "title": _first(entry, "title", "primary_title"),
-            "abstract": _first(entry, "abstract", "notes_abstract"),
-            "authors": [_person(str(name)) for name in entry.get("authors", entry.get("first_authors", []))],
-            "year": _first(entry, "year", "publication_year", "date"),
-            "venue": _first(entry, "journal_name", "secondary_title", "alternate_title3"),
-            "doi": _first(entry, "doi"),
-            "url": _first(entry, "urls"),
-            "keywords": [str(word) for word in entry.get("keywords", [])],
-            ATTACHMENTS: [str(path) for path in entry.get("file_attachments1", [])],
-        }
+
+def _people(field: str) -> Iterator[str]:
+    """The persons and groups of a field of authors; `and others` is nobody."""
+    from bibtexparser.middlewares.names import (
+        InvalidNameError,
+        parse_single_name_into_parts,
+        split_multiple_persons_names,
+    )
+
+    names = split_multiple_persons_names(" ".join(field.split()))
+    if len(names) == 1 and ";" in field:
+        names = field.split(";")
+    for name in names:
+        if name.strip().casefold() in ("", "others", "et al", "et al."):
+            continue
+        try:
+            parts = parse_single_name_into_parts(name.strip(), strict=False)
+        except InvalidNameError:
+            yield _latex(name)
+            continue
+        yield " ".join(filter(None, map(_latex, (*parts.first, *parts.von, *parts.last, *parts.jr))))
+
+
+def _latex(value: str) -> str:
+    """The text that a value in LaTeX stands for, on one line. What is no LaTeX is text, as in `30 % of
+    $5`, and so is a macro that nobody knows."""
+    if not re.search(r"[\\{}$~^]|--|``|''|[<&]", value):
+        return " ".join(value.split())
+    value = re.sub(r"^~(?=\S)", r"{\\textasciitilde}", value)
+    pieces, end = [], 0
+    for start, stop in _formulas(value):
+        pieces += [_as_text(value[end:start]), _with_subscripts(value[start:stop])]
+        end = stop
+    source = "".join((*pieces, _as_text(value[end:])))
+    reader, context = _reader()
+    text = " ".join(reader.latex_to_text(source, tolerant_parsing=True, latex_context=context).split())
+    text = re.sub(
+        r"(?<=[\w)\]])\^(?:\{([^{}]*)\}|([-\u2212+]?\d+))", lambda m: script(m[1] or m[2], "sup"), text
+    )
+    return plain(text.replace("{", "").replace("}", ""))
+
+
+def _as_text(piece: str) -> str:
+    """Text outside formulas: a bare `%` and the like are escaped, and `~5` is about five."""
+    escaped = _BARE.sub(r"\1\\\2", piece)
+    return re.sub(r"(?<=[\s(\[])~(?=\S)", r"{\\textasciitilde}", escaped)
+
+
+def _formulas(value: str) -> Iterator[tuple[int, int]]:
+    """Where formulas stand, between two dollars. `$5 and $6` is none: it has words, or blanks at its ends."""
+    dollars = [match.start() for match in _DOLLAR.finditer(value)]
+    place = 0
+    while place < len(dollars) - 1:
+        start, stop = dollars[place], dollars[place + 1] + 1
+        body = value[start + 1 : stop - 1]
+        bare = re.sub(r"\{[^{}]*\}", "", body)
+        signs = bool(re.search(r"[\\^_{=<>]", body))
+        formal = signs or not (re.search(r"\s", body) or value[stop : stop + 1].isdigit())
+        if body.strip() and formal and not _WORD_OF_TEXT.search(bare):
+            yield start, stop
+            place += 1
+        place += 1
+
+
+def _with_subscripts(formula: str) -> str:
+    return re.sub(r"_(?:\{(\w+)\}|(\w))", lambda match: script(match[1] or match[2], "sub"), formula)
+
+
+@cache
+def _reader() -> "tuple[LatexNodes2Text, LatexContextDb]":
+    """What makes text of LaTeX, and the macros with arguments that it knows."""
+    from pylatexenc import latexencode
+    from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
+    from pylatexenc.latexwalker import get_default_latex_context_db as get_default_parsing_context
+    from pylatexenc.macrospec import MacroSpec
+
+    macros = dict(_MACROS)
+    for rule in (
+        *latexencode.get_builtin_conversion_rules("defaults"),
+        *latexencode.get_builtin_conversion_rules("unicode-xml"),
+    ):
+        for code, written in rule.rule.items() if isinstance(rule.rule, dict) else ():
+            if match := re.fullmatch(r"(?:\\ensuremath)?\{?\\([A-Za-z]+)\}?", written):
+                macros.setdefault(match[1], chr(code))
+    # `\\textalpha` is `\\alpha` outside a formula
+    macros |= {
+        f"text{name}": sign
+        for name, sign in macros.items()
+        if not name.startswith("text") and f"text{name}" not in macros
+    }
+    context = get_default_latex_context_db()
+    known = [MacroTextSpec(name, simplify_repl=sign.replace("%", "%%")) for name, sign in macros.items()]
+    scripts = [
+        MacroTextSpec("textsuperscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sup")),
+        MacroTextSpec("textsubscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sub")),
+    ]
+    context.add_context_category("exports", macros=[*scripts, *known], prepend=True)
+    context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"\\{node.macroname} "))
+    parsed = get_default_parsing_context()
+    with_argument = [MacroSpec(name, "{") for name in ("textsuperscript", "textsubscript")]
+    parsed.add_context_category("exports", macros=with_argument, prepend=True)
+    return LatexNodes2Text(latex_context=context, keep_comments=True, strict_latex_spaces=False), parsed
+
+
+def _scripted(node: object, reader: "LatexNodes2Text", kind: str) -> str:
+    arguments = getattr(getattr(node, "nodeargd", None), "argnlist", None) or ()
+    return script(str(reader.nodelist_to_text([a for a in arguments if a is not None])), kind)
+
+
+def ris_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
+    """The entries of a RIS file: a type begins the next one, whether or not the one before it was ended."""
+    fields: list[tuple[str, str]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        match = _TAG_LINE.match(line.strip("\r \t\ufeff") if line[:1].isspace() else line.rstrip())
+        tag, value = (match[1], (match[2] or "").strip()) if match else ("", line.strip())
+        if tag in ("TY", "ER"):
+            if any(content for _, content in fields[1:]) or (fields and fields[0][0] != "TY"):
+                yield _ris_record(fields)
+            fields = [(tag, value)] if tag == "TY" else []
+        elif tag:
+            fields.append((tag, value))
+        elif fields and (value or fields[-1][1]):
+            last, content = fields[-1]
+            fields[-1] = (last, f"{content} {value}".strip() if value else f"{content}\n\n")
+        elif value:
+            yield SetAside(f"{name}, line {number}", "it belongs to no entry: an entry begins with TY")
+    if fields:
+        yield _ris_record(fields)
+
+
+def _ris_record(fields: Sequence[tuple[str, str]]) -> JsonValue:
+    values: dict[str, list[str]] = {}
+    for tag, value in fields:
+        if value.strip():
+            values.setdefault(tag, []).append(value.strip())
+
+    def first(*tags: str) -> str:
+        return next((values[tag][0] for tag in tags if tag in values), "")
+
+    abstracts = values.get("AB") or values.get("N2") or []
+    accession = first("AN") if "pubmed" in first("DB", "DP").casefold() else ""
+    return {
+        "title": plain(first("TI", "T1", "CT", "BT", "ST")),
+        "abstract": "\n\n".join(
+            plain(part) for text in dict.fromkeys(abstracts) for part in text.split("\n\n")
+        ),
+        "authors": [_person(value) for tag, value in fields if tag in ("AU", "A1") and value],
+        "year": first("PY", "Y1", "DA"),
+        "venue": plain(first("JF", "T2", "JO", "JA", "J1", "J2", "PB")),
+        "doi": first("DO"),
+        "pmid": accession,
+        "url": first("UR"),
+        "keywords": [
+            part for value in values.get("KW", ()) for part in map(str.strip, value.split("\n")) if part
+        ],
+        ATTACHMENTS: [*values.get("L1", ())],
+    }
 
 
 def attached(record: Mapping[str, JsonValue], beside: Path) -> Iterator[Path]:
@@ -88,20 +324,6 @@ def _files(field: str) -> Iterator[str]:
 
 
 def _person(name: str) -> str:
-    """`Family, Given` -> `Given Family`."""
-    family, comma, forename = _plain(name).partition(",")
-    return f"{forename.strip()} {family.strip()}" if comma else family.strip()
-
-
-def _plain(value: str) -> str:
-    return " ".join(value.replace("{", "").replace("}", "").split())
-
-
-def _first(entry: Mapping[str, object], *names: str) -> str:
-    for name in names:
-        value = entry.get(name)
-        if isinstance(value, list):
-            value = value[0] if value else None
-        if value:
-            return str(value)
-    return ""
+    """`Family, Given` -> `Given Family`; `Family, Given, Jr.` -> `Given Family Jr.`."""
+    family, *rest = [part.strip() for part in plain(name).split(",")]
+    return " ".join(filter(None, (rest[0] if rest else "", family, *rest[1:])))

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from pathlib import Path, PurePosixPath
 
@@ -38,6 +37,7 @@ from activities.documents.speech import read_recording
 from activities.documents.text import Lacking, NoText, Text, Unreadable, from_pages
 from activities.sources.library import evidence_type
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
+from activities.sources.library.records import SetAside as SetAside
 from activities.sources.library.records import has_text, is_row, read_record, records_in
 from activities.sources.records import year_of
 
@@ -90,16 +90,6 @@ SLOW = (*PICTURES, *RECORDINGS)
 WHOLE = (*READERS, *SLOW)
 """Kinds of which a file is one document."""
 ENDINGS = (*WHOLE, *RECORDS)
-
-
-@dataclass(frozen=True, slots=True)
-class SetAside:
-    name: str
-    reason: str
-    scan: bool = False
-    """It is a PDF without text, which may be recognised."""
-    lacking: bool = False
-    """It can be read once something is installed."""
 
 
 def kind_of(name: str) -> str:
@@ -194,21 +184,25 @@ def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
 
 def _records(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
     if kind == ".bib":
-        return bibtex_records(decode(data))
+        return bibtex_records(decode(data), name)
     if kind == ".ris":
-        return ris_records(decode(data))
+        return ris_records(decode(data), name)
     if kind in TABLES:
-        return _rows(data)
+        return _rows(data, name)
     if kind.endswith(".gz"):
         data = _unpack(data)
     return _lines(data, name) if ".jsonl" in kind else _json(data)
 
 
-def _rows(data: bytes) -> Iterator[JsonValue]:
+def _rows(data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
     rows = iter(table_rows(decode(data)))
     header = next(rows)
-    for row in rows:
-        yield dict(zip(header, row, strict=False))
+    for number, row in enumerate(rows, start=1):
+        if any(cell.strip() for cell in row[len(header) :]):
+            more = f"it has {len(row)} cells below {len(header)} headings"
+            yield SetAside(f"{name}, record {number}", f"{more}: a separator in a cell needs quotation marks")
+        elif any(map(str.strip, row)):
+            yield dict(zip(header, row, strict=False))
 
 
 def _as_row(record: Mapping[str, JsonValue]) -> str:

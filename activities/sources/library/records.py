@@ -11,6 +11,7 @@ of a work is a table, and its text has a line a record, with its fields.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 from pydantic import JsonValue
@@ -19,13 +20,31 @@ from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Standing
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, Unreadable
 from activities.sources.library import evidence_type
-from activities.sources.publication import stated_type
+from activities.sources.publication import is_preprint, stated_type
 from activities.sources.records import year_of
 from activities.sources.retraction_marks import notice_of, read_marks
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    name: str
+    reason: str
+    scan: bool = False
+    """It is a PDF without text, which may be recognised."""
+    lacking: bool = False
+    """It can be read once something is installed."""
+
 
 ABSTRACT_CHARS = 6_000
 """A text with a PMID or a DOI that is shorter than this counts as the work's abstract."""
 
+_NOTHING = re.compile(
+    r"\W*(?:nan|none|null|n/?a|undefined"
+    r"|no (?:abstract|summary|text|title|author name)s?(?: is| are)?(?: available| provided| given| found)?"
+    r"|(?:abstract|summary)(?: is)? (?:not|un)-? ?(?:available|provided|given))\W*",
+    re.IGNORECASE,
+)
+"""What exports write where a field has no value."""
 _LISTS = ("records", "documents", "items", "results", "data", "articles")
 _EVIDENCE_TYPES: dict[str, EvidenceType] = {name: name for name in get_args(EvidenceType)}
 _STANDINGS: dict[str, Standing] = {name: name for name in get_args(Standing)}
@@ -64,6 +83,9 @@ def read_record(value: JsonValue, where: str) -> Evidence:
     full_text = _full_text(record, text, named, ids)
     kind = _EVIDENCE_TYPES.get(_string(record, "evidence_type").casefold()) or stated_type(types)
     because = "stated by the record" if kind else ""
+    venue = _string(record, "venue", "journal", "container_title", "source_title", "publication_title")
+    if kind is None and is_preprint(venue, ids.doi):
+        kind, because = "preprint", f"venue: {venue or ids.doi}"
     if kind is None:
         kind, because = evidence_type.infer(title, text, terms, "document" if full_text else "article")
     standing = _STANDINGS.get(_string(record, "standing").casefold(), "unknown")
@@ -76,8 +98,7 @@ def read_record(value: JsonValue, where: str) -> Evidence:
         text=text,
         authors=_authors(record),
         year=_year(record),
-        venue=_string(record, "venue", "journal", "container_title", "source_title", "publication_title")
-        or None,
+        venue=venue or None,
         identifiers=ids,
         url=_web_address(_string(record, "url", "link")),
         evidence_type=kind,
@@ -132,7 +153,7 @@ def _text(record: Record) -> tuple[str, str]:
 
 def _prose(value: JsonValue) -> str:
     if isinstance(value, str):
-        parts = [value]
+        parts = ["" if _NOTHING.fullmatch(value) else value]
     elif isinstance(value, list):
         parts = [_prose(item) for item in value]
     elif isinstance(value, dict):
@@ -157,7 +178,7 @@ def _identifiers(record: Record) -> Identifiers:
     inner = record.get("identifiers")
     ids: Record = {**record, **inner} if isinstance(inner, dict) else record
     return Identifiers(
-        pmid=identifiers.normal_pmid(_string(ids, "pmid")),
+        pmid=identifiers.normal_pmid(_string(ids, "pmid").removesuffix(".0")),
         pmcid=identifiers.normal_pmcid(_string(ids, "pmcid", "pmc")),
         doi=identifiers.normal_doi(_string(ids, "doi")),
         nct=identifiers.normal_nct(_string(ids, "nct", "nct_id")),
@@ -173,6 +194,8 @@ def _authors(record: Record) -> tuple[str, ...]:
     for name in ("authors", "author", "creators"):
         value = record.get(name)
         if isinstance(value, str):
+            if _NOTHING.fullmatch(value):
+                continue
             return tuple(part.strip() for part in re.split(r";|\band\b", value) if part.strip())
         if isinstance(value, list):
             return tuple(person for item in value if (person := _person(item)))
@@ -181,7 +204,7 @@ def _authors(record: Record) -> tuple[str, ...]:
 
 def _person(value: JsonValue) -> str:
     if isinstance(value, str):
-        return value.strip()
+        return "" if _NOTHING.fullmatch(value) else value.strip()
     if not isinstance(value, dict):
         return ""
     whole = _string(value, "name", "full_name", "literal")
@@ -206,9 +229,9 @@ def _string(record: Record, *names: str) -> str:
             value = value[0]
         if isinstance(value, bool):
             continue
-        if isinstance(value, (int, float)):
-            return str(value)
-        if isinstance(value, str) and value.strip():
+        if isinstance(value, (int, float)) and value == value:  # not NaN
+            return str(int(value) if value == int(value) else value) if abs(value) < 1e15 else str(value)
+        if isinstance(value, str) and value.strip() and not _NOTHING.fullmatch(value):
             return value.strip().encode("utf-8", errors="replace").decode("utf-8")
     return ""
 

@@ -15,8 +15,7 @@ from activities.sources.library.reading import SetAside, read_file
         ("talk.pptx", "pptx", "office"),
         ("table.xlsx", "python_calamine", "office"),
         ("paper.tex", "pylatexenc.latex2text", "office"),
-        ("works.bib", "bibtexparser.entrypoint", "bibliography"),
-        ("works.ris", "rispy", "bibliography"),
+        ("works.bib", "bibtexparser.splitter", "bibliography"),
     ],
 )
 def test_a_file_whose_extra_is_missing_names_it(
