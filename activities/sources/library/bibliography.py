@@ -202,7 +202,7 @@ def _formulas(value: str) -> Iterator[tuple[int, int]]:
         bare = re.sub(r"\{[^{}]*\}", "", body)
         signs = bool(re.search(r"[\\^_{=<>]", body))
         formal = signs or not (re.search(r"\s", body) or value[stop : stop + 1].isdigit())
-        if body.strip() and formal and not _WORD_OF_TEXT.search(bare):
+        if body and body == body.strip() and formal and not _WORD_OF_TEXT.search(bare):
             yield start, stop
             place += 1
         place += 1
