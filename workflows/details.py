@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from workflows.context import RunContext
+from workflows.part_state import CandidatesState
 from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
 from workflows.rules.payload_limits import rows
 from workflows.state import RunState
@@ -39,7 +40,7 @@ def progress_of(context: RunContext) -> Progress:
         scores=judged.scores if judged else {},
         steering=tuple(control.steering),
         readings=state.clarified.readings if state.clarified else (),
-        candidates=tuple(state.candidates),
+        candidates=tuple(state.part(CandidatesState).candidates),
         chosen_because=state.chosen_because,
         continues=state.continues,
         stop_reason=state.stop_reason,
@@ -74,7 +75,7 @@ def _waiting(state: RunState) -> Iterator[str]:
         for one in state.clarified.readings:
             yield f"1. {escaped(one.question)} ({escaped(one.assumed)})"
     elif state.control.waiting_for == "candidates":
-        for candidate in state.candidates[:MAX_ROWS]:
+        for candidate in state.part(CandidatesState).candidates[:MAX_ROWS]:
             why = escaped(candidate.proposed_mechanism or candidate.mechanism)
             yield f"- **{escaped(candidate.name)}**: {why}"
 

@@ -31,6 +31,7 @@ from workflows.event_types import (
     Steered,
 )
 from workflows.gates import APPROVED, NAME_CHARS
+from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import ROOM, within
 from workflows.rules.updates import answers_fault, choice_fault, described, extension_fault, plan_fault
 from workflows.run import RunParts
@@ -311,18 +312,19 @@ class ResearchHandlers:
         """Keep only the named candidates and open the gate."""
         state = self.research.state
         names = {name.casefold() for name in choice.names}
-        others = [c for c in state.candidates if c.name.casefold() not in names]
+        own = state.part(CandidatesState)
+        others = [c for c in own.candidates if c.name.casefold() not in names]
         state.control.left_out += [name for c in others for name in (c.name, c.generic_name) if name]
-        state.candidates = [c for c in state.candidates if c.name.casefold() in names]
-        state.hypotheses = [h for h in state.hypotheses if h.drug.casefold() in names]
-        state.control.chosen = [c.name for c in state.candidates]
+        own.candidates = [c for c in own.candidates if c.name.casefold() in names]
+        own.hypotheses = [h for h in own.hypotheses if h.drug.casefold() in names]
+        state.control.chosen = [c.name for c in own.candidates]
         note = ", ".join(state.control.chosen)
         self.research.gates.record_decision("candidates", "chosen", choice.by, note)
         return tuple(state.control.chosen)
 
     @choose_candidates.validator
     def _check_choice(self, choice: ChooseCandidates) -> None:
-        names = [candidate.name for candidate in self.research.state.candidates]
+        names = [candidate.name for candidate in self.research.state.part(CandidatesState).candidates]
         _refuse(choice_fault(choice, names, waits=self.research.gates.waits_for("candidates")))
 
     # Queries.

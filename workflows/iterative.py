@@ -48,6 +48,6 @@ class IterativeResearch(ResearchHandlers):
                 await steps.search()
             case "judge":
                 await self.research.judging.judge()
-                await self.research.candidates.guide_searches()
+                await self.research.parts.act("after_judging", use_model=True)
             case "write":
                 return

@@ -18,15 +18,13 @@ from workflows.context import ModeTraits, RunContext
 from workflows.event_types import NoData
 from workflows.events import EventLog
 from workflows.gates import Gates
+from workflows.part_state import StatisticsState
+from workflows.parts.active import Parts
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
-from workflows.steps.analysis import AnalysisSteps
-from workflows.steps.candidates import CandidateSteps
-from workflows.steps.full_text import FullTextSteps
 from workflows.steps.judging import JudgeSteps
 from workflows.steps.loop import ResearchLoop
 from workflows.steps.model import ModelSteps
-from workflows.steps.own import OwnSteps
 from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
@@ -55,12 +53,9 @@ class RunParts:
             self.context, self.events, self.models, self.searches, self.preparation, self.judging
         )
         self.loop = ResearchLoop(self.context, self.events, self.gates, self.parent)
-        self.full_texts = FullTextSteps(self.context, self.events, self.models, self.searches)
         self.writing = WritingSteps(self.context, self.events, self.models)
-        self.candidates = CandidateSteps(self.writing, self.gates, self.searches)
-        self.analysis = AnalysisSteps(self.context, self.events, self.models)
-        self.own = OwnSteps(self.context, self.events, self.models, self.judging)
-        self.publisher = Publisher(self.context, self.events, self.gates)
+        self.parts = Parts(self)
+        self.publisher = Publisher(self.context, self.events, self.gates, self.parts.active)
         self._outcome: Outcome | None = None
         """Set once the report is released: a later cancel cannot change it."""
 
@@ -101,23 +96,24 @@ class RunParts:
         if self.state.job is not None:
             return await self.parent.return_findings(stop, self.writing.citable())
         use_model = STOPS[stop].pays
-        await self.candidates.settle(use_model)
+        await self.parts.act("before_writing", use_model)
         section = self._single_section()
         if use_model and section.id not in self.state.drafts:
-            await self.full_texts.read(self.writing.citable())
-            await self.writing.appraise_first(use_model)
-        await run_all((self._draft(section, stop, use_model), *self.writing.table_steps(use_model)))
+            await self.parts.act("before_draft", use_model)
+            await self.parts.act("before_answer", use_model)
+        await run_all((self._draft(section, stop, use_model), *self.parts.beside_writing(use_model)))
         await self.writing.finish([section.id], use_model)
-        await self.analysis.analyse(use_model)
+        await self.parts.act("before_publishing", use_model)
         sections, judged = (self.state.drafts[section.id],), self.state.loop.judged
         return await self.publisher.release(sections, stop, judged.confidence if judged else None)
 
     async def analyse_now(self) -> str:
         """A step of a mode: the statistics of the works that have been judged so far, in a few words."""
-        self.state.analyses = True
-        await self.writing.extract(use_model=True)
-        await self.analysis.analyse(use_model=True)
-        done = self.state.analysed
+        own = self.state.part(StatisticsState)
+        own.requested = True
+        await self.parts.table.extract(use_model=True)
+        await self.parts.statistics.analyse(use_model=True)
+        done = own.done
         if done is None or done.failed:
             return "nothing was analysed"
         return (

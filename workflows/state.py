@@ -2,12 +2,10 @@
 
 import base64
 import zlib
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from activities.contracts.appraisal import Appraisal
-from activities.contracts.candidates import Candidate
-from activities.contracts.effects import Analysed
 from activities.contracts.evidence import (
     EvidenceRef,
     Gate,
@@ -19,7 +17,7 @@ from activities.contracts.evidence import (
     Usage,
 )
 from activities.contracts.iterations import IterationRecord
-from activities.contracts.judge import MechanismHypothesis, Refused, Table, WorkJudgement
+from activities.contracts.judge import Refused, WorkJudgement
 from activities.contracts.plan import AgentTask, Clarified, ParsedQuery
 from activities.contracts.prepare import Prepared
 from activities.contracts.publish import Continued, Decision, PlannedSection
@@ -28,12 +26,14 @@ from activities.contracts.write import Edited
 from workflows.event_types import AgentEvent
 from workflows.graph.definition import GraphDefinition
 from workflows.memory import LoopMemory
+from workflows.part_state import PartState
 from workflows.rules.budget import Budget
 from workflows.rules.stopping import Attempt, LoopState
 from workflows.rules.team import TeamState
 from workflows.sections.types import SectionFindings, SectionJob
 from workflows.types import Phase, SectionProgress, StoredEvents
 
+S = TypeVar("S", bound=PartState)
 EVENTS_KEPT = 400
 """Events in the state from which the older ones are moved to the evidence store at the next boundary."""
 EVENTS_CARRIED = 60
@@ -162,17 +162,9 @@ class RunState(BaseModel, defer_build=True):
     plan_hash: str = ""
     best: Attempt | None = None
     """The best attempt of a sub-team."""
-    tried_in_full: list[str] = Field(default_factory=list)
-    """Ids of works whose full text was asked for."""
     team: TeamState = Field(default_factory=TeamState)
     """Ledger and turns of a team."""
     graph: GraphState = Field(default_factory=GraphState)
-    hypotheses: list[MechanismHypothesis] = Field(default_factory=list)
-    candidates: list[Candidate] = Field(default_factory=list)
-    guided: bool = False
-    """Whether hypotheses were formed to guide the searches; there may be none."""
-    named: bool = False
-    """Whether candidates have been asked for; there may be none."""
     model_down: bool = False
     unusable: list[ModelChoice] = Field(default_factory=list)
     """Models that failed for good (authentication, unknown name): they are not called again."""
@@ -200,14 +192,6 @@ class RunState(BaseModel, defer_build=True):
     found: dict[str, list[str]] = Field(default_factory=dict)
     """Ids of the items each section returned, best first."""
     drafts: dict[str, PlannedSection] = Field(default_factory=dict)
-    analyses: bool = False
-    """Whether a step of the mode asked for the statistics."""
-    analysed: Analysed | None = None
-    """The statistics, as they were computed last."""
-    appraisal: Appraisal | None = None
-    """The effects of the works on the outcomes of a comparing question, once they were read."""
-    table: Table | None = None
-    """The reader's table, once it has been filled."""
     continues: Continued | None = None
     """The finished run that this one follows up."""
     question: str = ""
@@ -217,8 +201,18 @@ class RunState(BaseModel, defer_build=True):
     owners: dict[str, str] = Field(default_factory=dict)
     """Evidence id -> section that it belongs to, where sections are drafted at the same time."""
 
+    parts: dict[str, Any] = Field(default_factory=dict)
+    """Name of a part -> its state (`workflows.part_state`), as JSON until the part is asked for."""
+
     packed: str = ""
     """All of the above, when it is too large to travel as it is."""
+
+    def part(self, kind: type[S]) -> S:
+        """The state of a part, to be read and changed."""
+        state = self.parts.get(kind.name)
+        if not isinstance(state, kind):
+            state = self.parts[kind.name] = kind.model_validate(state or {})
+        return state
 
     @property
     def running(self) -> tuple[SectionProgress, ...]:

@@ -17,6 +17,7 @@ from activities.profiles.specialists import GENERAL, specialists_of
 from workflows.context import ModeTraits
 from workflows.event_types import Managed, Replanning, TurnBegins
 from workflows.handlers import ResearchHandlers
+from workflows.part_state import CandidatesState, StatisticsState
 from workflows.rules.payload_limits import within
 from workflows.rules.stopping import NextStep
 from workflows.rules.team import apply_ledger, decide_round
@@ -101,7 +102,7 @@ class Team:
             judged_reasons=_reasons(judged) if judged else "",
             judgements=within(run.judging.judgements(), JUDGEMENTS_ROOM),
             titles={ref.evidence_id: ref.title for ref in state.ranked[:MAX_TITLES]},
-            hypotheses=tuple(state.hypotheses),
+            hypotheses=tuple(state.part(CandidatesState).hypotheses),
         )
         state.steering_read = state.control.steered
         ledger = await run.models.execute(MANAGE, step)
@@ -128,12 +129,12 @@ class Team:
         try:
             match member:
                 case "hypothesizer":
-                    new = await self.run.candidates.form_hypotheses()
+                    new = await self.run.parts.candidates.form_hypotheses()
                     return f"{new} new hypotheses", new > 0
                 case "analyst":
-                    before = self.run.state.analysed
+                    before = self.run.state.part(StatisticsState).done
                     result = await self.run.analyse_now()
-                    return result, self.run.state.analysed != before
+                    return result, self.run.state.part(StatisticsState).done != before
                 case "judge" | "reporter":
                     return await self._judge()
                 case _:

@@ -15,7 +15,7 @@ from temporalio.workflow import _Definition
 
 DATA_AND_RULES = (
     *("workflows.types", "workflows.event_types", "workflows.graph.definition", "workflows.memory"),
-    *("workflows.rules", "workflows.sections.types", "workflows.state"),
+    *("workflows.rules", "workflows.sections.types", "workflows.state", "workflows.part_state"),
 )
 """Modules of `workflows` that hold data or compute from what they are given."""
 PASSED_THROUGH = (*DATA_AND_RULES, "activities", "pydantic", "pydantic_core", "annotated_types", "structlog")

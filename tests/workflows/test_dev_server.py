@@ -35,7 +35,7 @@ async def test_a_run_goes_on_after_everything_was_killed_while_a_gate_waited(
     with dev_server_of(temporal_binary, tmp_path) as address:
         client = await client_of(address)
         async with a_worker(client, fakes):
-            run = Run(client.get_workflow_handle("killed"))
+            run = Run(client.get_workflow_handle("killed"), store=fakes.store)
             waiting = await run.until(lambda p: p.waiting_for == "plan")
             assert waiting.budget.used.calls == 2
             assert await run.handle.query("plan", result_type=PlanView) == before

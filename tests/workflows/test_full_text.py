@@ -8,7 +8,7 @@ from activities.contracts.write import WriteInput
 from activities.full_text_activity import Way
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import failing, option
-from workflows.steps.full_text import ways_of
+from workflows.parts.full_texts import ways_of
 
 
 def options(*names: str) -> tuple[SourceOption, ...]:

@@ -14,7 +14,7 @@ from activities.sources.base import Exchange, Source
 from activities.sources.chembl import read_mechanism
 from tests.workflows.conftest import Stage, a_request, limitations
 from tests.workflows.script import PROFILE, Script, option, takes
-from workflows.steps.candidates import permitted_sources
+from workflows.parts.candidates import permitted_sources
 
 DRUGS = {"metformin", "aspirin"}
 """Two documents are found, and each names a candidate."""

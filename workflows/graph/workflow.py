@@ -33,6 +33,7 @@ from workflows.graph.definition import (
     StateNode,
 )
 from workflows.handlers import ResearchHandlers
+from workflows.part_state import CandidatesState
 from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
@@ -180,7 +181,7 @@ class GraphResearch(ResearchHandlers):
             gaps=len(loop.gaps),
             confidence=(judged.confidence or 0.0) if judged else 0.0,
             lowest_score=min(judged.scores.values(), default=0) if judged else 0,
-            hypotheses=len(state.hypotheses),
+            hypotheses=len(state.part(CandidatesState).hypotheses),
             tokens_used=budget.used.tokens,
             tokens_left=UNLIMITED if tokens is None else max(tokens, 0),
             cost_used_usd=budget.spent_microusd / 1e6,
@@ -210,9 +211,9 @@ class GraphResearch(ResearchHandlers):
                     self.research.context.prompts[ROLES[node.step]] = node.prompt
                     result = await self._execute_step(name, node)
                 case RoleNode():
-                    result = await self.research.own.ask_role(node.role, node.prompt)
+                    result = await self.research.parts.own_steps.ask_role(node.role, node.prompt)
                 case CodeNode():
-                    result = await self.research.own.run_code(node.step)
+                    result = await self.research.parts.own_steps.run_code(node.step)
                 case ParallelNode():
                     result = await self._execute_parallel(name, node)
         finally:
@@ -276,14 +277,14 @@ class GraphResearch(ResearchHandlers):
             case "judge":
                 await research.judging.judge()
                 if not self._hypothesizes():
-                    await research.candidates.guide_searches()
+                    await research.parts.act("after_judging", use_model=True)
                 if loop.judge_failures or loop.judged is None:
                     return "the judge did not answer"
                 sure = loop.judged.confidence
                 return "looked through" if sure is None else f"confidence {sure:.2f}"
             case "hypothesize":
-                new = await research.candidates.form_hypotheses()
-                return f"{new} new hypotheses of {len(state.hypotheses)}"
+                new = await research.parts.candidates.form_hypotheses()
+                return f"{new} new hypotheses of {len(state.part(CandidatesState).hypotheses)}"
             case "analyse":
                 if self._has_sections:
                     self._loops.results.rank_relevant()

@@ -16,6 +16,7 @@ from activities.plural import plural
 from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.text.tokens import terms
+from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import shown
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
@@ -86,7 +87,7 @@ class SectionDrafting:
         evidence, shared = self._evidence(section)
         if evidence:
             if use_model:
-                evidence = await self.run.full_texts.read(evidence)
+                evidence = await self.run.parts.full_texts.read(evidence)
             findings = state.findings.get(section.id)
             judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
             others = (other.key_question for other in self.context.outline if other.id != section.id)
@@ -107,7 +108,7 @@ class SectionDrafting:
                 written=self._written(section),
                 stop_reason=state.stop_reason
                 or (findings.stop_reason if findings else "sufficient_evidence"),
-                hypotheses=tuple(state.hypotheses),
+                hypotheses=tuple(state.part(CandidatesState).hypotheses),
                 judgements=judgements_of(evidence, judged),
                 report_to=self.context.run_id,
             )

@@ -16,7 +16,7 @@ from workflows.sections.drafting import SectionDrafting
 from workflows.sections.results import SectionResults
 from workflows.steps.failures import OutOfBudget
 from workflows.steps.role_steps import PLAN
-from workflows.steps.writing import APPRAISED_BESIDE, run_all
+from workflows.steps.writing import run_all
 from workflows.types import Outcome, SectionProgress
 
 
@@ -134,27 +134,28 @@ class SectionResearch:
 
         def may_begin() -> bool:
             has_budget = run.models.has_budget("appraiser", run.models.allowance("appraiser"))
-            last = len(findings) == len(outline) and not run.full_texts.reading
+            last = len(findings) == len(outline) and not run.parts.full_texts.reading
             return last and (has_budget or not self.sections.drafting)
 
         await workflow.wait_condition(may_begin)
         await self.run.gates.checkpoint()
         if STOPS[self.results.overall_stop()].pays:
             self.results.rank_relevant()
-            await self.run.writing.appraise_first(use_model=True, patch=APPRAISED_BESIDE)
+            await self.run.parts.act("beside_drafts", use_model=True)
 
     async def conclude(self, stop: StopReason) -> Outcome:
         """Name candidates, draft every section, publish."""
         use_model = STOPS[stop].pays
         self.results.rank_relevant()
-        await self.run.candidates.settle(use_model)
+        await self.run.parts.act("before_writing", use_model)
         await self.drafting.draft_all(use_model)
         await self.run.events.store_older_events()
         if self.run.state.edited is None:
             await self.drafting.boundary(use_model)
         writing, names = self.run.writing, [section.id for section in self.run.context.outline]
-        await writing.appraise_first(use_model)
-        await run_all((writing.finish(names, use_model), *writing.table_steps(use_model)))
-        await self.run.analysis.analyse(use_model)
+        await self.run.parts.act("before_answer", use_model)
+        beside = self.run.parts.beside_writing(use_model)
+        await run_all((writing.finish(names, use_model), *beside))
+        await self.run.parts.act("before_publishing", use_model)
         sections = tuple(self.run.state.drafts[name] for name in names)
         return await self.run.publisher.release(sections, stop, self.run.state.section_confidence)

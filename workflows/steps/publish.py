@@ -3,14 +3,13 @@
 Publishing is never clipped by a deadline: every run ends with a report.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Literal
 
 from temporalio import workflow
 
-from activities.contracts.appraisal import Appraisal
 from activities.contracts.evidence import Statement
-from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.judge import WorkJudgement
 from activities.contracts.profile import STUDIES
 from activities.contracts.publish import (
     IterationUse,
@@ -29,6 +28,7 @@ from workflows.context import RunContext
 from workflows.event_types import Complete
 from workflows.events import EventLog
 from workflows.gates import Gates
+from workflows.part_state import Publishes
 from workflows.rules.payload_limits import fit_document, rows, within
 from workflows.steps import policy
 from workflows.steps.judging import best_first
@@ -47,10 +47,13 @@ EVENTS_ROOM = 24 * 1024
 
 
 class Publisher:
-    def __init__(self, context: RunContext, events: EventLog, gates: Gates) -> None:
+    def __init__(
+        self, context: RunContext, events: EventLog, gates: Gates, parts: Callable[[], Iterable[Publishes]]
+    ) -> None:
         self.context = context
         self.events = events
         self.gates = gates
+        self.parts = parts
         self.published: Published | None = None
         """The report as it was published last; a draft while the report gate waits."""
 
@@ -149,7 +152,8 @@ class Publisher:
         """Everything the report is made of, within the payload limit."""
         context, state = self.context, self.context.state
         cited = {name for planned in sections for name in planned.draft.cited}
-        cited |= {s.evidence_id for c in state.candidates for s in c.quotes}
+        parts = list(self.parts())
+        cited |= {name for part in parts for name in part.cited()}
         answering = {j.evidence_id for j in state.judgements.values() if j.answers >= MIN_ANSWERS}
         at_hand = cited | answering
         written = any(planned.draft.claims for planned in sections)
@@ -161,7 +165,6 @@ class Publisher:
                 profile=context.profile.name if state.prepared else context.request.profile,
                 title=state.plan.report_title if state.plan else context.run_question,
                 sections=sections,
-                candidates=tuple(state.candidates),
                 evidence=tuple(
                     r
                     for r in state.evidence
@@ -190,9 +193,6 @@ class Publisher:
                 confidence=confidence,
                 written_by="model" if written or state.judgements else "extractive",
                 judgements=self._judgements(at_hand),
-                table=table_of(state.table, cited, self._columns()),
-                appraisal=state.appraisal or Appraisal(),
-                analysis=state.analysed.blob if state.analysed else "",
                 edited=state.edited,
                 reader=self._reader(sections),
                 continues=state.continues,
@@ -206,7 +206,7 @@ class Publisher:
                 results_per_search=context.request.limits.results_per_search,
                 length=context.request.length,
                 words=context.profile.words if state.prepared else STUDIES,
-            )
+            ).replace(**{name: value for part in parts for name, value in part.published(cited).items()})
         )
 
     def _spent_by(self, stop: StopReason) -> Iterable[IterationUse]:
@@ -236,21 +236,3 @@ class Publisher:
         models = self.context.prepared.models
         writer, reader = (models.get(role) or models.get("default") for role in ("writer", "verifier"))
         return "same_model" if writer == reader else "other_model"
-
-    def _columns(self) -> tuple[str, ...]:
-        """The reader's columns; a run that was cancelled before it was prepared has no profile."""
-        context = self.context
-        return context.request.columns or (context.profile.columns if context.state.prepared else ())
-
-
-def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ...]) -> Table:
-    """The reader's columns for the works that are cited; an empty table where none was asked for. Columns
-    that only the analysis asked for are left out."""
-    if table is None or not columns:
-        return Table()
-    rows = (
-        row.replace(cells={name: row.cells[name] for name in columns if name in row.cells})
-        for row in table.rows
-        if row.evidence_id in cited
-    )
-    return Table(columns=columns, rows=tuple(rows))

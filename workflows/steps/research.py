@@ -17,6 +17,7 @@ from activities.plural import plural
 from workflows.context import RunContext
 from workflows.event_types import Gap, Reflected, Searching
 from workflows.events import EventLog
+from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import remembered, short_rows, shown, within
 from workflows.steps.failures import reason_of
 from workflows.steps.judging import JUDGED_ROOM, JudgeSteps, best_first
@@ -255,11 +256,11 @@ class ResearchSteps:
         """Searches that would test the hypotheses and have not been made: one of each hypothesis, the best
         supported first, before the second of any."""
         state = self.context.state
-        if not state.hypotheses:
+        if not state.part(CandidatesState).hypotheses:
             return ()
         answered = (search for search in state.searches if search.status in ANSWERED)
         made = {search.gap for search in answered if search.tests_hypothesis}
-        return suggested_searches(state.hypotheses, made)[:most]
+        return suggested_searches(state.part(CandidatesState).hypotheses, made)[:most]
 
     async def search(self, at_once: int | None = None, *, reflect: bool = True) -> None:
         """Execute the selected searches, all at the same time or `at_once` of them; when they bring little

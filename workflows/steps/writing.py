@@ -1,4 +1,4 @@
-"""Writing: the drafts of sections, the second reader, the table of works, and the editor's pass.
+"""Writing: the drafts of sections, the second reader, and the editor's pass.
 
 A section is written, and a second reader is asked in one call about what code cannot decide. What was refused
 is written once more while the editor works; what is open after both is read in one last call.
@@ -11,17 +11,13 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
-from activities.analysis.cells import EFFECT_COLUMNS
-from activities.contracts.appraisal import AppraiseInput
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
-from activities.contracts.judge import Table, WorkJudgement
+from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
     EditInput,
-    Extracted,
-    ExtractInput,
     SectionDraft,
     Verdicts,
     VerifyInput,
@@ -30,30 +26,22 @@ from activities.contracts.write import (
 )
 from activities.plural import plural
 from activities.report.claims import draft_claims
-from activities.roles.allowances import (
-    MAX_APPRAISED,
-    MAX_TABLE_ITEMS,
-    MAX_WRITER_ITEMS,
-    WORKS_A_TABLE_CALL,
-)
+from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
 from workflows.context import RunContext
 from workflows.event_types import Items, RefusedWordings
 from workflows.events import EventLog
+from workflows.part_state import CandidatesState, ConclusionsState
 from workflows.rules.payload_limits import ROOM, shown, size, within
 from workflows.steps.judging import best_first
 from workflows.steps.model import ModelSteps
 from workflows.steps.ordering import OrderSteps
-from workflows.steps.role_steps import APPRAISE, EDIT, EXTRACT, VERIFY, WRITE
+from workflows.steps.role_steps import EDIT, VERIFY, WRITE
 
 T = TypeVar("T")
 MAX_BACKGROUND_ITEMS = 12
 """Items beside those that answer that a writer may use."""
-APPRAISED_FIRST = "effects-before-the-answer"
-"""The patch of runs that read effects before the last step that writes the answer."""
-APPRAISED_BESIDE = "effects-beside-the-drafts"
-"""The patch of runs with sections that read effects while the last sections are drafted."""
 JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
 REWORD_ROOM = 60 * 1024
@@ -61,7 +49,7 @@ REWORD_ROOM = 60 * 1024
 
 
 class WritingSteps:
-    """Writes and checks sections, fills the table, and edits the report."""
+    """Writes and checks sections, and edits the report."""
 
     def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
         self.context = context
@@ -99,7 +87,7 @@ class WritingSteps:
             evidence=evidence,
             judged=judged.relevant if judged and judged.by_code and not state.loop.unjudged else None,
             stop_reason=state.stop_reason or "sufficient_evidence",
-            hypotheses=tuple(state.hypotheses),
+            hypotheses=tuple(state.part(CandidatesState).hypotheses),
             judgements=judgements_of(evidence, state.judgements),
             concluded=self._concluded(),
             report_to=self.context.run_id,
@@ -215,95 +203,9 @@ class WritingSteps:
             event = RefusedWordings(section_id=section_id, refused=refused, share=round(share, 3))
             self.events.emit(event, f"{share:.0%} of the draft does not stand; the quotes stand in its place")
 
-    # the table of works
-
-    def table_steps(self, use_model: bool) -> tuple[Awaitable[None], ...]:
-        """The steps beside the writing that read the works for more than prose: the reader's table, where
-        one is wanted, and the effects of works that compare."""
-        request, prepared = self.context.request, self.context.state.prepared
-        if prepared is None:
-            return ()
-        wanted = request.columns or prepared.profile.columns or request.analyse
-        works = self._works_to_appraise() if use_model else ()
-        steps = ([self.extract(use_model)] if wanted else []) + ([self._appraise(works)] if works else [])
-        return tuple(steps)
-
-    async def appraise_first(self, use_model: bool, patch: str = APPRAISED_FIRST) -> None:
-        """Read the effects of works that compare before the last step that writes the answer, so that it is
-        told what follows of them. Where the budget leaves no more than writing needs, and in runs that began
-        before the version of `patch`, they are read later."""
-        works = self._works_to_appraise() if use_model else ()
-        if works and not self.models.refusal("appraiser") and workflow.patched(patch):
-            await self._appraise(works)
-
     def _concluded(self) -> tuple[str, ...]:
-        appraisal = self.context.state.appraisal
+        appraisal = self.context.state.part(ConclusionsState).appraisal
         return appraisal.concluded if appraisal is not None else ()
-
-    def _works_to_appraise(self) -> Sequence[EvidenceRef]:
-        """The works that answer, where one of them compares something and none was read for effects yet.
-        Where none answers, the related ones that compare: their conclusion is that there are not enough
-        data."""
-        state = self.context.state
-        if state.appraisal is not None or self.context.profile.candidates:
-            return ()
-        judged, usable = state.judgements, state.usable
-        answering = [n for n in state.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
-        related = [n for n, one in judged.items() if one.answers and one.compares]
-        works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
-        answers = [judged[ref.evidence_id] for ref in works]
-        compare = any(one.compares for one in answers)
-        return works if compare and self.models.is_paid("appraiser") else ()
-
-    async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
-        """Read the effects of works on the outcomes of the question."""
-        state = self.context.state
-        message = f"reading the effects of {plural(len(works), 'work')}"
-        self.events.emit(Items(type="extracting", items=len(works)), message)
-        judged = (state.judgements[ref.evidence_id].replace(support=()) for ref in works)
-        step = AppraiseInput(
-            **self.context.step_inputs(),
-            evidence=shown(works, MAX_APPRAISED),
-            judgements=within(judged, JUDGEMENTS_ROOM),
-        )
-        state.appraisal = await self.models.execute(APPRAISE, step)
-        state.refused += state.appraisal.refused
-
-    async def extract(self, use_model: bool) -> None:
-        """Fill the reader's columns for the works that answer and have no row yet; nothing without columns or
-        a model."""
-        state = self.context.state
-        if state.prepared is None or not use_model:
-            return
-        columns = self.context.request.columns or self.context.profile.columns
-        if self.context.request.analyse or state.analyses:
-            columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
-        if not columns or not self.models.is_paid("extractor"):
-            return
-        usable = state.usable
-        table = state.table or Table(columns=columns)
-        filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
-        judged = state.judgements
-        relevant = (name for name in state.relevant if name in usable)
-        answering = [n for n in relevant if n not in judged or judged[n].answers >= MIN_ANSWERS]
-        works = [usable[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_in]
-        if not works:
-            return
-        message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
-        self.events.emit(Items(type="extracting", items=len(works)), message)
-        size = WORKS_A_TABLE_CALL
-        parts = [works[first : first + size] for first in range(0, len(works), size)]
-
-        async def fill(part: Sequence[EvidenceRef]) -> Extracted:
-            evidence = shown(part, MAX_TABLE_ITEMS)
-            step = ExtractInput(**self.context.step_inputs(), columns=columns, evidence=evidence)
-            return await self.models.execute(EXTRACT, step)
-
-        filled = await run_all(map(fill, parts))
-        kept = [row for row in table.rows if row.evidence_id in filled_in]
-        new = [row for one in filled for row in one.table.rows]
-        state.table = Table(columns=columns, rows=(*kept, *new))
-        state.refused += [refused for one in filled for refused in one.refused]
 
     # the editor
 

@@ -4,7 +4,6 @@ A run that searches only this machine asks nobody; one whose sources were named 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -13,26 +12,25 @@ from activities.contracts.evidence import EvidenceRef, SourceOption
 from activities.full_text_activity import FullTextActivities, FullTexts, ReadInFull, Way
 from activities.plural import plural
 from activities.roles.assessment import MIN_ANSWERS
-from workflows.context import RunContext
 from workflows.event_types import Failed
-from workflows.events import EventLog
+from workflows.part_state import FullTextsState
+from workflows.parts.part import Part
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
-from workflows.steps.model import ModelSteps
-from workflows.steps.search import SearchSteps
 
 MIN_SECONDS = 60.0
 """Time left for research below which nothing is read in full."""
 
 
-@dataclass(eq=False)
-class FullTextSteps:
-    context: RunContext
-    events: EventLog
-    models: ModelSteps
-    searches: SearchSteps
-    reading: int = 0
+class FullTextsPart(Part):
+    """Reads works in full."""
+
+    reading = 0
     """Steps under way that read works in full."""
+
+    async def before_draft(self, use_model: bool) -> None:
+        """Read what the only section may cite."""
+        await self.read(self.run.writing.citable())
 
     async def read(self, evidence: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
         """The works of a section, best first, with the full texts of those that answer and have an open one.
@@ -44,7 +42,7 @@ class FullTextSteps:
         wanted = [ref for ref in evidence if self._is_wanted(ref)][: self.context.request.limits.full_texts]
         if not wanted:
             return tuple(evidence)
-        state.tried_in_full += [ref.evidence_id for ref in wanted]
+        state.part(FullTextsState).tried += [ref.evidence_id for ref in wanted]
         self.events.set_phase("writing", f"reading {plural(len(wanted), 'work')} in full")
         self.reading += 1
         try:
@@ -70,14 +68,14 @@ class FullTextSteps:
             judged |= {one.evidence_id: one for one in findings.judgements}
         judgement = judged.get(ref.evidence_id)
         answers = judgement is not None and judgement.answers >= MIN_ANSWERS
-        return answers and not ref.full_text and ref.evidence_id not in state.tried_in_full
+        return answers and not ref.full_text and ref.evidence_id not in state.part(FullTextsState).tried
 
     def ways(self) -> tuple[Way, ...]:
         """How full texts may be had, in the order of trying; none without a model that writes."""
         prepared, request = self.context.state.prepared, self.context.request
         if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
             return ()
-        return ways_of(self.searches.sources(), named=bool(request.sources), unpaywall=prepared.unpaywall)
+        return ways_of(self.run.searches.sources(), named=bool(request.sources), unpaywall=prepared.unpaywall)
 
 
 def ways_of(searched: Sequence[SourceOption], *, named: bool, unpaywall: bool) -> tuple[Way, ...]:

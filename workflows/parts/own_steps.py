@@ -1,33 +1,23 @@
 """Steps that installed packages add: a role that asks a model, and code without one."""
 
-from dataclasses import dataclass
-
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
-from workflows.context import RunContext
 from workflows.event_types import Failed, Gap
-from workflows.events import EventLog
+from workflows.part_state import CandidatesState
+from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
-from workflows.steps.judging import JudgeSteps
-from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import ASK_OWN_ROLE
 
 MAX_WORKS = 30
 """Works that a step is given: those that rank first."""
 
 
-@dataclass(eq=False)
-class OwnSteps:
+class OwnStepsPart(Part):
     """Executes steps by the names of their entry points and applies what they answer to the state."""
-
-    context: RunContext
-    events: EventLog
-    models: ModelSteps
-    judging: JudgeSteps
 
     async def ask_role(self, name: str, prompt: str = "") -> str:
         """Ask a role; its result in a few words. Without a model it does nothing. Raises OutOfBudget."""
@@ -57,9 +47,10 @@ class OwnSteps:
             iteration=max(state.loop.iteration, 1),
             gaps=state.loop.gaps,
             evidence=shown(state.ranked, MAX_WORKS),
-            judgements=self.judging.findings(),
+            judgements=self.run.judging.findings(),
             hypotheses=tuple(
-                one.replace(supporting_evidence=(), contradicting_evidence=()) for one in state.hypotheses
+                one.replace(supporting_evidence=(), contradicting_evidence=())
+                for one in state.part(CandidatesState).hypotheses
             ),
         )
 

@@ -6,7 +6,7 @@ is on this machine looks nothing up; one for which sources were named uses no ot
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -22,59 +22,71 @@ from activities.contracts.write import Verdicts, VerifyInput
 from activities.plural import plural
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.event_types import HypothesesFormed, Items
-from workflows.gates import Gates
+from workflows.part_state import CandidatesState
+from workflows.parts.part import Part
 from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import enough
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
 from workflows.steps.ordering import until_finished
 from workflows.steps.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
-from workflows.steps.search import SearchSteps
-from workflows.steps.writing import WritingSteps, run_all
+from workflows.steps.writing import run_all
 
 
-class CandidateSteps:
+class CandidatesPart(Part):
     """Names candidates with their mechanisms, looks them up, and lets a reviewer choose among them."""
 
-    def __init__(self, writing: WritingSteps, gates: Gates, searches: SearchSteps) -> None:
-        self.context = writing.context
-        self.events = writing.events
-        self.models = writing.models
-        self.writing = writing
-        self.gates = gates
-        self.searches = searches
+    @property
+    def own(self) -> CandidatesState:
+        return self.context.state.part(CandidatesState)
+
+    async def after_judging(self, use_model: bool) -> None:
+        """Form hypotheses that guide the next searches."""
+        await self.guide_searches()
+
+    async def before_writing(self, use_model: bool) -> None:
+        """Settle which candidates the report has."""
+        await self.settle(use_model)
+
+    def cited(self) -> Iterable[str]:
+        """Works that are quoted for or against a candidate."""
+        return (support.evidence_id for one in self.own.candidates for support in one.quotes)
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """The candidates that are left."""
+        return {"candidates": tuple(self.own.candidates)}
 
     async def settle(self, use_model: bool) -> None:
         """Name candidates where the profile has them, look them up, and let the reviewer choose if
         requested."""
         state = self.context.state
         if use_model:
-            await self.gates.checkpoint()
+            await self.run.gates.checkpoint()
         await self._propose(use_model)
-        if not state.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
+        if not self.own.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
             return
-        offered = tuple(state.candidates) if use_model else ()
+        offered = tuple(self.own.candidates) if use_model else ()
         verdicts: list[Verdicts] = []
         await run_all((self._look_up_all(), self._read_counter_evidence(offered, verdicts)))
         self._leave_out_refuted(offered, verdicts)
-        if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
-            state.control.left_out += [c.name for c in state.candidates]
-            state.candidates, state.hypotheses = [], []
+        if not await self.run.gates.approval_gate("candidates", "the candidates wait for approval"):
+            state.control.left_out += [c.name for c in self.own.candidates]
+            self.own.candidates, self.own.hypotheses = [], []
             self.events.add_limitation("candidates_rejected")
         if use_model:
-            await self.gates.checkpoint()
+            await self.run.gates.checkpoint()
 
     async def guide_searches(self) -> None:
         """Form hypotheses once, after the first judgement that does not suffice, so that the next searches
         test them. Nothing without a profile that has candidates, or without budget for it."""
         context, state, loop = self.context, self.context.state, self.context.state.loop
-        if not context.profile.candidates or state.guided or not state.relevant or loop.judge_failures:
+        if not context.profile.candidates or self.own.guided or not state.relevant or loop.judge_failures:
             return
         last = loop.iteration >= loop.max_iterations or state.control.finish
         if last or enough(context.profile, loop.judged, loop.gained):
             return
         if self.models.refusal("hypothesis_generator") is None:
-            state.guided = True
+            self.own.guided = True
             await self.form_hypotheses()
 
     async def form_hypotheses(self) -> int:
@@ -82,8 +94,8 @@ class CandidateSteps:
         name a drug that none named before. Raises OutOfBudget."""
         state = self.context.state
         answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
-        named = {hypothesis.drug.casefold() for hypothesis in state.hypotheses}
-        state.hypotheses = list(answer.hypotheses) or state.hypotheses
+        named = {hypothesis.drug.casefold() for hypothesis in self.own.hypotheses}
+        self.own.hypotheses = list(answer.hypotheses) or self.own.hypotheses
         searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
         state.recommended = list(dict.fromkeys([*searches, *state.recommended]))
         return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
@@ -92,17 +104,17 @@ class CandidateSteps:
         state = self.context.state
         if not state.prepared or not self.context.profile.candidates or not state.evidence:
             return
-        if state.named or state.stop_reason == "rejected_by_reviewer":
+        if self.own.named or state.stop_reason == "rejected_by_reviewer":
             return
         answer = await self._ask(NAME_CANDIDATES, "naming candidates", use_model)
-        state.named = True
-        state.hypotheses = list(answer.hypotheses)
-        state.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
+        self.own.named = True
+        self.own.hypotheses = list(answer.hypotheses)
+        self.own.candidates = [as_candidate(h) for h in answer.hypotheses if h.supporting_evidence]
 
     async def _look_up_all(self) -> None:
         """Look up every candidate that has not been, unless the run is limited to this machine."""
         state = self.context.state
-        waiting = [c for c in state.candidates if not c.looked_up and not c.fields]
+        waiting = [c for c in self.own.candidates if not c.looked_up and not c.fields]
         sources = self._sources()
         if not waiting or not sources:
             return
@@ -118,7 +130,7 @@ class CandidateSteps:
         finally:
             done = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
             by_name = {candidate.name: candidate for candidate in done}
-            state.candidates = [by_name.get(c.name, c) for c in state.candidates]
+            self.own.candidates = [by_name.get(c.name, c) for c in self.own.candidates]
         for task in running:
             try:
                 task.result()
@@ -130,7 +142,7 @@ class CandidateSteps:
         if self.context.state.prepared is None:
             return ()
         offered, named = self.context.prepared.sources, self.context.request.sources
-        return permitted_sources(offered, self.searches.sources(), named, self.context.profile.look_up)
+        return permitted_sources(offered, self.run.searches.sources(), named, self.context.profile.look_up)
 
     async def _look_up(self, candidate: Candidate, sources: tuple[str, ...]) -> Candidate:
         """The candidate with the key of its findings, or with what did not answer."""
@@ -174,8 +186,8 @@ class CandidateSteps:
         every = tuple(one for answer in verdicts for one in answer.verdicts)
         read, refused = counter_evidence.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
         against = {candidate.name: candidate.against for candidate in read}
-        state.candidates = [
-            one.replace(against=against.get(one.name, one.against)) for one in state.candidates
+        self.own.candidates = [
+            one.replace(against=against.get(one.name, one.against)) for one in self.own.candidates
         ]
         if refused:
             self.events.add_limitation("not_against", quotes=refused)
@@ -183,7 +195,7 @@ class CandidateSteps:
     async def _ask(
         self, kind: RoleStep[HypothesisInput, Hypotheses], message: str, use_model: bool = True
     ) -> Hypotheses:
-        evidence = shown(self.writing.citable(), MAX_WRITER_ITEMS)
+        evidence = shown(self.run.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", message)
         self.events.emit(Items(type="hypothesizing", items=len(evidence)), message)
         chosen = tuple(self.context.state.control.chosen)

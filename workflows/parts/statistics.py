@@ -4,37 +4,43 @@ The fixed analysis is code. Where it lists effects that it cannot pool, a model 
 which a worker runs in a sandbox; what that returns are numbers, and code makes the verdict of them.
 """
 
+from collections.abc import Collection, Mapping
+
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
 from activities.contracts.judge import Table
-from workflows.context import RunContext
 from workflows.event_types import AnalysisComplete, Items
-from workflows.events import EventLog
+from workflows.part_state import StatisticsState, TableState
+from workflows.parts.part import Part
 from workflows.steps import policy
 from workflows.steps.failures import reason_of
-from workflows.steps.model import ModelSteps
 from workflows.steps.role_steps import WRITE_PROGRAM
 
 
-class AnalysisSteps:
+class StatisticsPart(Part):
     """Analyses the effects of a run."""
 
-    def __init__(self, context: RunContext, events: EventLog, models: ModelSteps) -> None:
-        self.context = context
-        self.events = events
-        self.models = models
+    async def before_publishing(self, use_model: bool) -> None:
+        """Pool what the table has in the end."""
+        await self.analyse(use_model)
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """The key of the statistics."""
+        done = self.context.state.part(StatisticsState).done
+        return {"analysis": done.blob if done else ""}
 
     async def analyse(self, use_model: bool) -> None:
-        """Pool the effects of the table and of the request; nothing where it was not asked for, or the table
-        has no work that the last analysis did not have."""
+        """Pool the effects of the table and of the request; nothing where the table has no work that the last
+        analysis did not have."""
         request, state = self.context.request, self.context.state
-        if not (request.analyse or state.analyses) or state.control.cancelled:
+        own = state.part(StatisticsState)
+        if state.control.cancelled:
             return
-        table = state.table or Table()
-        if state.analysed is not None and state.analysed.works == len(table.rows):
+        table = state.part(TableState).table or Table()
+        if own.done is not None and own.done.works == len(table.rows):
             return
         rows = {row.evidence_id for row in table.rows}
         step = AnalyseInput(
@@ -54,7 +60,7 @@ class AnalysisSteps:
                 done = await self._with_program(done)
         except ActivityError as error:
             done = Analysed(failed=reason_of(error))
-        state.analysed = done.replace(works=len(table.rows), not_pooled=())
+        own.done = done.replace(works=len(table.rows), not_pooled=())
         if done.failed:
             self.events.add_limitation("not_analysed", reason=done.failed)
         message = (

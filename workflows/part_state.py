@@ -1,0 +1,67 @@
+"""The state of each part, which `RunState.parts` holds under its name."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import ClassVar, Protocol
+
+from pydantic import BaseModel, Field
+
+from activities.contracts.appraisal import Appraisal
+from activities.contracts.candidates import Candidate
+from activities.contracts.effects import Analysed
+from activities.contracts.judge import MechanismHypothesis, Table
+
+
+class Publishes(Protocol):
+    """What publishing asks of a part; see `workflows.parts.part.Part`."""
+
+    def cited(self) -> Iterable[str]: ...
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]: ...
+
+
+class PartState(BaseModel, defer_build=True):
+    """Base of the states of parts."""
+
+    name: ClassVar[str]
+
+
+class CandidatesState(PartState, defer_build=True):
+    """The candidates of a run and the hypotheses that they are made of."""
+
+    name = "candidates"
+    hypotheses: list[MechanismHypothesis] = Field(default_factory=list)
+    candidates: list[Candidate] = Field(default_factory=list)
+    guided: bool = False
+    """Whether hypotheses were formed to guide the searches; there may be none."""
+    named: bool = False
+    """Whether candidates have been asked for; there may be none."""
+
+
+class FullTextsState(PartState, defer_build=True):
+    """The works whose full text was asked for."""
+
+    name = "full_texts"
+    tried: list[str] = Field(default_factory=list)
+
+
+class TableState(PartState, defer_build=True):
+    """The reader's table, once it has been filled."""
+
+    name = "table"
+    table: Table | None = None
+
+
+class ConclusionsState(PartState, defer_build=True):
+    """The effects of the works on the outcomes of a comparing question, once they were read."""
+
+    name = "conclusions"
+    appraisal: Appraisal | None = None
+
+
+class StatisticsState(PartState, defer_build=True):
+    """The statistics, as they were computed last."""
+
+    name = "statistics"
+    requested: bool = False
+    """Whether a step of the mode asked for them."""
+    done: Analysed | None = None

@@ -1,0 +1,82 @@
+"""Conclusions by outcome: the effects of works that compare, which a model reads once.
+
+They are read before the last step that writes the answer, which is told what follows of them, where the
+budget leaves more than writing needs; else beside it.
+"""
+
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+
+from temporalio import workflow
+
+from activities.contracts.appraisal import Appraisal, AppraiseInput
+from activities.contracts.evidence import EvidenceRef
+from activities.plural import plural
+from activities.roles.allowances import MAX_APPRAISED
+from activities.roles.assessment import MIN_ANSWERS
+from workflows.event_types import Items
+from workflows.part_state import ConclusionsState
+from workflows.parts.part import Part
+from workflows.rules.payload_limits import shown, within
+from workflows.steps.role_steps import APPRAISE
+from workflows.steps.writing import JUDGEMENTS_ROOM
+
+APPRAISED_FIRST = "effects-before-the-answer"
+"""The patch of runs that read effects before the last step that writes the answer."""
+APPRAISED_BESIDE = "effects-beside-the-drafts"
+"""The patch of runs with sections that read effects while the last sections are drafted."""
+
+
+class ConclusionsPart(Part):
+    """Reads the effects of works on the outcomes of the question."""
+
+    async def before_answer(self, use_model: bool) -> None:
+        """Read the effects, so that the answer is told what follows of them."""
+        await self._appraise_first(use_model, APPRAISED_FIRST)
+
+    async def beside_drafts(self, use_model: bool) -> None:
+        """Read the effects while the last sections are drafted."""
+        await self._appraise_first(use_model, APPRAISED_BESIDE)
+
+    def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
+        """Read the effects where they were not read before."""
+        if use_model and (works := self._works()):
+            yield self._appraise(works)
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """The effects by work and outcome."""
+        return {"appraisal": self.context.state.part(ConclusionsState).appraisal or Appraisal()}
+
+    def _works(self) -> Sequence[EvidenceRef]:
+        """The works that answer, where one of them compares something and none was read for effects yet.
+        Where none answers, the related ones that compare: their conclusion is that there are not enough
+        data."""
+        state = self.context.state
+        if state.part(ConclusionsState).appraisal is not None:
+            return ()
+        judged, usable = state.judgements, state.usable
+        answering = [n for n in state.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
+        related = [n for n, judgement in judged.items() if judgement.answers and judgement.compares]
+        works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
+        compare = any(judged[ref.evidence_id].compares for ref in works)
+        return works if compare and self.models.is_paid("appraiser") else ()
+
+    async def _appraise_first(self, use_model: bool, patch: str) -> None:
+        """Read the effects before the answer, unless the budget leaves no more than writing needs, or the run
+        began before the version of `patch`: then they are read later."""
+        works = self._works() if use_model else ()
+        if works and not self.models.refusal("appraiser") and workflow.patched(patch):
+            await self._appraise(works)
+
+    async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
+        state = self.context.state
+        message = f"reading the effects of {plural(len(works), 'work')}"
+        self.events.emit(Items(type="extracting", items=len(works)), message)
+        judged = (state.judgements[ref.evidence_id].replace(support=()) for ref in works)
+        step = AppraiseInput(
+            **self.context.step_inputs(),
+            evidence=shown(works, MAX_APPRAISED),
+            judgements=within(judged, JUDGEMENTS_ROOM),
+        )
+        appraisal = await self.models.execute(APPRAISE, step)
+        state.part(ConclusionsState).appraisal = appraisal
+        state.refused += appraisal.refused

@@ -1,0 +1,45 @@
+"""The base of the parts: acts at no stage and publishes nothing."""
+
+from collections.abc import Awaitable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workflows.run import RunParts
+
+
+class Part:
+    """A part of one run. A subclass implements the stages that its row in `PARTS` names."""
+
+    def __init__(self, run: "RunParts") -> None:
+        self.run = run
+        self.context, self.events, self.models = run.context, run.events, run.models
+
+    async def after_judging(self, use_model: bool) -> None:
+        """Act after each judgement of a loop."""
+
+    async def beside_drafts(self, use_model: bool) -> None:
+        """Act while the last sections of a report are drafted."""
+
+    async def before_writing(self, use_model: bool) -> None:
+        """Act once nothing more is searched for."""
+
+    async def before_draft(self, use_model: bool) -> None:
+        """Act before the only section of a report is written."""
+
+    async def before_answer(self, use_model: bool) -> None:
+        """Act before the last step that writes the answer."""
+
+    def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
+        """The steps that go on at the same time as that step."""
+        return ()
+
+    async def before_publishing(self, use_model: bool) -> None:
+        """Act on all that is written."""
+
+    def cited(self) -> Iterable[str]:
+        """Ids of works that the part quotes."""
+        return ()
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """The fields of `PublishInput` that are the part's. `cited`: ids of all works that are cited."""
+        return {}

@@ -1,0 +1,79 @@
+"""The reader's table: columns that a model fills for the works that answer."""
+
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+
+from activities.analysis.cells import EFFECT_COLUMNS
+from activities.contracts.evidence import EvidenceRef
+from activities.contracts.judge import Table
+from activities.contracts.write import Extracted, ExtractInput
+from activities.plural import plural
+from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
+from activities.roles.assessment import MIN_ANSWERS
+from workflows.event_types import Items
+from workflows.part_state import StatisticsState, TableState
+from workflows.parts.part import Part
+from workflows.rules.payload_limits import shown
+from workflows.steps.role_steps import EXTRACT
+from workflows.steps.writing import run_all
+
+
+class TablePart(Part):
+    """Fills the table of works."""
+
+    def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
+        """Fill the rows that are missing."""
+        yield self.extract(use_model)
+
+    def published(self, cited: Collection[str]) -> Mapping[str, object]:
+        """The reader's columns of the works that are cited."""
+        columns = self.context.request.columns or self.context.profile.columns
+        return {"table": table_of(self.context.state.part(TableState).table, cited, columns)}
+
+    async def extract(self, use_model: bool) -> None:
+        """Fill the reader's columns for the works that answer and have no row yet; nothing without columns or
+        a model."""
+        state = self.context.state
+        if state.prepared is None or not use_model:
+            return
+        columns = self.context.request.columns or self.context.profile.columns
+        if self.context.request.analyse or state.part(StatisticsState).requested:
+            columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
+        if not columns or not self.models.is_paid("extractor"):
+            return
+        usable, own = state.usable, state.part(TableState)
+        table = own.table or Table(columns=columns)
+        filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
+        judged = state.judgements
+        relevant = (name for name in state.relevant if name in usable)
+        answering = [n for n in relevant if n not in judged or judged[n].answers >= MIN_ANSWERS]
+        works = [usable[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_in]
+        if not works:
+            return
+        message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
+        self.events.emit(Items(type="extracting", items=len(works)), message)
+        size = WORKS_A_TABLE_CALL
+        batches = [works[first : first + size] for first in range(0, len(works), size)]
+
+        async def fill(batch: Sequence[EvidenceRef]) -> Extracted:
+            evidence = shown(batch, MAX_TABLE_ITEMS)
+            step = ExtractInput(**self.context.step_inputs(), columns=columns, evidence=evidence)
+            return await self.models.execute(EXTRACT, step)
+
+        filled = await run_all(map(fill, batches))
+        kept = [row for row in table.rows if row.evidence_id in filled_in]
+        new = [row for answer in filled for row in answer.table.rows]
+        own.table = Table(columns=columns, rows=(*kept, *new))
+        state.refused += [refused for answer in filled for refused in answer.refused]
+
+
+def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ...]) -> Table:
+    """The reader's columns for the works that are cited; an empty table where none was asked for. Columns
+    that only the analysis asked for are left out."""
+    if table is None or not columns:
+        return Table()
+    rows = (
+        row.replace(cells={name: row.cells[name] for name in columns if name in row.cells})
+        for row in table.rows
+        if row.evidence_id in cited
+    )
+    return Table(columns=columns, rows=tuple(rows))
