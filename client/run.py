@@ -14,6 +14,7 @@ from activities.contracts.evidence import EvidenceRef, Gate, ReportPlan
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.step import Reading
 from activities.evidence_store import EvidenceStore
+from activities.report.archive import Archive, Version
 from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
@@ -21,7 +22,7 @@ from client.connection import Connection, Say, quiet
 from client.embedded.server import keep_alive
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
-from client.reports.load import latest_report
+from client.reports.load import latest_report, report_and_versions
 from client.reports.run_report import RunReport
 from client.reports.use import Use, use_in_report
 from client.runs.calls import ModelCall, calls_under_way
@@ -173,6 +174,20 @@ class Run:
     async def draft(self) -> RunReport:
         """The report as it stands now. Raises NoReport."""
         return RunReport.of(await latest_report(self.settings, self.connection, self.id))
+
+    async def versions(self) -> tuple[Version, ...]:
+        """The later versions of its report, the oldest first, which a refresh or a change has made. Raises
+        NoReport."""
+        return (await report_and_versions(self.settings, self.connection, self.id))[1]
+
+    async def version(self, number: int) -> RunReport:
+        """A version of its report; 1 is what it published. Raises BadInput, NoReport."""
+        first, later = await report_and_versions(self.settings, self.connection, self.id)
+        if not 1 <= number <= len(later) + 1:
+            raise BadInput(f"{self.id} has no version {number} of its report; there are {len(later) + 1}")
+        if number == 1:
+            return RunReport.of(first)
+        return RunReport.of(await Archive(self.settings.evidence_url).version(later[number - 2]))
 
     async def found(self) -> tuple[EvidenceRef, ...]:
         """References to the items it has found."""

@@ -4,6 +4,9 @@ import logging
 import os
 import secrets
 import socket
+import sys
+import threading
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +24,8 @@ from client.naming import in_python, naming
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+OPEN_SECONDS = 0.5
+"""Time until the page answers to the browser that is opened."""
 STOP_SECONDS = 5
 """Time that requests have to end when the server is stopped."""
 DEFAULT_PORT = 7870
@@ -241,6 +246,13 @@ def token(variable: str) -> str:
 @click.option("--oidc-client-id", metavar="ID")
 @click.option("--name", "names", multiple=True, metavar="HOST", help="A name the page is reached by.")
 @click.option("--https", is_flag=True, help="It is reached over TLS only (behind a proxy).")
+@click.option(
+    "--tokens",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Answer programs with these tokens, too, as `serve` does; without sign-in, with that of `serve`.",
+)
+@click.option("--open/--no-open", "opens", default=True, help="Open the browser, at a terminal.")
 @address_option
 def web(
     host: str,
@@ -250,8 +262,10 @@ def web(
     oidc_issuer: str | None,
     oidc_client_id: str | None,
     names: tuple[str, ...],
+    tokens: Path | None,
     *,
     https: bool,
+    opens: bool,
     address: str | None,
 ) -> None:
     """Serve the page: ask, watch, approve, read. Without sign-in it serves this machine only, to those who
@@ -274,17 +288,33 @@ def web(
     if host not in LOOPBACK and is_own:
         raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
     listening = listen_at(host, port)
-    with packages_of("web", "the page"):  # half a minute on a machine that is busy
+    with packages_of("web", "the page"):
+        from client.http.app import build_app as build_interface
+        from client.http.tokens import TokenFile
         from client.web.server import LOOPBACK as NAMES
         from client.web.server import build_app
         from client.web.signing_in import SignIn
     settings = load_settings()
     token = random_key(settings.home / "state" / "web.token").hex() if is_own else ""
-    sign_in = SignIn(listed, provider, token)
-    app = build_app(Determinator(settings, address=address, say=say), sign_in, (*NAMES, *names), https=https)
+    client = Determinator(settings, address=address, say=say)
+    if tokens is not None:
+        callers = TokenFile.read(tokens)
+    elif is_own:
+        callers = TokenFile.of_owner(random_key(settings.home / "state" / "serve.token").hex())
+    else:
+        callers = None
+    app = build_app(
+        client,
+        SignIn(listed, provider, token),
+        (*NAMES, *names),
+        https=https,
+        interface=build_interface(client, callers) if callers else None,
+    )
     shown = "127.0.0.1" if host in LOOPBACK else host
-    line = f"the page: http://{shown}:{{port}}/{'?token=' + token if token else ''}"
-    run_async(lambda: serve_app(app, listening, line))
+    page = f"http://{shown}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}"
+    if opens and sys.stderr.isatty():
+        threading.Timer(OPEN_SECONDS, webbrowser.open, (page,)).start()
+    run_async(lambda: serve_app(app, listening, f"the page: {page}"))
 
 
 def _add_user(users: Path | None, name: str) -> None:

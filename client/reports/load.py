@@ -2,6 +2,7 @@
 
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import CancelledError
@@ -18,6 +19,9 @@ from client.embedded.home import Places
 from client.failures import Hint, NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
+
+if TYPE_CHECKING:
+    from activities.report.archive import Version
 
 
 class NoReport(NoSuchRun):
@@ -68,6 +72,20 @@ async def latest_report(settings: Settings, connection: Connection, run_id: str)
         return report if draft else (await newest(Archive(settings.evidence_url), report))[0]
     except StoreError:
         return report
+
+
+async def report_and_versions(
+    settings: Settings, connection: Connection, run_id: str
+) -> "tuple[Report, tuple[Version, ...]]":
+    """The report as the run published it, and its later versions; none where this machine does not see the
+    workers' store. Raises NoReport, NoSuchRun."""
+    from activities.report.archive import Archive
+
+    report, draft = await load_report(settings, connection, run_id)
+    try:
+        return report, () if draft else await Archive(settings.evidence_url).versions(report)
+    except StoreError:
+        return report, ()
 
 
 async def stored_report(settings: Settings, blob: str) -> Report | None:

@@ -1,12 +1,24 @@
 """What came of a message about a finished report, as data: for the command line (`--json`), HTTP and MCP."""
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel
 
 from activities.contracts.publish import Dispute
 from activities.report.instructions import SentenceChange, differences
-from activities.report.schema import Reference
+from activities.report.schema import Reference, Report
 from client.reports.answer import Answer, AnswerClaim, answer_of, claims_of
 from client.runs.revising import Answered
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A work that an answer cites: under the report's own number, or a letter for one that it has not."""
+
+    mark: str
+    title: str
+    evidence_id: str
+    quote: str
 
 
 class Told(BaseModel):
@@ -58,3 +70,22 @@ class Changed(BaseModel):
             disputes=[*answered.report.disputes],
             notes=[*outcome.notes],
         )
+
+
+def cited_of(answer: Report, own: Report) -> list[Cited]:
+    """The works that an answer cites, in order, under the numbers that the report gives them."""
+    numbers = {reference.evidence_id: str(reference.number) for reference in own.references}
+    quotes: dict[str, str] = {}
+    for claim in answer.sentences():
+        for support in claim.support:
+            quotes.setdefault(support.evidence_id, support.quote)
+    letters = iter("abcdefghijklmnopqrstuvwxyz" * 4)
+    return [
+        Cited(
+            numbers.get(one.evidence_id) or next(letters),
+            one.title,
+            one.evidence_id,
+            quotes.get(one.evidence_id, ""),
+        )
+        for one in answer.references
+    ]

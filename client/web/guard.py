@@ -1,10 +1,7 @@
-"""What reaches the page at all: requests of its own origin, of a small size, for a route that it uses.
+"""What reaches the page at all, requests of its own origin and of a small size; and what a browser may do
+with the answers."""
 
-Gradio serves more than this page needs (uploads, a proxy, recordings, an API), and lets any page on this
-machine ask with the user's cookies.
-"""
-
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -14,14 +11,19 @@ MAX_BODY_BYTES = 1_000_000
 """Bytes of a request: a form with a question, or an edited plan."""
 QUESTION_FILE = "/question-file"
 """The route that reads a question from a file, which may be as large as `client.runs.spoken` reads."""
-GRADIO = "/gradio_api/"
-GRADIO_ROUTES = ("queue/join", "queue/data", "heartbeat/", "startup-events", "theme.css", "run/predict")
-"""The routes of Gradio's interface that its script asks for on this page."""
-ROUTES = (
-    *("/assets/", "/static/", "/svelte/", "/config", "/theme.css", "/favicon.ico", "/robots.txt"),
-    *("/manifest.json", "/web.css", "/health", "/sign-in", "/sign-out", "/runs/", QUESTION_FILE),
-)
+FORM_BYTES = 100_000
+"""What a form may have beside its file."""
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Nothing is loaded from elsewhere, and no script stands in a page."""
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
 
 
 class Guard:
@@ -36,8 +38,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        if refusal := refused(scope["path"], headers):
+        if refusal := refused(scope["path"], Headers(scope=scope)):
             if scope["type"] == "http":
                 await refusal(scope, receive, send)
             else:
@@ -45,15 +46,21 @@ class Guard:
             return
         if self._https:
             scope = {**scope, "scheme": "https"}
-        await self._app(scope, limited(receive, most_bytes(scope["path"])), send)
+
+        async def secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, limited(receive, most_bytes(scope["path"])), secured)
 
 
 def refused(path: str, headers: Headers) -> PlainTextResponse | None:
     """The answer to a request that is not for this page; None for one that is."""
     if not is_own_origin(headers):
         return PlainTextResponse("this request comes from a page of another address", 403)
-    if not is_route(path):
-        return PlainTextResponse("there is nothing at this address", 404)
     length, most = headers.get("content-length", "0"), most_bytes(path)
     if not length.isdigit() or int(length[:20]) > most:
         return PlainTextResponse(f"a request may have {most} bytes", 413)
@@ -61,7 +68,7 @@ def refused(path: str, headers: Headers) -> PlainTextResponse | None:
 
 
 def most_bytes(path: str) -> int:
-    return MAX_BYTES if path == QUESTION_FILE else MAX_BODY_BYTES
+    return MAX_BYTES + FORM_BYTES if path == QUESTION_FILE else MAX_BODY_BYTES
 
 
 def is_own_origin(headers: Headers) -> bool:
@@ -73,12 +80,6 @@ def is_own_origin(headers: Headers) -> bool:
     scheme, _, address = origin.partition("://")
     port = DEFAULT_PORTS.get(scheme, "")
     return bool(port) and address.removesuffix(port) == headers.get("host", "").removesuffix(port)
-
-
-def is_route(path: str) -> bool:
-    if path.startswith(GRADIO):
-        return path.removeprefix(GRADIO).startswith(GRADIO_ROUTES)
-    return path == "/" or path.startswith(ROUTES)
 
 
 def limited(receive: Receive, most: int = MAX_BODY_BYTES) -> Receive:

@@ -1,90 +1,82 @@
-"""The page's own pieces of HTML. Autoescaped: no text of a question, a title or a claim can become markup."""
+"""The templates of the page. Autoescaped: no text of a question, a title or a claim can become markup."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
-from activities.contracts.evidence import Evidence
 from activities.report.formats.blocks import Quote
+from activities.report.formats.html import body, style
+from activities.report.formats.quotes import anchor_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
 from workflows.event_types import AgentEvent, Streaming
-from workflows.progress_rows import SECTION_HEAD, progress_rows, section_rows
-from workflows.types import Progress
 
-EVENTS_SHOWN = 30
-"""Events that the page lists while a run goes on, the latest: the list changes every second."""
-EVENTS_SHOWN_AT_END = 300
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
 MAX_CHARS = 400_000
 """Characters of a stored text that a page shows, around the quote."""
 
 
 @cache
 def environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-def progress_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
-    """How a run goes: phase, budget, sections side by side, what is being written."""
-    titles = {section.id: section.title for section in seen.sections}
-    return rendered(
-        "progress",
-        seen=seen,
-        rows=progress_rows(seen),
-        sections=section_rows(seen),
-        head=SECTION_HEAD,
-        drafts=[] if seen.stop_reason else drafts_of(events, titles),
-    )
-
-
-def events_html(seen: Progress, events: Sequence[AgentEvent]) -> str:
-    """The latest events of a run; more of them once it is over and the list stands still."""
-    shown = EVENTS_SHOWN_AT_END if seen.stop_reason else EVENTS_SHOWN
-    listed = [event for event in reversed(events) if event.type != "streaming"]
-    return rendered("events", events=listed[:shown], last_seq=seen.last_seq)
+    made.globals.update(version=_version(), run_url=run_url, anchor_of=anchor_of)
+    return made
 
 
 def rendered(name: str, **values: object) -> str:
     return environment().get_template(f"{name}.html.jinja").render(values)
 
 
+@cache
+def stylesheet() -> str:
+    """The style of reports, and what the page around them has beyond it."""
+    return f"{style()}\n{(FOLDER / 'page.css').read_text(encoding='utf-8')}"
+
+
+def _version() -> str:
+    """A text that changes with the files, by which a browser takes them anew after an update."""
+    files = (*sorted(STATIC.iterdir()), FOLDER / "page.css")
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def run_url(run_id: str, *parts: str, **query: str) -> str:
+    """The address of a run, or of something of it."""
+    path = "/".join(quote(part, safe="") for part in ("run", run_id, *parts))
+    return f"/{path}?{urlencode(query)}" if query else f"/{path}"
+
+
+def report_body(report: Report, at: str) -> Markup:
+    """The report at an address; each citation leads to its quote in the stored text of its work."""
+
+    def address(shown: Quote) -> str:
+        return f"{at}/source/{quote(shown.evidence_id, safe='')}?{urlencode({'quote': shown.text})}#quote"
+
+    return body(report, address)
+
+
 def drafts_of(events: Sequence[AgentEvent], titles: Mapping[str, str]) -> list[tuple[str, list[str]]]:
     """The paragraphs that are being written, by section: of each paragraph the latest event counts."""
     drafts: dict[str, dict[int, str]] = {}
     for event in events:
-        if isinstance(streamed := event.details, Streaming):
+        if event.type == "streaming" and isinstance(streamed := event.details, Streaming):
             drafts.setdefault(streamed.section_id, {})[streamed.paragraph] = streamed.text
     return [
         (titles.get(section, "Report"), [text for _, text in sorted(paragraphs.items()) if text])
         for section, paragraphs in drafts.items()
         if any(paragraphs.values())
     ]
-
-
-def reading_html(report: Report, run_id: str) -> str:
-    """The report for reading beside its evidence: each citation opens its quote in the other frame."""
-    from activities.report.formats.html import page_of
-
-    def address(shown: Quote) -> str:
-        item, words = quote(shown.evidence_id, safe=""), quote(shown.text, safe="")
-        return f"/runs/{quote(run_id)}/evidence/{item}?quote={words}#quote"
-
-    return page_of(report, address)
-
-
-def evidence_html(item: Evidence, quote: str, link: str | None) -> str:
-    """The stored text of a work, with a quote marked in its place."""
-    parts, marked = parts_of(item.text, quote)
-    return rendered("evidence", item=item, quote=quote, parts=parts, marked=marked, link=link)
 
 
 def parts_of(text: str, quote: str) -> tuple[list[tuple[str, bool]], bool]:

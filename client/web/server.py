@@ -1,71 +1,107 @@
-"""The server of the page: sign-in, documents, and Gradio behind both."""
+"""The application of the page: sign-in, runs and reports; beside it the HTTP interface of `serve`."""
 
 import secrets
-from pathlib import Path
+from collections.abc import Sequence
+from functools import cache
 
-import gradio as gr
-from fastapi import FastAPI
-from fastapi.responses import FileResponse
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import Response
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.sessions import SessionMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from activities.report.formats.html import script
 from client.access import Access
 from client.api import Determinator
-from client.web.documents import add_documents
+from client.web.frame import HANDLED, Frame
 from client.web.guard import Guard
-from client.web.page import build_page
+from client.web.home import Home
+from client.web.reading import Reading
+from client.web.rendering import STATIC, stylesheet
+from client.web.running import Running
 from client.web.sessions import SESSION_SECONDS
+from client.web.settings_page import SettingsPage
 from client.web.signing_in import SignIn
+from client.web.talking import Talking
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-CSS = Path(__file__).parent / "web.css"
+INTERFACE = ("/v1", "/runs", "/openapi.json")
+"""Paths of the HTTP interface."""
+TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}
+MIN_GZIP_BYTES = 1_000
 
 
 def build_app(
-    client: Determinator, sign_in: SignIn, hosts: tuple[str, ...] = LOOPBACK, *, https: bool = False
-) -> FastAPI:
+    client: Determinator,
+    sign_in: SignIn,
+    hosts: Sequence[str] = LOOPBACK,
+    *,
+    https: bool = False,
+    interface: ASGIApp | None = None,
+) -> ASGIApp:
     """The whole page. `hosts` are the names it may be reached by: a page of another site cannot reach it by a
-    name of its own. `https`: cookies are sent over TLS only."""
-    app = FastAPI(title="Determinator", docs_url=None, redoc_url=None, openapi_url=None)
-    access = Access(client, shared=sign_in.is_needed)
-    sign_in.add_to(app)
-    add_documents(app, access, sign_in)
+    name of its own. `https`: cookies are sent over TLS only. `interface`: the application of `serve`, which
+    answers programs at its own paths."""
+    app = page_app(Access(client, shared=sign_in.is_needed), sign_in, https=https)
+    served = app if interface is None else Both(app, interface)
+    return TrustedHostMiddleware(Guard(served, https=https), allowed_hosts=[*hosts])
 
-    @app.get("/web.css")
-    async def style() -> FileResponse:
-        return FileResponse(CSS, media_type="text/css")
+
+def page_app(access: Access, sign_in: SignIn, *, https: bool = False) -> FastAPI:
+    """The routes of the page, without what guards them."""
+    app = FastAPI(title="Determinator", docs_url=None, redoc_url=None, openapi_url=None)
+    frame = Frame(access, sign_in)
+    home = Home(frame)
+    talking = Talking(frame, home)
+    reading = Reading(frame, talking)
+    sign_in.add_to(app)
+    for part in (home, reading, talking, Running(frame, home, reading, talking), SettingsPage(frame)):
+        app.include_router(part.router())
+    app.include_router(reading.shared_router())
+    for kind in HANDLED:
+        app.add_exception_handler(kind, frame.failed)
+
+    @app.get("/static/{name}")
+    async def static(request: Request, name: str) -> Response:
+        data, kind = file_of(name)
+        kept = "public, max-age=31536000, immutable" if "v" in request.query_params else "no-cache"
+        return Response(data, media_type=kind, headers={"Cache-Control": kept})
 
     @app.get("/health")
     async def health() -> dict[str, str]:
         return {"status": "ok"}
 
-    # outermost last: the session is there before a token in the address is looked at
     key = secrets.token_hex(32)  # of this process: its sessions end with it
+    # outermost last: the session is there before a token in the address is looked at
     app.add_middleware(
         SessionMiddleware, secret_key=key, max_age=SESSION_SECONDS, same_site="lax", https_only=https
     )
-    app.add_middleware(Guard, https=https)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
-
-    gr.mount_gradio_app(
-        app,
-        build_page(access),
-        path="",
-        auth_dependency=sign_in.user,
-        css_paths=[CSS],
-        footer_links=[],
-        show_error=False,
-        enable_monitoring=False,
-        ssr_mode=False,
-        theme=gr.themes.Default(
-            primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]
-        ).set(
-            button_primary_background_fill="*primary_700",
-            button_primary_background_fill_hover="*primary_800",
-            button_cancel_background_fill="#b91c1c",
-            button_cancel_background_fill_hover="#991b1b",
-            body_text_color_subdued="*neutral_600",
-            block_label_text_color="*neutral_700",
-        ),
-    )
+    app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES)
     return app
+
+
+@cache
+def file_of(name: str) -> tuple[bytes, str]:
+    """A file that the page loads, and its type. Raises HTTPException."""
+    if name == "style.css":
+        return stylesheet().encode(), TYPES[".css"]
+    if name == "report.js":
+        return script().encode(), TYPES[".js"]
+    path = STATIC / name
+    if path.parent != STATIC or not path.is_file():
+        raise HTTPException(404, "there is nothing at this address")
+    return path.read_bytes(), TYPES[path.suffix]
+
+
+class Both:
+    """Two applications in one process: the HTTP interface at its paths, the page at all others."""
+
+    def __init__(self, page: ASGIApp, interface: ASGIApp) -> None:
+        self._page = page
+        self._interface = interface
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = str(scope.get("path", ""))
+        own = any(asked == path or asked.startswith(f"{path}/") for path in INTERFACE)
+        await (self._interface if own else self._page)(scope, receive, send)

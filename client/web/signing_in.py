@@ -2,10 +2,11 @@
 provider, or with the token in the address that the command prints.
 
 A browser sends the cookie of its session (`client.web.sessions`) to this site alone (`SameSite=lax`), and
-every change goes through Gradio's own queue or a form of this site.
+every change goes through a form of this site.
 """
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -21,6 +22,8 @@ from client.web.sessions import Sessions
 from client.web.users import Provider, UserList
 
 UNAVAILABLE = "the provider cannot be reached; try again"
+THEN = "then"
+"""Where to go once signed in: in the address, in the form, and in the session while a provider is asked."""
 Next = Callable[[Request], Awaitable[Response]]
 
 
@@ -46,14 +49,17 @@ class SignIn:
         return self._sessions.user(request)
 
     def add_to(self, app: FastAPI) -> None:
-        app.get("/sign-in", response_class=HTMLResponse)(self._form)
+        app.get("/sign-in", response_class=HTMLResponse)(self._show)
         app.post("/sign-in")(self._with_password)
         app.get("/sign-in/provider")(self._to_provider)
         app.get("/sign-in/callback", name="signed_in")(self._from_provider)
         app.get("/sign-out")(self._sign_out)
         app.middleware("http")(self._token_in_address)
 
-    async def _form(self, problem: str = "", status: int = 200) -> HTMLResponse:
+    async def _show(self, request: Request) -> HTMLResponse:
+        return await self._form(then=request.query_params.get(THEN, ""))
+
+    async def _form(self, problem: str = "", status: int = 200, then: str = "") -> HTMLResponse:
         if not self.is_needed:
             problem = problem or "open the address that `determinator web` printed: it holds the token"
         page = rendered(
@@ -61,20 +67,25 @@ class SignIn:
             problem=problem,
             passwords=self._users is not None,
             issuer=self._provider.issuer if self._provider else "",
+            then=place_of(then),
         )
         return HTMLResponse(page, status_code=status)
 
     async def _with_password(
-        self, request: Request, name: str = Form(max_length=200), password: str = Form(max_length=1000)
+        self,
+        request: Request,
+        name: str = Form(max_length=200),
+        password: str = Form(max_length=1000),
+        then: str = Form("", max_length=1000),
     ) -> Response:
         address = request.client.host if request.client else ""
         if wait := self._attempts.admit(address):
-            return await self._form(f"too many attempts; try again in {wait:.0f} s", 429)
+            return await self._form(f"too many attempts; try again in {wait:.0f} s", 429, then)
         accepted = self._users.accepts(name, password) if self._users else None
         if accepted is None:
-            return await self._form("this name and password do not fit", 403)
+            return await self._form("this name and password do not fit", 403, then)
         self._sessions.open(request, name, accepted)
-        return RedirectResponse("/", status_code=303)
+        return RedirectResponse(place_of(then), status_code=303)
 
     async def _to_provider(self, request: Request) -> Response:
         if self._oauth is None:
@@ -85,6 +96,7 @@ class SignIn:
             )
         except httpx2.HTTPError:
             return await self._form(UNAVAILABLE, 502)
+        request.session[THEN] = place_of(request.query_params.get(THEN, ""))
         return answer
 
     async def _from_provider(self, request: Request) -> Response:
@@ -104,9 +116,10 @@ class SignIn:
         claims = token.get("userinfo") or {}
         if not claims.get("sub"):
             return await self._form("the provider named no user", 403)
+        then = place_of(str(request.session.get(THEN, "")))
         # `sub` alone is promised to stay the same and to belong to one person
         self._sessions.open(request, f"{claims['iss']}#{claims['sub']}")
-        return RedirectResponse("/", status_code=303)
+        return RedirectResponse(then, status_code=303)
 
     async def _sign_out(self, request: Request) -> Response:
         self._sessions.end(request)
@@ -121,6 +134,11 @@ class SignIn:
         if request.url.path == "/" and self.user(request) is None:
             return RedirectResponse("/sign-in", status_code=303)
         return await call_next(request)
+
+
+def place_of(then: str) -> str:
+    """A place of this page to go to; its first page for an address that is another site's."""
+    return then if re.fullmatch(r"/(?![/\\])[\w./~%:-]*", then) else "/"
 
 
 def _client_of(provider: Provider) -> OAuth:

@@ -1,6 +1,6 @@
 """The page over a run that is played: as many events a second as a test wants, and a report of 200 works.
 
-What the page itself does is real: Gradio, its server, its routes, the evidence store and the report.
+What the page itself does is real: its server, its routes, the evidence store and the report.
 """
 
 import threading
@@ -25,6 +25,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.publish import PlannedSection
 from activities.evidence_store import EvidenceStore
+from activities.report.archive import Version
 from activities.report.assemble import build_report
 from activities.settings import Settings
 from client.api import Determinator
@@ -32,6 +33,7 @@ from client.embedded.binary import free_port
 from client.listing import Filter, Row
 from client.reports.run_report import RunReport
 from client.run import RunStatus
+from client.web.server import build_app
 from client.web.signing_in import SignIn
 from tests.activities.cases import planned, publish_input, quoting
 from workflows.event_types import AgentEvent
@@ -161,6 +163,9 @@ class StagedRun:
     async def draft(self) -> RunReport:
         return self._report
 
+    async def versions(self) -> tuple[Version, ...]:
+        return ()
+
     async def found(self) -> tuple[EvidenceRef, ...]:
         store = EvidenceStore.at(self.settings.evidence_url)
         return tuple([await store.put(item) for item in works()])
@@ -181,6 +186,8 @@ class StagedRun:
 class StagedClient:
     """The client of a page with this one run."""
 
+    address = None
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.staged = StagedRun(settings)
@@ -198,19 +205,17 @@ class Stage:
     def __init__(self, run: StagedRun, port: int) -> None:
         self.run = run
         self.form = f"http://127.0.0.1:{port}/?token={TOKEN}"
-        self.address = f"{self.form}&run={RUN}"
+        self.address = f"http://127.0.0.1:{port}/run/{RUN}?token={TOKEN}"
 
 
 @contextmanager
 def staged(home: Path) -> Iterator[Stage]:
     """Serve the page from a thread of this process."""
     client = StagedClient(Settings(home=home))
-    from client.web.server import build_app  # Gradio, which other tests that use this file do without
-
     app = build_app(cast("Determinator", client), SignIn(token=TOKEN))
     port = free_port()
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=port, log_level="critical", timeout_graceful_shutdown=1
+        app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

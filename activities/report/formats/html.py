@@ -22,26 +22,39 @@ Link = Callable[[page.Quote], str]
 
 def html(report: Report) -> bytes:
     """A whole page that can be mailed, archived and printed."""
-    return page_of(report).encode()
-
-
-def page_of(report: Report, link: Link | None = None) -> str:
-    """The page; with `link`, beside a frame named `evidence` in which each citation opens its quote."""
-    # Both are files of this package, never text of a report.
-    css = Markup(templates().get_template("report.css").render())  # noqa: S704
-    script = Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
+    css, code = style(), script()
     policy = (
-        f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; "
+        f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(code)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    context = {"document": document(report), "css": css, "script": script, "policy": policy, "link": link}
+    return _rendered("report", report, css=css, script=code, policy=policy, link=None).encode()
+
+
+def body(report: Report, link: Link) -> Markup:
+    """The report within a page of others, which has `style` and `script`; each citation leads to the
+    address of its quote."""
+    return Markup(_rendered("body", report, link=link))  # noqa: S704 - made by a template that escapes
+
+
+def style() -> Markup:
+    """A file of this package, never text of a report."""
+    return Markup(templates().get_template("report.css").render())  # noqa: S704
+
+
+def script() -> Markup:
+    """A file of this package that sorts tables."""
+    return Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
+
+
+def _rendered(name: str, report: Report, **values: object) -> str:
     helpers = {
         "kind": lambda value: type(value).__name__,
         "column": lambda name: "number" if name in page.NUMERIC else "long" if name in page.LONG else "",
         # a figure without the style that the page has; code drew it, which escapes what it is given
         "drawn": lambda svg: Markup(svg.replace(STYLE, "")),  # noqa: S704
     }
-    return templates().get_template("report.html.jinja").render(context, **helpers)
+    template = templates().get_template(f"{name}.html.jinja")
+    return template.render(document=document(report), **values, **helpers)
 
 
 def _digest(text: str) -> str:

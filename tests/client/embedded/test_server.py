@@ -19,7 +19,7 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
-from client.cli.local import check_home
+from client.checkup import check_home
 from client.embedded import home as home_module
 from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note

@@ -1,0 +1,249 @@
+"""What works on this machine, part by part: `determinator doctor`, and the settings of the page."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from activities.contracts.errors import DeterminatorError, SourceError
+from activities.contracts.evidence import Query
+from activities.credentials import without_credentials
+from activities.evidence_store import EvidenceStore
+from activities.plural import plural
+from activities.private_files import write_whole
+from client.connection import configured, open_client
+from client.embedded.binary import check_binary, find_temporal, server_version
+from client.embedded.fingerprint import fingerprint
+from client.embedded.home import Places, WorkerNote, look, read_note
+from client.embedded.network import has_own_network
+from client.failures import BadConnectionSettings, BadInput, Failure
+from client.model_servers import client_of, local_servers, model_names, server_of
+from client.runs.checks import check_hooks as load_hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from activities.settings import Settings
+
+State = Literal["ok", "warn", "fail"]
+PROBE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    state: State
+    message: str
+    """What was found and, when it does not work, how to repair it."""
+
+
+async def checks(
+    load: "Callable[[], Settings]", address: str | None, *, network: bool
+) -> AsyncIterator[Check]:
+    """Each part in turn; `load` gives the settings in force, or raises what is wrong with them."""
+    try:
+        settings = load()
+    except Failure as error:
+        yield Check("configuration", "fail", str(error))
+        return
+    yield Check("configuration", "ok", "read")
+    yield check_home(settings)
+    yield await check_server(settings, address)
+    if (check := check_other_users(settings, address)) is not None:
+        yield check
+    if address is None:
+        yield check_worker(settings)
+    yield await check_store(settings)
+    yield await check_model(settings)
+    if settings.hooks:
+        yield check_hooks(settings)
+    async for check in check_sources(settings, network=network):
+        yield check
+
+
+def check_home(settings: "Settings") -> Check:
+    import shutil
+
+    places = Places(settings.home)
+    try:
+        places.make()
+        probe = places.home / ".doctor"
+        write_whole(probe, b"")
+        probe.unlink()
+    except OSError as error:
+        why = f"{places.home} cannot be written ({error.strerror})"
+        return Check("home", "fail", f"{why}; free some space, or set DETERMINATOR_HOME")
+    free = shutil.disk_usage(places.home).free / 1e9
+    if free < 0.5:
+        return Check("home", "warn", f"{places.home} has {free:.1f} GB left; free some space")
+    return Check("home", "ok", str(places.home))
+
+
+async def check_server(settings: "Settings", address: str | None) -> Check:
+    """Whether the configured server answers; for the embedded one, whether there is one to start."""
+    try:
+        config = configured(address, settings)
+        if config is not None:
+            await open_client(config)
+            return Check("server", "ok", f"answers at {config['target_host']}")
+        binary = find_temporal()
+        with contextlib.suppress(OSError):  # the home that cannot be written has a line of its own
+            check_binary(binary, Places(settings.home).binary_digest)
+        version = server_version(binary)
+    except Failure as error:
+        return Check("server", "fail", str(error))
+    running = look(settings.home).server
+    if running is None:
+        return Check("server", "ok", f"embedded {version} ({binary}); not running, `ask` starts it")
+    if running.version != version:
+        why = f"embedded {running.version} runs, {version} is installed; `determinator down` and it is used "
+        return Check("server", "warn", f"{why}from the next start on (with a database of its own)")
+    where = f"at {running.address}, pid {running.pid}, Web UI {running.ui_url or 'off'}"
+    return Check("server", "ok", f"embedded {version} {where}")
+
+
+def check_other_users(settings: "Settings", address: str | None) -> Check | None:
+    """Whether other users of this machine reach the embedded server; None when it does not run."""
+    try:
+        running = look(settings.home).server if configured(address) is None else None
+    except BadConnectionSettings:
+        return None
+    if running is None:
+        return None
+    if has_own_network(running.pid):
+        return Check("other users", "ok", "the embedded server has a network of its own; only you reach it")
+    return Check(
+        "other users",
+        "warn",
+        "other users of this machine can reach the embedded server: this system gives it no network of its "
+        "own (docs/security.md); on a machine that you share, set TEMPORAL_ADDRESS",
+    )
+
+
+def check_worker(settings: "Settings") -> Check:
+    if configured(settings=settings) is not None:
+        return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
+    places = Places(settings.home)
+    running = look(settings.home).worker
+    if running is None:
+        former = read_note(places.worker_note, WorkerNote)
+        if former is not None and former.failure:
+            return Check("worker", "warn", f"{former.failure}; its log is {places.worker_log}")
+        return Check("worker", "ok", "not running; `ask` starts it")
+    message = f"pid {running.pid}, started {running.started_at}"
+    if running.fingerprint != fingerprint(settings, places):
+        message += ", other settings; `ask` restarts it with these, or has one beside it while a run is open"
+    return Check("worker", "ok", message)
+
+
+async def check_store(settings: "Settings") -> Check:
+    where = settings.evidence_url
+    where = without_credentials(where) if "://" in where else where
+    try:
+        store = EvidenceStore.at(settings.evidence_url)
+        await store.put_named("doctor", b"ok")
+        if await store.get_named("doctor") != b"ok":
+            return Check("evidence store", "fail", f"{where} does not return what was written")
+    except DeterminatorError as error:
+        return Check("evidence store", "fail", f"{error}; check DETERMINATOR_STORE_URL")
+    return Check("evidence store", "ok", where)
+
+
+def check_hooks(settings: "Settings") -> Check:
+    try:
+        load_hooks(settings)
+    except BadInput as error:
+        return Check("hooks", "fail", str(error))
+    return Check("hooks", "ok", ", ".join(settings.hooks))
+
+
+async def check_model(settings: "Settings") -> Check:
+    """Whether the model's server answers and knows the model. Costs no tokens."""
+    import httpx
+
+    if settings.model is None or settings.model == "extractive":
+        none = "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
+        return Check("model", "ok", "; ".join((none, *(one.line() for one in await local_servers()))))
+
+    address, headers = server_of(settings)
+    base = without_credentials(address)
+    if not headers and settings.openai_base_url is None:
+        return Check("model", "fail", f"{settings.model} needs OPENAI_API_KEY, or OPENAI_BASE_URL")
+    try:
+        async with client_of(
+            address, offline=settings.offline, timeout=PROBE_SECONDS, headers=headers
+        ) as http:
+            answer = await http.get(f"{address}/models")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Check("model", "fail", f"{base} does not answer ({error or type(error).__name__})")
+    if answer.status_code in (401, 403):
+        wants = "refuses the key" if headers else "wants a key"
+        why = f"{base} {wants} ({answer.status_code}); OPENAI_API_KEY must hold one of this server"
+        return Check("model", "fail", why)
+    if not answer.is_success:
+        return Check("model", "warn", f"{base} answers {answer.status_code} when asked for its models")
+    names = model_names(answer)
+    if names and settings.model not in names:
+        shown = ", ".join(names[:5])
+        return Check("model", "warn", f"{base} does not list {settings.model}; it has {shown}")
+    return Check("model", "ok", f"{settings.model} at {base}; {await model_facts(settings, settings.model)}")
+
+
+async def model_facts(settings: "Settings", model: str) -> str:
+    """How a model is used, by what its server says of it: `effort small, context 4,096 tokens, 1 call at a
+    time`."""
+    from activities.models.address import parse
+    from activities.models.prices import OPENAI_URL
+    from activities.models.server_facts import ask_server
+    from activities.models.sizing import effort_for, key_for
+
+    where = parse(settings.openai_base_url or OPENAI_URL)
+    facts = await ask_server(where, model, key_for(settings, where.shown))
+    context = (
+        settings.context_tokens if "context_tokens" in settings.model_fields_set else facts.context_tokens
+    )
+    at_once = facts.slots if settings.model_concurrency is None else settings.model_concurrency
+    parts = (
+        f"effort {settings.effort or effort_for(facts)}",
+        f"context {context:,} tokens" if context else "",
+        f"{plural(at_once, 'call')} at a time" if at_once else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+async def check_sources(settings: "Settings", *, network: bool) -> AsyncIterator[Check]:
+    """Which sources are enabled and, with `network`, whether they answer."""
+    import asyncio
+
+    from activities.sources.http.client import open_http
+    from activities.sources.registry import build_sources, options
+
+    async with open_http(settings) as http:
+        built = build_sources(settings, http)
+        for option in options(settings, built):
+            name = f"source {option.info.name}"
+            if not option.enabled:
+                yield Check(name, "ok", f"not enabled: {option.reason}")
+            elif not network or option.info.role == "lookup":
+                yield Check(name, "ok", "enabled")
+            else:
+                query = Query(text="aspirin", limit=1)
+                try:
+                    async with asyncio.timeout(PROBE_SECONDS * 3):
+                        await anext(built[option.info.name].exchanges(query))
+                except SourceError as error:
+                    yield Check(name, "warn", advice(str(error)))
+                except TimeoutError:
+                    yield Check(name, "warn", "did not answer in time")
+                else:
+                    yield Check(name, "ok", "answers")
+
+
+def advice(error: str) -> str:
+    """The error and, where the cause is known, how to go on."""
+    if " 403" in error:
+        return (
+            f"{error}; a source that answers 403 to everything may refuse this network or this HTTP client: "
+            "try another network, a proxy (HTTPS_PROXY), or a mirror with DETERMINATOR_<SOURCE>_URL"
+        )
+    return error

@@ -1,0 +1,127 @@
+"""A run while it goes on: what the page shows of it, looked at once a second and sent when it has changed."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from sse_starlette import ServerSentEvent
+
+from activities.contracts.evidence import ReportPlan
+from activities.contracts.publish import Continued
+from activities.plural import clock, counted
+from client.access import Access, line_of
+from client.api import EXPECTED
+from client.failures import NoSuchRun
+from client.run import Run
+from client.runs.steps import steps_of, troubles_of
+from client.web.rendering import drafts_of, rendered
+from workflows.event_types import AgentEvent
+from workflows.types import Progress
+
+LOOK_SECONDS = 1.0
+MAX_EVENTS = 2_000
+"""Events that a tab remembers, the latest."""
+PAGE_CHANGES = "run-changed"
+"""The event after which a browser loads the page again: the run is over, or its report waits for approval."""
+
+
+@dataclass
+class Live:
+    """What a tab has seen of a run. It can be lost: a reload reads it again."""
+
+    run: Run
+    events: list[AgentEvent] = field(default_factory=list)
+    over: bool = False
+    waits: str | None = None
+    """The gate that waits for a person."""
+    question: str = ""
+    continues: Continued | None = None
+
+    async def look(self) -> str:
+        """The part of the page that changes, as HTML. Raises what `Run.status` raises."""
+        status = await self.run.status()
+        now, row = status.progress, status.row
+        self.over, self.question = row.status != "running", row.question
+        if now is None:
+            return rendered("live", now=None, row=row, said="")
+        self.question = row.question or now.question
+        last = self.events[-1].seq if self.events else 0
+        if now.last_seq > last:
+            new = [event async for event in self.run.events(last, follow=False)]
+            self.events = [*self.events, *new][-MAX_EVENTS:]
+        self.waits, self.continues = now.waiting_for, now.continues
+        plan = (await self.run.plan()).plan if now.waiting_for == "plan" else None
+        return await asyncio.to_thread(partial(self._html, now, plan))
+
+    def _html(self, now: Progress, plan: ReportPlan | None) -> str:
+        titles = {section.id: section.title for section in now.sections}
+        return rendered(
+            "live",
+            now=now,
+            run_id=self.run.id,
+            plan=plan,
+            line=line_of_now(now),
+            quiet=quiet_line(now),
+            steps=steps_of(self.events, titles),
+            drafts=drafts_of(self.events, titles),
+            troubles=troubles_of(self.events),
+            link=self.run.link,
+        )
+
+
+def line_of_now(now: Progress) -> str:
+    """What it does now."""
+    phase = "paused" if now.paused else now.phase.replace("_", " ")
+    return f"{phase[:1].upper()}{phase[1:]}" + (f": {now.message}" if now.message else "")
+
+
+def quiet_line(now: Progress) -> str:
+    """`24 works · 12,300 of 250,000 tokens · $0.0123 · 1:05`"""
+    budget, used = now.budget, now.budget.used
+    limit, most = budget.limits.max_tokens, budget.limits.max_cost_microusd
+    parts = [counted(now.evidence, "work")]
+    if used.tokens:
+        parts.append(f"{used.tokens:,}{f' of {limit:,}' if limit is not None else ''} tokens")
+    if used.cost_microusd:
+        dearest = f" of ${most / 1e6:.2f}" if most is not None else ""
+        parts.append(f"${used.cost_microusd / 1e6:.4f}{dearest}")
+    waiting = now.paused or now.waiting_for or not budget.as_of
+    seconds = budget.elapsed_seconds + (0 if waiting else max(time.time() - budget.as_of, 0))
+    return " · ".join((*parts, clock(seconds)))
+
+
+async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[ServerSentEvent, None]:
+    """What the page shows, each time it has changed; then that the page is another one."""
+    shown, live = "", None
+    while True:
+        try:
+            live = live or Live(await access.run(run_id, user))
+            html = await live.look()
+        except EXPECTED as error:
+            access.forget(run_id)
+            live = None
+            kept = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
+            html = rendered("said", text=f"{line_of(error)}.{kept}", wrong=True)
+        if html != shown:
+            shown = html
+            yield ServerSentEvent(html)
+        if live is not None and (live.over or live.waits == "report"):
+            yield ServerSentEvent("", event=PAGE_CHANGES)
+            return
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def steps_later(run: Run) -> str:
+    """The steps of a run that is over."""
+    live = Live(run)
+    titles: dict[str, str] = {}
+    with suppress(*EXPECTED):
+        live.events = [event async for event in run.events(0, follow=False)]
+        seen = await run.progress()
+        titles = {section.id: section.title for section in seen.sections} if seen else {}
+    return await asyncio.to_thread(
+        partial(rendered, "steps", steps=steps_of(live.events, titles), run_id=run.id, over=True)
+    )

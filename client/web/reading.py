@@ -1,0 +1,209 @@
+"""A report on the page: to be read beside the stored texts of its works, downloaded, and shared."""
+
+import asyncio
+import hashlib
+import hmac
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote as encoded
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from activities.evidence_store import EvidenceStore
+from activities.private_files import file_name, random_key
+from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
+from activities.report.formats.charts import chart_of
+from activities.report.formats.quotes import anchor_of
+from activities.report.formats.text import safe_url
+from activities.report.schema import Report
+from client.access import unknown_run
+from client.reports.charts import render_chart
+from client.reports.load import as_bytes
+from client.reports.read_aloud import can_speak, wav
+from client.run import Run
+from client.web.frame import Frame, is_part
+from client.web.rendering import parts_of, report_body, run_url
+from client.web.talking import Talking
+
+if TYPE_CHECKING:
+    from activities.contracts.evidence import Claim
+
+QUOTE_CHARS = 5_000
+Quoted = Annotated[str, Query(max_length=QUOTE_CHARS)]
+Anchor = Annotated[str, Query(max_length=200)]
+NO_ANSWER = "model_did_not_answer"
+"""Code of the statement that a model's server did not serve a step."""
+
+
+class Reading:
+    def __init__(self, frame: Frame, talking: Talking) -> None:
+        self._frame = frame
+        self._talking = talking
+
+    def router(self) -> APIRouter:
+        router = APIRouter(prefix="/run/{run_id}")
+        router.get("/works")(self.works)
+        router.get("/source/{evidence_id:path}")(self.source)
+        router.get("/sentence/{anchor}")(self.sentence)
+        router.get("/download/{form}")(self.download)
+        router.get("/chart/{name}")(self.chart)
+        router.get("/aloud")(self.aloud)
+        router.get("/share")(self.share)
+        return router
+
+    def shared_router(self) -> APIRouter:
+        router = APIRouter(prefix="/shared/{run_id}/{signature}")
+        router.get("")(self.shared)
+        router.get("/source/{evidence_id:path}")(self.shared_source)
+        return router
+
+    async def page(self, request: Request, run: Run, *, waits: bool) -> Response:
+        """The report with all that can be done with it. `waits`: for a person's approval."""
+        number = request.query_params.get("version", "")
+        versions = () if waits else await run.versions()
+        report = await run.version(int(number)) if number.isdecimal() else await run.draft()
+        user = self._frame.user(request)
+        return await self._frame.page(
+            "report",
+            **await asyncio.to_thread(shown, report, run.id, run_url(run.id)),
+            versions=versions,
+            version=int(number) if number.isdecimal() else len(versions) + 1,
+            waits=waits,
+            aloud=can_speak(),
+            turns=await self._talking.turns(report.continues, user),
+            conversation=self._talking.conversation(user, run.id),
+            link=run.link,
+            readonly=False,
+        )
+
+    async def works(self, request: Request, run_id: str) -> HTMLResponse:
+        """The works that the run has found, each a line that opens."""
+        run = await self._frame.run(request, run_id)
+        return await self._frame.part("works", works=await run.found(), run_id=run.id)
+
+    async def source(
+        self, request: Request, run_id: str, evidence_id: str, quote: Quoted = "", sentence: Anchor = ""
+    ) -> Response:
+        """The stored text of a work, with a quote marked in it; `sentence`: that which cites it."""
+        run = await self._frame.run(request, run_id)
+        return await self._source(request, run, evidence_id, quote, sentence)
+
+    async def _source(
+        self, request: Request, run: Run, evidence_id: str, quote: str, sentence: str
+    ) -> Response:
+        ref = next((ref for ref in await run.found() if ref.evidence_id == evidence_id), None)
+        if ref is None:
+            raise HTTPException(404, "this run has no such item")
+        item = await EvidenceStore.at(run.settings.evidence_url).get(ref)
+        parts, marked = await asyncio.to_thread(parts_of, item.text, quote)
+        values = {
+            "item": item,
+            "quote": quote,
+            "parts": parts,
+            "marked": marked,
+            "link": safe_url(item.url),
+            "run_id": run.id,
+            "sentence": sentence,
+        }
+        return await (self._frame.part if is_part(request) else self._frame.page)(
+            "source" if is_part(request) else "source_page", **values
+        )
+
+    async def sentence(self, request: Request, run_id: str, anchor: str) -> Response:
+        """A sentence of the report with its words in the works, and what can be said against it."""
+        run = await self._frame.run(request, run_id)
+        report = await run.draft()
+        claim = claim_at(report, anchor)
+        cited = {reference.evidence_id: reference for reference in report.references}
+        return await self._frame.part(
+            "sentence",
+            run_id=run.id,
+            claim=claim,
+            supports=[(cited[s.evidence_id], s.quote) for s in claim.support if s.evidence_id in cited],
+            disputes=[one for one in report.disputes if one.sentence == claim.id],
+            disputable=report.written_by == "model",
+        )
+
+    # files: rendered in threads, for one takes seconds of a processor
+
+    async def download(self, request: Request, run_id: str, form: str) -> Response:
+        """The report in a format."""
+        run = await self._frame.run(request, run_id)
+        chosen = FORMATS.get(form)
+        if chosen is None:
+            raise HTTPException(404, f"there is no format {form[:20]}; there are {', '.join(FORMATS)}")
+        name = encoded(f"{file_name(run.id)}-{chosen.file}")
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+        data = await asyncio.to_thread(as_bytes, await run.draft(), chosen.name)
+        return Response(data, media_type=chosen.media_type, headers=headers)
+
+    async def chart(self, request: Request, run_id: str, name: str) -> Response:
+        """A chart of the report."""
+        run = await self._frame.run(request, run_id)
+        draw = partial(render_chart, await run.draft(), name, "svg")
+        data = await asyncio.to_thread(draw) if name in CHARTS else None
+        if data is None:
+            raise HTTPException(404, f"this run has no such chart; there are {', '.join(CHARTS)}")
+        policy = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+        return Response(data, media_type=CHART_FORMATS["svg"], headers=policy)
+
+    async def aloud(self, request: Request, run_id: str) -> Response:
+        """The summary, spoken on this machine."""
+        run = await self._frame.run(request, run_id)
+        return Response(await asyncio.to_thread(wav, await run.draft()), media_type="audio/wav")
+
+    # links for other users
+
+    def _signature(self, run_id: str) -> str:
+        key = random_key(self._frame.settings.home / "state" / "share.key")
+        return hmac.new(key, run_id.encode(), hashlib.sha256).hexdigest()[:32]
+
+    async def share(self, request: Request, run_id: str) -> HTMLResponse:
+        """A link by which every user of the page reads the report, and nothing else of the run."""
+        run = await self._frame.run(request, run_id)
+        base = str(request.base_url).rstrip("/")
+        address = f"{base}/shared/{encoded(run.id, safe='')}/{self._signature(run.id)}"
+        return await self._frame.part("share", address=address)
+
+    async def _shared_run(self, request: Request, run_id: str, signature: str) -> Run:
+        self._frame.user(request)
+        if not hmac.compare_digest(signature.encode(), self._signature(run_id).encode()):
+            raise unknown_run(run_id)
+        return await self._frame.client.run(run_id)
+
+    async def shared(self, request: Request, run_id: str, signature: str) -> Response:
+        run = await self._shared_run(request, run_id, signature)
+        at = f"/shared/{encoded(run.id, safe='')}/{signature}"
+        values = await asyncio.to_thread(shown, await run.draft(), run.id, at)
+        return await self._frame.page(
+            "report", **values, versions=(), version=1, waits=False, turns=[], conversation=[], readonly=True
+        )
+
+    async def shared_source(
+        self, request: Request, run_id: str, signature: str, evidence_id: str, quote: Quoted = ""
+    ) -> Response:
+        run = await self._shared_run(request, run_id, signature)
+        return await self._source(request, run, evidence_id, quote, "")
+
+
+def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
+    """What the page at an address has of a report."""
+    charts = [name for name in CHARTS if (chart := chart_of(report, name)) and chart.is_clearer]
+    reasons = (one.text("reason") for one in report.statements if one.code == NO_ANSWER)
+    return {
+        "run_id": run_id,
+        "report": report,
+        "body": report_body(report, at),
+        "charts": charts,
+        "formats": [*FORMATS.values()],
+        "troubles": [*dict.fromkeys(reasons)],
+    }
+
+
+def claim_at(report: Report, anchor: str) -> "Claim":
+    """The sentence at an anchor of the page. Raises HTTPException."""
+    claim = next((one for one in report.sentences() if anchor_of(one.id) == anchor), None)
+    if claim is None:
+        raise HTTPException(404, "this report has no such sentence")
+    return claim

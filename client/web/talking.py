@@ -1,0 +1,155 @@
+"""A finished report that one talks with: asked, changed, disputed, asked on.
+
+The conversation of a user with a report is kept by this process, and lost with it: what a report was changed
+to is a version of it, which is kept.
+"""
+
+import asyncio
+from collections import OrderedDict
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from activities.contracts.publish import Continued
+from activities.contracts.revise import MAX_INSTRUCTION_CHARS
+from activities.report.formats.prose import NOT_READ
+from activities.report.formats.words import dispute_line
+from activities.report.instructions import differences
+from client.api import EXPECTED
+from client.reports.answer import answer_of, claims_of
+from client.reports.replies import cited_of
+from client.run import Run
+from client.runs.intent import likely
+from client.web.frame import SEE_OTHER, Frame, is_part
+from client.web.home import Home
+from client.web.rendering import rendered, run_url
+
+MAX_TURNS = 20
+"""Earlier questions of a conversation that are shown, and answers that are kept, the latest."""
+TALKS_KEPT = 64
+Text = Annotated[str, Form(max_length=MAX_INSTRUCTION_CHARS)]
+Name = Annotated[str, Form(max_length=100)]
+Decision = Annotated[Literal["goes", "stays"], Form()]
+
+
+class Talking:
+    def __init__(self, frame: Frame, home: Home) -> None:
+        self._frame = frame
+        self._home = home
+        self._talks: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
+
+    def router(self) -> APIRouter:
+        router = APIRouter(prefix="/run/{run_id}")
+        router.post("/talk")(self.talk)
+        router.post("/dispute")(self.dispute)
+        router.post("/decide")(self.decide)
+        return router
+
+    def conversation(self, user: str, run_id: str) -> list[str]:
+        """What was asked and answered, as HTML."""
+        return self._talks.get((user, run_id), [])
+
+    async def turns(self, before: Continued | None, user: str) -> list[tuple[str, str, str]]:
+        """The questions before this one, the first first: the run, what was asked and its answer."""
+        turns: list[tuple[str, str, str]] = []
+        while before is not None and len(turns) < MAX_TURNS:
+            try:
+                report = await (await self._frame.access.run(before.run_id, user)).draft()
+            except EXPECTED:
+                break
+            answer = " ".join(answer_of(report).first)
+            turns.insert(0, (report.run_id, report.asked or report.question, answer))
+            before = report.continues
+        return turns
+
+    async def talk(self, request: Request, run_id: str, text: Text, verb: str = Form("")) -> Response:
+        """Do what a message asks for; without a verb, say as what it is understood and do nothing."""
+        run, user = await self._frame.run(request, run_id), self._frame.user(request)
+        match verb:
+            case "ask":
+                html = await self._asked(run, text, user)
+            case "change":
+                html = await self._changed(run, text, user)
+            case "on":
+                return await self._asked_on(request, run, text, user)
+            case _:
+                guess = await asyncio.to_thread(likely, text)
+                return await self._put(
+                    request,
+                    run,
+                    user,
+                    rendered("understood", text=text, guess=guess, run_id=run.id),
+                    keep=False,
+                )
+        return await self._put(request, run, user, html)
+
+    async def _put(self, request: Request, run: Run, user: str, html: str, *, keep: bool = True) -> Response:
+        """Add an answer to the conversation."""
+        if keep:
+            talk = self._talks.setdefault((user, run.id), [])
+            talk.append(html)
+            del talk[:-MAX_TURNS]
+            self._talks.move_to_end((user, run.id))
+            while len(self._talks) > TALKS_KEPT:
+                self._talks.popitem(last=False)
+        if is_part(request):
+            return await self._frame.part("turn", html=html)
+        if keep:
+            return RedirectResponse(f"{run_url(run.id)}#conversation", SEE_OTHER)
+        return await self._frame.page("plain", html=html)
+
+    async def _asked(self, run: Run, text: str, user: str) -> str:
+        own = await run.draft()
+        answered = await self._frame.client.tell(run.id, text, by=user)
+        report = answered.report
+        cited = cited_of(report, own)
+        marks = {one.evidence_id: one.mark for one in cited}
+        lines = [
+            (claim.text, [marks[name] for name in claim.evidence_ids if name in marks])
+            for claim in claims_of(report)
+        ]
+        note = "" if report.written_by == "model" else NOT_READ
+        return rendered("answer", text=text, lines=lines, cited=cited, note=note, run_id=run.id)
+
+    async def _changed(self, run: Run, text: str, user: str) -> str:
+        answered = await self._frame.client.change(run.id, text, by=user)
+        return rendered(
+            "changed",
+            text=text,
+            made=answered.outcome.made,
+            version=answered.outcome.version,
+            notes=answered.outcome.notes,
+            differences=differences(answered.before, answered.report),
+            run_id=run.id,
+        )
+
+    async def _asked_on(self, request: Request, run: Run, text: str, user: str) -> Response:
+        further = await self._home.start(text, {}, user, follow_up=run.id)
+        if is_part(request):
+            return Response(headers={"HX-Redirect": run_url(further.id)})
+        return RedirectResponse(run_url(further.id), SEE_OTHER)
+
+    async def dispute(self, request: Request, run_id: str, sentence: Name, reason: Text) -> Response:
+        """Dispute a sentence: what the second reader says of it."""
+        run, user = await self._frame.run(request, run_id), self._frame.user(request)
+        answered = await self._frame.client.dispute(run.id, sentence, reason, by=user)
+        line = dispute_line(answered.report.disputes[-1])
+        html = rendered("disputed", sentence=sentence, lines=[line], open=True, run_id=run.id)
+        return await self._put(request, run, user, html)
+
+    async def decide(
+        self,
+        request: Request,
+        run_id: str,
+        sentence: Name,
+        decision: Literal["goes", "stays"] = Form(),
+        note: Text = "",
+    ) -> Response:
+        """Decide that a disputed sentence goes or stays."""
+        run, user = await self._frame.run(request, run_id), self._frame.user(request)
+        client = self._frame.client
+        answered = await client.decide(run.id, sentence, upheld=decision == "goes", by=user, note=note)
+        lines = [dispute_line(one) for one in answered.report.disputes if one.sentence == sentence]
+        html = rendered("disputed", sentence=sentence, lines=lines, open=False, run_id=run.id)
+        return await self._put(request, run, user, html)
