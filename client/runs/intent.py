@@ -10,22 +10,25 @@ VERBS: tuple[Verb, ...] = get_args(Verb)
 """Ask the report, change it, or ask on with new searches."""
 LIKE: dict[Verb, tuple[str, ...]] = {
     "ask": (
-        "What does the report say about side effects?",
-        "How many patients were in the trial?",
-        "Which study is the strongest, and why?",
-        "Explain this sentence.",
+        "What does the report say about it?",
+        "How many were in the study?",
+        "Which of them is the strongest, and why?",
+        "Explain this to me.",
+        "Is this true?",
     ),
     "change": (
         "Make the report shorter.",
-        "Rewrite it for a general reader.",
-        "Leave out the section on methods.",
-        "Add this work to the text.",
+        "Rewrite it for other readers.",
+        "Leave this part out of the report.",
+        "Add this to the text.",
+        "Use a simpler language.",
     ),
     "on": (
-        "Search for newer studies on this.",
-        "Find out whether it also holds for children.",
-        "Look for trials of another drug of this class.",
-        "Research the mechanism behind it as well.",
+        "Search for newer studies.",
+        "Look for more trials.",
+        "Find other works on this.",
+        "Research this as well.",
+        "Search again for something else.",
     ),
 }
 """Messages of each kind."""

@@ -9,7 +9,7 @@ from workflows.event_types import AgentEvent, Failed, JudgeComplete, SearchCompl
 LINES = 60
 """Events that are listed under a step, the latest."""
 STEPS: Mapping[str, tuple[str, ...]] = {
-    "Understood the question": (
+    "Read the question": (
         "started",
         "reading",
         "read",
@@ -18,6 +18,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
         "imported",
     ),
     "Planned": ("planned", "replanning"),
+    "Researched the sections": ("section_started", "section_complete"),
     "Searched": ("searching", "search_complete", "source_added"),
     "Judged": ("judging", "judge_complete", "evidence_shared"),
     "Formed hypotheses": ("hypothesizing", "hypotheses"),
@@ -77,8 +78,8 @@ def note_of(step: Step) -> str:
     judged = [it for event in step.events if isinstance(it := event_data(event), JudgeComplete)]
     if judged and judged[-1].works:
         return f"{counted(judged[-1].works, 'work')}, {judged[-1].relevant} of them answer"
-    lines = step.lines
-    return lines[-1].message if lines else ""
+    own = [event for event in step.lines if event.section or NAMES.get(event.type) == step.name]
+    return own[-1].message if own else ""
 
 
 def event_data(event: AgentEvent) -> object:

@@ -214,9 +214,7 @@ def staged(home: Path) -> Iterator[Stage]:
     client = StagedClient(Settings(home=home))
     app = build_app(cast("Determinator", client), SignIn(token=TOKEN))
     port = free_port()
-    config = uvicorn.Config(
-        app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=1
-    )
+    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

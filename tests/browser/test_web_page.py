@@ -19,7 +19,7 @@ from tests.replay import Asked, Reply
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
 PASSWORD = "correct horse battery"
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=20_000)
 
 
 class Served:
@@ -68,56 +68,80 @@ def sign_in(page: Page, served: Served, name: str) -> None:
     page.fill("#name", name)
     page.fill("#password", PASSWORD)
     page.press("#password", "Enter")
-    page.wait_for_selector("#question textarea")
+
+
+def choose(page: Page, chip: str, *labels: str) -> None:
+    """Open what stands below the box, and choose in it."""
+    page.locator("details.chip > summary", has_text=re.compile(rf"^{chip}\b")).click()
+    for label in labels:
+        page.locator("details.chip[open]").get_by_text(label, exact=True).click()
+    page.keyboard.press("Escape")
 
 
 def test_a_run_is_asked_approved_and_read_whatever_happens_to_tab_and_page(
     browser: Browser, served: Served
 ) -> None:
     page = signed_in(browser, served, "ada")
-    page.fill("#question textarea", "What is known about survival in lung cancer?")
-    page.get_by_label("Mode", exact=True).fill("deep")
-    page.get_by_label("Mode", exact=True).press("Enter")
-    sources = page.get_by_label("Sources (none: what the profile prefers)")
-    sources.fill("library")
-    sources.press("Enter")
-    page.get_by_text("Limits, columns and gates").click()
-    page.get_by_label("plan", exact=True).check()
-    page.click("#ask")
-    page.wait_for_url("**/?run=ask-*")
-    page.wait_for_selector("#approve")
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.type("What is known about survival in lung cancer?")
+    choose(page, "Mode", "deep")
+    choose(page, "Sources", "Bundled sample library")
+    expect(page.locator("#leaves")).to_have_text("Nothing leaves this machine.")
+    choose(page, "More", "plan")
+    page.focus("#question")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/run/ask-*")
+    expect(page.get_by_text("The plan waits for your approval")).to_be_visible()
     address = page.url
+    page.locator("[name=title]").first.fill("A title of my own")
     page.reload()
-    page.wait_for_selector("#approve")
+    second = page.context.new_page()  # two tabs
+    second.goto(address)
     served.kill()
     served.start()
     page.goto(address)
-    assert page.url.endswith("/sign-in"), "sessions end with the process of the page; runs do not"
-    sign_in(page, served, "ada")
-    page.goto(address)
-    page.wait_for_selector("#approve")
+    assert "/sign-in?then=" in page.url, "sessions end with the process of the page; runs do not"
+    page.fill("#name", "ada")
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    page.wait_for_url(address)
+    page.locator("[name=title]").first.fill("Survival, in my words")
+    count = page.locator(".cards > .card").count()
+    page.get_by_role("button", name="Move down").first.click()
+    page.get_by_role("button", name="Add a section").click()
+    page.locator("[name=title]").last.fill("A section of my own")
+    assert page.locator(".cards > .card").count() == count + 1
+    page.get_by_role("button", name="Remove").first.click()
     page.click("#approve")
-    page.wait_for_selector("iframe[title=Report]")
-    report = page.frame_locator("iframe[title=Report]")
-    report.locator("a.cite").first.click()
-    page.frame_locator("iframe[name=evidence]").locator("mark#quote").wait_for()
+    page.wait_for_selector(".paper", timeout=180_000)
+    expect(page.locator(".paper")).to_contain_text("Survival, in my words")
+    second.goto(address)
+    second.wait_for_selector(".paper")
+    page.locator(".paper a.cite").first.click()
+    page.locator("#source mark#quote").wait_for()
+    page.get_by_text("Download", exact=True).click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="pdf", exact=True).click()
+        page.locator(".menu a", has_text="pdf").click()
     assert download.value.path().read_bytes().startswith(b"%PDF")
-
+    # a link that the user shares opens the report for others, and nothing else does
+    page.get_by_text("Share", exact=True).click()
+    link = page.locator("[data-select]").input_value()
     other = signed_in(browser, served, "eve")
     other.goto(address)
-    other.wait_for_selector("text=there is no run")
-    assert other.locator("iframe[title=Report]").count() == 0
+    expect(other.get_by_role("alert")).to_contain_text("there is no run")
+    assert other.locator(".paper").count() == 0
+    other.goto(link)
+    other.locator(".paper a.cite").first.click()
+    other.locator("#source mark#quote").wait_for()
+    assert other.locator(".toolbar, .talk").count() == 0
 
 
 def test_examples_fill_the_box_and_do_not_run(browser: Browser, served: Served) -> None:
     page = signed_in(browser, served, "ada")
-    page.get_by_text("Can metformin lower the risk of colorectal cancer?").first.click()
-    page.wait_for_function("document.querySelector('#question textarea').value.includes('metformin')")
-    assert "run=" not in page.url
-    page.get_by_role("tab", name="Earlier runs").click()
-    page.wait_for_selector("text=There are no runs yet")
+    page.get_by_text("Can metformin lower the risk of colorectal cancer?").click()
+    expect(page.locator("#question")).to_have_value(re.compile("metformin"))
+    assert "/run/" not in page.url
+    expect(page.locator("#history")).to_contain_text("There are no runs yet")
 
 
 def test_a_question_in_a_file_is_read_into_the_box_and_a_further_one_stands_below_it(
@@ -126,21 +150,22 @@ def test_a_question_in_a_file_is_read_into_the_box_and_a_further_one_stands_belo
     scan = tmp_path / "question.pdf"
     scan.write_bytes(typst.compile(QUESTION.encode()))
     page = signed_in(browser, served, "ada")
-    page.set_input_files("#question-file", scan)
+    page.get_by_text("More", exact=True).click()
+    page.set_input_files("#file", scan)
     page.click("#read-file")
-    page.wait_for_function("document.querySelector('#question textarea').value.includes('metformin')")
-    assert "run=" not in page.url, "it is asked by a person only"
-    page.get_by_label("Mode", exact=True).fill("simple")
-    page.get_by_label("Mode", exact=True).press("Enter")
-    page.click("#ask")
-    page.wait_for_selector("#further textarea")
+    expect(page.locator("#question")).to_have_value(re.compile("metformin"))
+    assert "/run/" not in page.url, "it is asked by a person only"
+    choose(page, "Mode", "simple")
+    page.click("button.primary")
+    page.wait_for_selector(".paper", timeout=180_000)
     first = page.url
-    page.fill("#further textarea", "Does metformin inhibit the growth of cells?")
-    page.click("#ask-further")
-    page.wait_for_function("(before) => location.href !== before", arg=first)
-    page.wait_for_selector("#turns h2")
-    assert page.locator("#turns h2").inner_text() == QUESTION
-    page.wait_for_selector("iframe[title=Report]")
+    page.fill(".talk textarea", "Does metformin inhibit the growth of cells?")
+    page.get_by_role("button", name="Ask on, with new searches").click()
+    page.wait_for_url(lambda url: url != first and "/run/" in url)
+    expect(page.locator(".turns a")).to_have_text(QUESTION)
+    page.wait_for_selector(".paper", timeout=180_000)
+    expect(page.locator(".turns a")).to_have_text(QUESTION)
+    expect(page.locator("#history li")).to_have_count(2)
 
 
 READINGS = [
@@ -172,69 +197,86 @@ def test_a_person_talks_with_a_run_and_its_report_on_the_page(
     browser: Browser, modelled: FakeOpenAI, served: Served
 ) -> None:
     page = signed_in(browser, served, "ada")
-    page.fill("#question textarea", VAGUE)
-    page.get_by_label("Mode", exact=True).fill("deep")
-    page.get_by_label("Mode", exact=True).press("Enter")
-    page.get_by_text("Limits, columns and gates").click()
-    page.get_by_label("plan", exact=True).check()
-    page.get_by_label("report", exact=True).check()
-    page.click("#ask")
-    said = page.locator("#run-message")
-    expect(said).to_contain_text("first start: a folder")
-    expect(said).to_contain_text("Nothing leaves this machine")
-    # each line answers a question, and the first one keeps what is assumed
-    page.get_by_label("Your answers, one a line").press("Enter")
-    page.keyboard.type("preventing colorectal cancer")
-    page.click("#approve")
-    page.get_by_text("The plan waits for your").wait_for()
-    expect(page.get_by_label("Note", exact=True)).to_have_value("")
-    page.get_by_text("Tell the run something").click()
-    page.get_by_role("button", name="Pause", exact=True).click()
+    page.fill("#question", VAGUE)
+    choose(page, "Mode", "deep")
+    choose(page, "More", "plan", "report")
+    page.click("button.primary")
+    page.wait_for_url("**/run/ask-*")
+    expect(page.locator("main")).to_contain_text("Nothing leaves this machine")
+    # an empty answer keeps what is assumed
+    answers = page.locator("[name=answer]")
+    expect(answers.first).to_have_attribute("placeholder", READINGS[0]["assumed"])
+    answers.nth(1).fill("preventing colorectal cancer")
+    page.get_by_role("button", name="Search this").click()
+    page.get_by_text("The plan waits for your approval").wait_for()
+    said = page.locator("#said")
+    page.get_by_role("button", name="Pause").click()
     expect(said).to_contain_text("pauses")
     page.click("#approve")
-    expect(page.locator("#progress")).to_contain_text("paused: paused by a reviewer")
-    page.get_by_label("Instruction").fill("only randomised trials")
-    page.get_by_role("button", name="Steer", exact=True).click()
+    expect(page.locator(".now")).to_contain_text("Paused")
+    page.get_by_text("Tell the run something").click()
+    page.fill("#steer", "only randomised trials")
+    page.press("#steer", "Enter")
     expect(said).to_contain_text("follows it")
-    page.get_by_role("button", name="Resume", exact=True).click()
-    page.wait_for_selector("iframe[title=Report]")  # who is to approve it reads it first
-    expect(page.locator("#further").first).to_be_hidden()
-    page.click("#approve")
-    page.get_by_label("Ask the report, or say").wait_for()
-    report = page.frame_locator("iframe[title=Report]").locator("body")
+    page.get_by_role("button", name="Resume").click()
+    report = page.locator(".paper")  # who is to approve it reads it first
+    expect(report).to_be_visible(timeout=180_000)
+    assert page.locator(".talk").count() == 0
+    page.get_by_role("button", name="Publish this report").click()
+    box = page.locator(".talk textarea")
+    box.wait_for()
     for meant in ("adults with type 2 diabetes", "preventing colorectal cancer"):
         expect(report).to_contain_text(meant)
-    expect(page.locator("#events")).to_contain_text("steered: only randomised trials")
-    # its report is asked, changed and disputed, and the dispute is decided
-    box, told = page.get_by_label("Ask the report, or say"), page.locator("#told")
+    page.get_by_text("Steps, searches and works").click()
+    page.locator(".steps summary").first.wait_for()
+    expect(page.locator(".steps")).to_contain_text("steered: only randomised trials")
+    # what a message is understood as is said before anything is spent
+    calls = len(modelled.asked)
+    talk = page.locator("#conversation")
     box.fill("What of adenomas?")
-    page.click("#tell")
-    expect(told).to_contain_text("A randomised trial of metformin after polypectomy")
+    box.press("Enter")
+    expect(talk).to_contain_text("Understood as")
+    assert len(modelled.asked) == calls
+    talk.get_by_role("button", name="Ask this report").click()
+    expect(talk).to_contain_text("to placebo after polypectomy")
+    own = {link.inner_text() for link in report.locator("a.cite").all()}
+    cited = {link.inner_text() for link in talk.locator("a.cite").all()}
+    assert cited, "an answer cites"
+    assert {mark.rstrip("abc") for mark in cited if mark[0].isdigit()} <= {mark.rstrip("abc") for mark in own}
     box.fill("Make it shorter")
-    page.click("#change")
-    expect(told).to_contain_text("Version 2 is shown above")
+    page.locator(".talk").get_by_role("button", name="Change it").click()
+    expect(talk).to_contain_text("Version 2 is made")
+    talk.get_by_role("link", name="Show it").click()
     expect(report).to_contain_text("This is version 2 of the report")
-    page.get_by_text("A sentence is wrong").click()
-    sentence = page.get_by_label("Sentence", exact=True)
-    sentence.click()
-    page.get_by_role("option", name=re.compile(r"^\W*s1\.1 ")).click()
-    page.get_by_label("What is wrong").fill("the group was 43, not 34")
-    page.get_by_role("button", name="Dispute it").click()
-    expect(told).to_contain_text("ada disputes it: the group was 43, not 34")
-    expect(report).to_contain_text("This is version 3 of the report")
-    page.get_by_role("button", name="Decide: it stays").click()  # the sentence is still chosen
-    expect(told).to_contain_text("Rejected by ada")
+    expect(page.locator("#conversation")).to_contain_text("What of adenomas?")  # answers stay
+    report.locator(".claim").first.click()
+    panel = page.locator("#source")
+    panel.get_by_label("Dispute it").fill("the group was 43, not 34")
+    panel.get_by_role("button", name="Have its works read again").click()
+    expect(talk).to_contain_text("ada disputes it: the group was 43, not 34")
+    talk.get_by_role("button", name="It stays").click()
+    expect(talk).to_contain_text("Rejected by ada")
+    page.reload()
+    expect(report).to_contain_text("Rejected by ada")
+    page.get_by_text("Version 4 of 4").click()
+    page.locator(".menu a", has_text="Version 1").click()
+    expect(report).not_to_contain_text("This is version")
 
 
 def test_the_page_fits_a_narrow_screen_and_answers_the_keyboard(browser: Browser, served: Served) -> None:
     page = signed_in(browser, served, "ada")
     page.set_viewport_size({"width": 360, "height": 740})
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1")
-    page.focus("#question textarea")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    expect(page.locator("#runs")).to_be_hidden()
+    page.get_by_role("button", name="Runs").click()
+    expect(page.locator("#runs")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("/")
     page.keyboard.type(QUESTION)
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id === 'ask' || !!document.activeElement.closest('#ask')"):
-            break
-    else:
-        raise AssertionError("the keyboard does not reach the button")
+    expect(page.locator("#question")).to_have_value(QUESTION)
+    page.keyboard.press("Shift+Enter")
+    assert "/run/" not in page.url, "with Shift, Enter makes a line"
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()

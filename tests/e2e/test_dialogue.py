@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from activities.report.formats import render
+from activities.report.formats.quotes import anchor_of
 from client.access import Access
 from client.api import Determinator
 from tests.client.harness import Ran, determinator, inside
+from tests.client.web.visitor import PART, app_of, visitor
 from tests.fake_openai import PATH, FakeOpenAI, claims_of, role_of, says, sensible
 from tests.papers import QUESTION, papers
 from tests.replay import Asked, Reply
-
-pytestmark = pytest.mark.xdist_group("gradio")  # one process imports it
 
 PAPERS = {
     "cohort.txt": "Metformin and colorectal cancer in a cohort\n\n"
@@ -72,33 +72,24 @@ def _user(asked: Asked) -> str:
 
 
 async def on_the_page(run_id: str, text: str) -> str:
-    import gradio as gr  # takes seconds to import
-
-    from client.web.actions import Actions
-
-    async with Determinator() as client:
-        actions = Actions(Access(client, shared=False))
-        return await actions.on(actions.tell)(gr.Request(username=None), run_id, text)
+    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+        return (await http.post(f"/run/{run_id}/talk", data={"text": text, "verb": "ask"}, headers=PART)).text
 
 
 async def disputed_on_the_page(run_id: str, sentence: str) -> list[str]:
     """What the page says of a dispute, of its decision and of a second one; and whether it shows it then."""
-    import gradio as gr  # takes seconds to import
-
-    from client.web.actions import Actions
-    from client.web.run_view import Look
-
-    async with Determinator() as client:
-        access = Access(client, shared=False)
-        actions, look, user = Actions(access), Look(access), gr.Request(username=None)
-        offered: Any = await look.report(run_id, sentence, user)
-        assert (sentence in [name for _, name in offered[-1].choices], offered[-1].value) == (True, sentence)
-        said = [
-            await actions.on(actions.dispute)(user, run_id, sentence, "table 2 says otherwise"),
-            await actions.on(actions.decide(upheld=False))(user, run_id, sentence, "it does not"),
-            await actions.on(actions.decide(upheld=True))(user, run_id, sentence, ""),
-        ]
-        assert (await look.report(run_id, None, user))[0] != offered[0]  # the frame loads the later version
+    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+        at = f"/run/{run_id}"
+        offered = (await http.get(f"{at}/sentence/{anchor_of(sentence)}", headers=PART)).text
+        assert f'value="{sentence}"' in offered
+        first = (await http.get(at)).text
+        disputed = {"sentence": sentence, "reason": "table 2 says otherwise"}
+        said = [(await http.post(f"{at}/dispute", data=disputed, headers=PART)).text]
+        for decision, note in (("stays", "it does not"), ("goes", "")):
+            decided = {"sentence": sentence, "decision": decision, "note": note}
+            said.append((await http.post(f"{at}/decide", data=decided, headers=PART)).text)
+        assert "Rejected by local" in (await http.get(at)).text
+        assert "Rejected by local (it does not)" not in first
         return said
 
 

@@ -85,7 +85,7 @@ document.addEventListener("keydown", (event) => {
     if (menu) (menu.open = false), find("summary", menu).focus();
     else close();
   } else if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  else if (event.key === "/") event.preventDefault(), find("main textarea, .talk textarea, .runs [type=search]")?.focus();
+  else if (event.key === "/") event.preventDefault(), (find("main .box textarea, .talk textarea") ?? find(".runs [type=search]")).focus();
   else if (event.key === "?") find("#help").togglePopover();
   else if (stage && (event.key === "j" || event.key === "k")) step(event.key === "j" ? 1 : -1);
 });

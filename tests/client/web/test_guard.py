@@ -1,10 +1,6 @@
-"""What reaches the page: its own origin, small requests, and routes that it uses."""
+"""What reaches the page: its own origin, small requests, and what a browser may do with the answers."""
 
 import asyncio
-import gc
-import warnings
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
@@ -12,47 +8,31 @@ import httpx
 import pytest
 import typst
 import uvicorn
-from fastapi import FastAPI
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from activities.settings import Settings
 from client.access import Access
 from client.api import Determinator
 from client.cli.servers import listen_at, serve_app
 from client.embedded.binary import free_port
+from client.http.app import build_app as build_interface
+from client.http.tokens import TokenFile
 from client.runs.spoken import MAX_BYTES
-from client.web.guard import GRADIO, MAX_BODY_BYTES, QUESTION_FILE
+from client.web.guard import MAX_BODY_BYTES, QUESTION_FILE
+from client.web.server import build_app, page_app
 from client.web.signing_in import SignIn
-from tests.browser.staged import TOKEN, StagedClient
-
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of Gradio
-    pytest.mark.xdist_group("gradio"),
-]
+from client.web.users import UserList
+from tests.browser.staged import RUN, TOKEN, StagedClient
+from tests.client.web.visitor import tree_of
 
 HOST = "http://localhost"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _loops_of_gradio() -> Iterator[None]:
-    """Gradio leaves event loops open."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-
-
-def built(home: Path, token: str) -> FastAPI:
-    """The whole page of a home, made in a thread, whose event loop is Gradio's to replace."""
-    from client.web.server import (
-        build_app,  # Gradio takes seconds to import: not in each process of the tests
-    )
-
-    client = cast("Determinator", StagedClient(Settings(home=home)))
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(build_app, client, SignIn(token=token)).result()
+def built(home: Path, token: str) -> ASGIApp:
+    """The whole page of a home."""
+    return build_app(cast("Determinator", StagedClient(Settings(home=home))), SignIn(token=token))
 
 
 @pytest.fixture(scope="module")
@@ -68,58 +48,68 @@ def page(its_home: Path) -> TestClient:
     return browser
 
 
-def test_each_function_of_the_page_takes_what_its_fields_give_and_is_told_who_asks() -> None:
-    """Gradio warns of values that do not fit."""
-    from gradio.helpers import special_args
-
-    from client.web.page import build_page
-
-    request = object()
-    with ThreadPoolExecutor(1) as thread:
-        page = thread.submit(build_page, Access(Determinator(), shared=False)).result()
-    tried = 0
-    for one in page.fns.values():
-        if one.fn and one.fn.__module__.startswith("client."):
-            assert request in special_args(one.fn, [None] * len(one.inputs), request)[0], one.fn
-            tried += 1
-    assert tried
-
-
 @pytest.mark.parametrize(
     "origin", ["http://localhost:3000", "http://127.0.0.1", "https://evil.example", "null", "localhost"]
 )
 def test_a_page_of_another_origin_can_neither_ask_nor_sign_in(page: TestClient, origin: str) -> None:
     headers = {"origin": origin}
-    for path in ("/config", "/", f"{GRADIO}queue/data"):
+    for path in ("/", f"/run/{RUN}", f"/run/{RUN}/live"):
         answer = page.get(path, headers=headers)
         assert answer.status_code == 403
         assert "access-control-allow-origin" not in answer.headers
-    form = {"name": "ada", "password": "x"}
-    assert page.post("/sign-in", data=form, headers=headers).status_code == 403
+    form = {"name": "ada", "password": "x", "question": "Does it?"}
+    for path in ("/sign-in", "/ask", f"/run/{RUN}/do/cancel", f"/run/{RUN}/talk"):
+        assert page.post(path, data=form, headers=headers).status_code == 403
     asking = {**headers, "access-control-request-method": "POST"}
-    assert page.options(f"{GRADIO}queue/join", headers=asking).status_code == 403
+    assert page.options("/ask", headers=asking).status_code == 403
 
 
 def test_the_page_itself_may_ask(page: TestClient) -> None:
-    assert page.get("/config", headers={"origin": HOST}).status_code == 200
-    assert page.get("/config", headers={"origin": f"{HOST}:80"}).status_code == 200
+    assert page.get("/", headers={"origin": HOST}).status_code == 200
+    assert page.get("/", headers={"origin": f"{HOST}:80"}).status_code == 200
+    assert TestClient(page.app, base_url="http://evil.example").get("/health").status_code == 400
 
 
-@pytest.mark.parametrize(
-    "route", ["upload", "upload_progress", "proxy=http://localhost", "file=/etc/passwd", "vibe-code", "info"]
-)
-def test_routes_that_the_page_does_not_use_are_not_there(page: TestClient, route: str) -> None:
-    files = {"files": ("a.bin", b"x" * 10)}
-    assert page.post(GRADIO + route, files=files).status_code == 404
-    assert page.get(GRADIO + route).status_code == 404
+def test_everything_is_loaded_from_the_page_itself_and_no_script_stands_in_it(page: TestClient) -> None:
+    answer = page.get("/")
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    tree = tree_of(answer.text)
+    loaded = [*tree.xpath("//script/@src"), *tree.xpath("//link/@href")]
+    assert len(loaded) == 6
+    for address in loaded:
+        assert address.startswith("/static/")
+        assert page.get(address).status_code == 200
+    assert not tree.xpath("//script[not(@src)] | //style | //@style | //@onclick")
+    for path in ("../server.py", "%2e%2e/server.py", "page.css", "nothing.js"):
+        assert page.get(f"/static/{path}").status_code == 404
+    for name in ("htmx.LICENSE", "htmx.min.js"):
+        assert page.get(f"/static/{name}").status_code == 200
 
 
 def test_a_large_request_is_refused_however_its_length_is_told(page: TestClient) -> None:
-    path = f"{GRADIO}queue/join"
-    assert page.post(path, content=b"x" * (MAX_BODY_BYTES + 1)).status_code == 413
-    assert page.post(path, content=b"x", headers={"content-length": "9" * 30}).status_code == 413
-    chunks = (b'"' + b"x" * 100_000 for _ in range(12))
-    assert page.post(path, content=chunks).status_code >= 400
+    path = "/ask"
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    assert page.post(path, content=b"x" * (MAX_BODY_BYTES + 1), headers=kind).status_code == 413
+    assert page.post(path, content=b"x", headers={**kind, "content-length": "9" * 30}).status_code == 413
+    chunks = (b"x" * 100_000 for _ in range(12))
+    assert page.post(path, content=chunks, headers=kind).status_code == 413
+
+
+def test_a_stranger_is_led_to_the_door_and_back(page: TestClient) -> None:
+    stranger = TestClient(page.app, base_url=HOST, follow_redirects=False)
+    browser = {"accept": "text/html"}
+    answer = stranger.get(f"/run/{RUN}", headers=browser)
+    assert answer.headers["location"] == f"/sign-in?then=/run/{RUN}"
+    assert stranger.get(f"/run/{RUN}").status_code == 401
+    part = stranger.get("/history", headers={"hx-request": "true"})
+    assert (part.status_code, part.headers["hx-redirect"]) == (401, "/sign-in")
+    for then in ("//evil.example", "https://evil.example", "/\\evil.example", "/ok\nx"):
+        assert 'value="/"' in TestClient(page_with_passwords()).get("/sign-in", params={"then": then}).text
+
+
+def page_with_passwords() -> ASGIApp:
+    sign_in = SignIn(UserList({"ada": "scrypt$x"}.copy))
+    return page_app(Access(cast("Determinator", StagedClient(Settings())), shared=True), sign_in)
 
 
 @pytest.mark.parametrize(("proxies", "address"), [(None, "127.0.0.1"), ("127.0.0.1", "6.6.6.6")])
@@ -157,8 +147,8 @@ def test_a_cookie_of_one_page_opens_no_other(page: TestClient, its_home: Path) -
     """The same home, once for its one user and once for a list."""
     second = TestClient(built(its_home, "u" * 64), base_url=HOST, follow_redirects=False)
     second.cookies.update(page.cookies)
-    assert page.get("/config").status_code == 200
-    assert second.get("/config").status_code == 401
+    assert page.get("/history").status_code == 200
+    assert second.get("/history").status_code == 401
     assert second.get("/").headers["location"] == "/sign-in"
 
 
@@ -166,14 +156,33 @@ def test_a_question_is_read_from_a_file_by_whoever_is_signed_in_and_nothing_is_k
     page: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    answer = page.post(QUESTION_FILE, content=typst.compile(b"Does aspirin prevent stroke?"))
-    assert answer.json() == {"text": "Does aspirin prevent stroke?"}
+
+    def sent(data: bytes) -> dict[str, tuple[str, bytes]]:
+        return {"file": ("question", data)}
+
+    typed = {"question": "In men:"}
+    answer = page.post(QUESTION_FILE, files=sent(typst.compile(b"Does aspirin prevent stroke?")), data=typed)
+    assert tree_of(answer.text).xpath("string(//textarea)") == "In men: Does aspirin prevent stroke?"
     assert list(tmp_path.iterdir()) == []
-    refused = page.post(QUESTION_FILE, content=b"<script>alert(1)</script>")
-    assert (refused.status_code, refused.headers["content-type"]) == (422, "application/json")
-    assert page.post(QUESTION_FILE, content=b"%PDF-" + b" " * MAX_BYTES).status_code == 413
+    refused = page.post(QUESTION_FILE, files=sent(b"<script>alert(1)</script>"))
+    assert refused.status_code == 400
+    assert "<script>alert" not in refused.text
+    assert page.post(QUESTION_FILE, files=sent(b"%PDF-" + b" " * 2 * MAX_BYTES)).status_code == 413
     evil = {"origin": "https://evil.example"}
-    assert page.post(QUESTION_FILE, content=b"%PDF-", headers=evil).status_code == 403
+    assert page.post(QUESTION_FILE, files=sent(b"%PDF-"), headers=evil).status_code == 403
     assert page.get(QUESTION_FILE).status_code in (404, 405)
     stranger = TestClient(page.app, base_url=HOST)
-    assert stranger.post(QUESTION_FILE, content=b"%PDF-").status_code == 401
+    assert stranger.post(QUESTION_FILE, files=sent(b"%PDF-")).status_code == 401
+
+
+def test_programs_are_answered_in_the_same_process_by_their_tokens(its_home: Path) -> None:
+    client = cast("Determinator", StagedClient(Settings(home=its_home)))
+    both = build_app(
+        client, SignIn(token=TOKEN), interface=build_interface(client, TokenFile.of_owner("k" * 40))
+    )
+    browser = TestClient(both, base_url=HOST)
+    assert browser.get("/v1/models").status_code == 401
+    assert browser.get("/runs").status_code == 401
+    answer = browser.get("/runs", headers={"authorization": f"Bearer {'k' * 40}"})
+    assert [row["run"] for row in answer.json()] == [RUN]
+    assert browser.get("/", params={"token": TOKEN}).status_code == 200

@@ -1,194 +1,224 @@
-"""The page over a real home: a run is watched, approved and read beside its evidence, by its user only.
-
-Gradio takes seconds to import: what needs it is imported where it is used, in one process of the tests.
-"""
+"""The page over a real home, as a browser without scripts reads it: a run is watched, approved and read
+beside its evidence, by its user only."""
 
 import asyncio
+import time
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
-from fastapi import FastAPI
 from pydantic import ValidationError
-from starlette.middleware.sessions import SessionMiddleware
-from starlette.testclient import TestClient
 
 from activities.contracts.evidence import ApprovalGate
 from activities.report.format_table import FORMATS
 from activities.settings import Settings
-from client.access import Access, RateLimit
+from client.access import Access
 from client.reports.read_aloud import can_speak
 from client.runs.request import build_request
-from client.web.documents import add_documents
-from client.web.signing_in import SignIn
+from client.web.asking import WITHOUT_MODEL, options_of
+from client.web.guard import POLICY
 from determinator import BadInput, Determinator
-from tests.papers import QUESTION
+from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
+from tests.fake_openai import PATH, FakeOpenAI
+from tests.papers import QUESTION, papers
+from tests.replay import Reply
 
-if TYPE_CHECKING:
-    from client.web.run_view import Look
+pytestmark = pytest.mark.timeout(180)
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("gradio")]
-
-MESSAGE, GATE, PLAN, REPORT, TIMER = 4, 5, 7, 9, 12
-"""Places of the updates of `Look.again`."""
-
-
-def asked_by(user: str) -> Any:
-    return SimpleNamespace(username=user)  # only the name of the user is read
-
-
-def documents_of(access: Access, user: str) -> TestClient:
-    app = FastAPI()
-    sign_in = SignIn(token="t" * 64)
-    add_documents(app, access, sign_in)
-    setattr(sign_in, "user", lambda _request: user)  # noqa: B010 - who is signed in
-    app.add_middleware(SessionMiddleware, secret_key="k" * 32)
-    return TestClient(app)
-
-
-async def look_until_over(look: "Look", run_id: str, user: str) -> list[Any]:
-    from client.web.run_view import Seen
-
-    seen = Seen()
-    while True:
-        updates: list[Any] = await look.again(run_id, seen, asked_by(user))
-        seen = updates[-1]
-        if seen.over:
-            return updates
-        await asyncio.sleep(0.2)
+PLAN = "//section[starts-with(@id, 'gate-plan')]//form"
+REPORT = "//section[@id='gate-report']//form"
+PAPER = "//*[@class='paper'] | //p[@class='alert']"
 
 
 async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(file_home: Path, library: str) -> None:
-    import gradio as gr
-
-    from client.web.actions import Actions
-    from client.web.ask_form import AskForm
-    from client.web.page import Asking, runs_of
-    from client.web.run_view import OUTPUTS, Look, Seen
-
     async with Determinator() as client:
-        access = Access(client, shared=True)
-        look, actions = Look(access), Actions(access)
+        app = app_of(Access(client, shared=True))
         gates: tuple[ApprovalGate, ...] = ("plan", "report")
         run = await client.ask(QUESTION, user="ada", mode="deep", library=library, approve=gates)
-        seen = Seen()
-        while seen.gate is None:
-            updates: list[Any] = await look.again(run.id, seen, asked_by("ada"))
-            seen = updates[-1]
-        assert updates[GATE].visible
-        plan = updates[PLAN].value
-        rows = plan["data"] if isinstance(plan, dict) else plan.values.tolist()
-        rows[0][1] = "A title of my own"
-        assert "no run" in await actions.on(actions.steer)(asked_by("eve"), run.id, "only adults")
-        assert "approved" in await actions.on(actions.approve)(asked_by("ada"), run.id, "", rows, [])
-        while seen.gate != "report":
-            drafted: list[Any] = await look.again(run.id, seen, asked_by("ada"))
-            seen = drafted[-1]
-        assert run.id in str(drafted[REPORT]), "who decides of a report reads it"
-        assert "approved" in await actions.on(actions.approve)(asked_by("ada"), run.id, "", [], [])
-        updates = await look_until_over(look, run.id, "ada")
-        assert run.id in str(updates[REPORT])
-        assert not updates[TIMER].active
-        report = await run.draft()
-        assert report.sections[0].title == "A title of my own"
-        assert [one.by for one in report.methodology.approvals if one.action == "approved"] == ["ada"] * 2
-        # a page that was restarted shows the same: it keeps nothing
-        again = await look_until_over(Look(Access(client, shared=True)), run.id, "ada")
-        assert again[REPORT] == updates[REPORT]
-        assert "no run" in str((await look.again(run.id, Seen(), asked_by("eve")))[MESSAGE])
-        assert run.id in await runs_of(access)(asked_by("ada"))
-        assert run.id not in await runs_of(access)(asked_by("eve"))
-        await read_documents(access, run.id)
-        # a further question begins with this evidence, and the earlier one stays
-        asking = Asking(access, AskForm({}, gr.Button(), gr.Markdown()), RateLimit(2, 3600))
-        (refused,) = [u async for u in asking.further(run.id, "Does it inhibit growth?", asked_by("eve"))]
-        assert "no run" in str(refused[0])
-        told: list[Any] = [
-            u async for u in asking.further(run.id, "Does it inhibit growth?", asked_by("ada"))
-        ]
-        assert "leaves this machine" in told[-2][0], "it says what it does while it starts"
-        begun = told[-1][2]
-        assert "leaves this machine" in told[-1][3], "and the run says it then"
-        assert begun != run.id
-        updates = await look_until_over(look, begun, "ada")
-        assert "turns" in OUTPUTS
-        turns = str((await look.again(begun, Seen(), asked_by("ada")))[OUTPUTS.index("turns")])
-        assert QUESTION in turns
-        assert f"/runs/{run.id}/reading" in turns
+        at = f"/run/{run.id}"
+        async with visitor(app, "ada") as ada, visitor(app, "eve") as eve:
+            (form,) = (await page_with(ada, at, PLAN)).xpath(PLAN)
+            fields = fields_in(form)
+            fields["title"][0] = "A title of my own"
+            for path in ("", "/live", "/steps", "/works", "/share", "/download/md"):
+                assert (await eve.get(at + path)).status_code == 404, path
+            for button in ("approve", "steer", "cancel", "plan"):
+                assert (await eve.post(f"{at}/do/{button}", data=fields)).status_code == 404
+            assert (await ada.post(f"{at}/do/explode")).status_code == 404
+            answer = await ada.post(str(form.get("action")), data=fields)
+            assert (answer.status_code, answer.headers["location"]) == (303, at)
+            drafted = await page_with(ada, at, REPORT)
+            assert drafted.xpath("//*[@class='paper']"), "who decides of a report reads it"
+            streaming = asyncio.create_task(ada.get(f"{at}/live"))
+            answer = await ada.post(f"{at}/do/approve", headers=PART, data={"note": "well done"})
+            assert "The report is approved" in answer.text
+            assert "event: run-changed" in (await streaming).text
+            page = await page_with(ada, at, "//*[@class='paper' and not(//section[@id='gate-report'])]")
+            assert "A title of my own" in page.xpath("string()")
+            report = await run.draft()
+            assert [one.by for one in report.methodology.approvals if one.action == "approved"] == ["ada"] * 2
+            assert (await ada.post(f"{at}/do/pause")).status_code == 400, (
+                "a run that is over takes no message"
+            )
+            assert run.id in (await ada.get("/history")).text
+            assert run.id not in (await eve.get("/history")).text
+            await read_files(ada, eve, at)
+            await asked_on(ada, eve, at)
+            shared = tree_of((await ada.get(f"{at}/share")).text).xpath("//input/@value")[0]
+            opened = await eve.get(urlsplit(shared).path)
+            assert "A title of my own" in opened.text
+            assert "/download/" not in opened.text
+            cited = tree_of(opened.text).xpath("//a[@class='cite']/@href")
+            assert '<mark id="quote">' in (await eve.get(cited[0])).text
+            assert (await eve.get(f"/shared/{run.id}/{'0' * 32}")).status_code == 404
 
 
-async def read_documents(access: Access, run_id: str) -> None:
+async def read_files(ada: httpx.AsyncClient, eve: httpx.AsyncClient, at: str) -> None:
     """Report, evidence and files, as a browser asks for them."""
-    report = await (await access.run(run_id, "ada")).draft()
-    support = next(claim for section in report.sections for claim in section.claims).support[0]
+    page = tree_of((await ada.get(at)).text)
+    cited = page.xpath("//a[@class='cite']/@href")
+    assert cited
+    assert not page.xpath("//main//script")
+    shown = await ada.get(cited[0])
+    assert '<mark id="quote">' in shown.text
+    part = await ada.get(cited[0], headers=PART)
+    assert '<mark id="quote">' in part.text
+    assert "<html" not in part.text
+    for name, entry in FORMATS.items():
+        answer = await ada.get(f"{at}/download/{name}")
+        assert answer.status_code == 200, name
+        assert answer.headers["content-type"].startswith(entry.media_type)
+        assert "attachment" in answer.headers["content-disposition"]
+    drawn = await ada.get(f"{at}/chart/sections")
+    assert drawn.headers["content-type"].startswith("image/svg")
+    assert "default-src 'none'" in drawn.headers["content-security-policy"]
+    if can_speak():
+        assert (await ada.get(f"{at}/aloud")).content.startswith(b"RIFF")
+    for wrong in ("/download/exe", "/chart/nothing", "/source/nothing", "/sentence/nothing"):
+        assert (await ada.get(at + wrong)).status_code == 404, wrong
+    for part_of_run in ("/chart/sections", "/aloud", urlsplit(cited[0]).path.removeprefix(at)):
+        assert (await eve.get(at + part_of_run)).status_code == 404
+    assert "Researched the sections" in (await ada.get(f"{at}/steps")).text
+    assert "/source/" in (await ada.get(f"{at}/works")).text
 
-    def read() -> None:
-        page = documents_of(access, "ada")
-        reading = page.get(f"/runs/{run_id}/reading")
-        assert "script-src" not in reading.headers["content-security-policy"]
-        assert support.quote[:25] in reading.text
-        shown = page.get(f"/runs/{run_id}/evidence/{support.evidence_id}", params={"quote": support.quote})
-        assert '<mark id="quote"' in shown.text
-        for name, entry in FORMATS.items():
-            answer = page.get(f"/runs/{run_id}/download/{name}")
-            assert answer.status_code == 200, name
-            assert answer.headers["content-type"].startswith(entry.media_type)
-            assert "attachment" in answer.headers["content-disposition"]
-        assert page.get(f"/runs/{run_id}/download/exe").status_code == 404
-        drawn = page.get(f"/runs/{run_id}/chart/sections")
-        assert drawn.headers["content-type"].startswith("image/svg")
-        assert "default-src 'none'" in drawn.headers["content-security-policy"]
-        assert page.get(f"/runs/{run_id}/chart/..").status_code == 404
-        if can_speak():
-            assert page.get(f"/runs/{run_id}/aloud").content.startswith(b"RIFF")
-        for part in ("chart/sections", "aloud"):
-            assert documents_of(access, "eve").get(f"/runs/{run_id}/{part}").status_code == 404
-        assert page.get(f"/runs/{run_id}/evidence/nothing").status_code == 404
-        assert documents_of(access, "eve").get(f"/runs/{run_id}/reading").status_code == 404
 
-    # the client's connection belongs to this loop: the routes answer in it while a thread asks
-    await asyncio.get_running_loop().run_in_executor(None, read)
+async def asked_on(ada: httpx.AsyncClient, eve: httpx.AsyncClient, at: str) -> None:
+    """A further question begins with this evidence, and the earlier one stays above it."""
+    further = {"text": "Does it inhibit growth?", "verb": "on"}
+    assert (await eve.post(f"{at}/talk", data=further)).status_code == 404
+    understood = await ada.post(f"{at}/talk", data={"text": further["text"]}, headers=PART)
+    assert "Understood as" in understood.text
+    begun = await ada.post(f"{at}/talk", data=further)
+    assert begun.status_code == 303
+    assert begun.headers["location"] != at
+    page = await page_with(ada, begun.headers["location"], PAPER)
+    assert QUESTION in page.xpath("string(//ol[@class='turns'])")
+    assert page.xpath("//ol[@class='turns']//a/@href") == [at]
+
+
+async def test_a_question_is_asked_with_the_form_and_what_is_wrong_with_it_is_said(
+    file_home: Path, library: str
+) -> None:
+    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+        page = tree_of((await http.get("/")).text)
+        (form,) = page.xpath("//form[@id='ask']")
+        fields = fields_in(form)
+        assert "Leaves this machine: search queries to" in page.xpath("string(//*[@id='leaves'])")
+        answer = await http.post("/ask", data={**fields, "question": ""})
+        assert answer.status_code == 400
+        alert = tree_of(answer.text).xpath("string(//p[@role='alert'])")
+        assert "the question is empty" in alert
+        answer = await http.post("/ask", data={**fields, "question": QUESTION, "max_sections": "99"})
+        assert answer.status_code == 400
+        assert QUESTION in tree_of(answer.text).xpath("string(//textarea)"), "what was typed stays"
+        own = {**fields, "library": library, "question": QUESTION, "mode": "simple"}
+        assert (await http.post("/leaves", data=own)).text == "Nothing leaves this machine."
+        answer = await http.post("/ask", data=own)
+        assert answer.status_code == 303, answer.text
+        page = await page_with(http, answer.headers["location"], PAPER)
+        assert page.xpath("//*[@class='paper']//a[@class='cite']")
+        settings = await http.get("/settings")
+        assert "OPENAI_API_KEY" in settings.text
+        assert "configuration" in (await http.get("/settings/checks")).text
+
+
+async def test_a_key_that_is_refused_is_said_in_red_at_the_top_with_where_to_set_it(
+    file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeOpenAI() as server:
+        refusal = Reply(401, b'{"error": {"message": "Incorrect API key"}}')
+        server.on(PATH, refusal).on("/v1/models", refusal)
+        server.serve(monkeypatch, OPENAI_API_KEY="sk-of-nobody", DETERMINATOR_LIBRARY=str(papers(tmp_path)))
+        async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+            home = tree_of((await http.get("/trouble", headers=PART)).text)
+            assert "refuses the key" in home.xpath("string(//*[@role='alert'])")
+            run = await client.ask(QUESTION, mode="simple")
+            page = await page_with(http, f"/run/{run.id}", PAPER)
+            while not page.xpath("//*[@class='paper']"):
+                await asyncio.sleep(0.2)
+                page = await page_with(http, f"/run/{run.id}", PAPER)
+            (alert,) = page.xpath("//*[@class='paper']/preceding-sibling::*[@role='alert']")
+            assert "refused the key (401)" in alert.xpath("string()")
+            assert alert.xpath(".//a/@href") == ["/settings"]
+            assert "sk-of-nobody" not in (await http.get(f"/run/{run.id}")).text
+
+
+async def test_a_file_that_takes_long_to_render_holds_up_nobody(
+    file_home: Path, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(_report: object, _form: str) -> bytes:
+        time.sleep(1.0)
+        return b"slow"
+
+    monkeypatch.setattr("client.web.reading.as_bytes", slow)
+    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+        run = await client.ask(QUESTION, mode="simple", library=library)
+        await run.report()
+        download = asyncio.create_task(http.get(f"/run/{run.id}/download/pdf"))
+        waited = []
+        while not download.done():
+            began = time.monotonic()
+            assert (await http.get("/health")).status_code == 200
+            waited.append(time.monotonic() - began)
+            await asyncio.sleep(0.02)
+        assert (await download).content == b"slow"
+        assert max(waited) < 0.5, waited
 
 
 def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
-    from client.web.ask_form import options_of
-
     with pytest.raises(ValidationError, match="at most 50"):
-        options_of({"columns": ",".join(map(str, range(5_000)))}, shared=True, offered=[])
+        options_of({"columns": ",".join(map(str, range(5_000)))}, shared=True, models=[])
     with pytest.raises(BadInput, match=r"columns: .* at most 14"):
         build_request(Settings(), QUESTION, {"columns": [*map(str, range(15))]})
     with pytest.raises(BadInput, match="60 characters"):
         build_request(Settings(), QUESTION, {"columns": ["c" * 61]})
 
 
-def test_each_line_of_a_note_answers_its_own_question() -> None:
-    from client.web.actions import answers_of
-
-    assert answers_of("\nin adults\n\n", 2) == ["", "in adults"]  # an empty line keeps what is assumed
-    with pytest.raises(BadInput, match="3 lines for 2 questions"):
-        answers_of("in adults\nof both sexes\nin trials", 2)
-
-
 def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
-    from client.web.ask_form import IN_FORCE, WITHOUT_MODEL, options_of
-
     fields = {
         "question": QUESTION,
         "model": WITHOUT_MODEL,
         "columns": " dose, outcome ,",
-        "minutes": 2.0,
-        "max_tokens": 0,
-        "max_cost": None,
-        "approve": [],
-        "library": " ",
+        "minutes": "2",
+        "max_tokens": "0",
+        "max_cost": "0",
     }
-    options = options_of(fields, shared=True, offered=[])
-    assert options == {"model": "extractive", "columns": ["dose", "outcome"], "max_time": "2.0m"}
-    assert options_of({"model": IN_FORCE}, shared=False, offered=[]) == {}
-    for wrong in ({"model": "another"}, {"library": "/etc"}):
+    assert options_of(fields, shared=True, models=[]) == {
+        "model": "extractive",
+        "columns": ["dose", "outcome"],
+        "max_time": "2m",
+        "max_tokens": 0,  # zero is zero
+        "max_cost": 0,
+    }
+    for wrong in ({"model": "another"}, {"library": "/etc"}, {"user": "eve"}):
         with pytest.raises(BadInput):
-            options_of(wrong, shared=True, offered=["known"])
-    for field, value in (("max_sections", 21), ("since", "x"), ("mode", ["deep"]), ("user", "eve")):
+            options_of(wrong, shared=True, models=["known"])
+    for field, value in (("max_sections", "21"), ("since", "x"), ("mode", ["deep"])):
         with pytest.raises(ValidationError, match=field):
-            options_of({field: value}, shared=False, offered=[])
+            options_of({field: value}, shared=False, models=[])
+
+
+def test_no_page_may_run_a_script_that_stands_in_it() -> None:
+    assert "script-src 'self';" in POLICY
+    assert "unsafe" not in POLICY

@@ -11,14 +11,13 @@ import httpx2
 import pytest
 from authlib.deprecate import AuthlibDeprecationWarning
 from fastapi import FastAPI
-from starlette.middleware.sessions import SessionMiddleware
 from starlette.testclient import TestClient
 from werkzeug.serving import make_server
 
 from activities.settings import Settings
 from client.access import Access
 from client.api import Determinator
-from client.web.documents import add_documents
+from client.web.server import page_app
 from client.web.signing_in import SignIn
 from client.web.users import Provider
 from tests.browser.staged import RUN, StagedClient
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("ignore:get_jwt_config:DeprecationWarning")  # of the provider
 
-READING = f"/runs/{RUN}/reading"
+READING = f"/run/{RUN}"
 
 
 class OpenProvider:
@@ -72,13 +71,10 @@ def provider() -> Iterator[OpenProvider]:
 def page(provider: OpenProvider, tmp_path: Path) -> FastAPI:
     """The page's routes, with one run, of `ada`."""
     client = StagedClient(Settings(home=tmp_path))
+    client.staged.over = True
     client.staged.user = f"{provider.issuer}#ada"
     sign_in = SignIn(provider=Provider(provider.issuer, "the-page", "its-secret"))
-    app = FastAPI()
-    sign_in.add_to(app)
-    add_documents(app, Access(cast("Determinator", client), shared=True), sign_in)
-    app.add_middleware(SessionMiddleware, secret_key="k" * 32)
-    return app
+    return page_app(Access(cast("Determinator", client), shared=True), sign_in)
 
 
 def unchanged(query: dict[str, str]) -> dict[str, str]:

@@ -1,26 +1,29 @@
 """What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
 
-from activities.contracts.evidence import Evidence, Usage
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection, Usage
+from activities.contracts.step import Reading
 from activities.report.assemble import build_report
 from client.listing import Row
-from client.web.rendering import (
-    EVENTS_SHOWN,
-    MAX_CHARS,
-    drafts_of,
-    events_html,
-    evidence_html,
-    parts_of,
-    progress_html,
-    reading_html,
-    rendered,
-)
+from client.reports.replies import cited_of
+from client.run import RunStatus
+from client.runs.intent import likely
+from client.runs.steps import LINES, steps_of
+from client.web.home import word_of
+from client.web.live import Live
+from client.web.rendering import MAX_CHARS, drafts_of, parts_of, rendered, report_body
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
 from tests.client.seen import progress
 from workflows.event_types import AgentEvent
-from workflows.types import BudgetStatus, Limits, SectionProgress
+from workflows.types import BudgetStatus, Limits, PlanView, Progress, SectionProgress
+
+if TYPE_CHECKING:
+    from client.run import Run
 
 ATTACK = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
@@ -31,22 +34,73 @@ def event(seq: int, kind: str = "gap", message: str = "text", **data: object) ->
     )
 
 
-def test_no_text_of_a_run_becomes_markup() -> None:
+async def shown(seen: Progress, *events: AgentEvent) -> str:
+    """A run that goes on, as the page shows it."""
+    return await Live(cast("Run", Told(seen, events))).look()
+
+
+class Told:
+    """A run of which this is told, and no more."""
+
+    id = "ask-x"
+    link = None
+
+    def __init__(self, seen: Progress, events: tuple[AgentEvent, ...]) -> None:
+        self._seen = seen
+        self._events = events
+
+    async def status(self) -> RunStatus:
+        row = Row("ask-x", "running", self._seen.question, "deep", "", "", datetime.now(UTC), None)
+        return RunStatus(row, self._seen, (), None)
+
+    async def events(self, after: int, *, follow: bool) -> AsyncIterator[AgentEvent]:
+        assert not follow
+        for event in self._events[after:]:
+            yield event
+
+    async def plan(self) -> PlanView:
+        outline = (ReportPlanSection(id=ATTACK, title=ATTACK, key_question=ATTACK),)
+        return PlanView(plan=ReportPlan(report_title=ATTACK, report_outline=outline))
+
+
+async def test_no_text_of_a_run_becomes_markup() -> None:
     section = SectionProgress(id="s1", title=ATTACK, status="running")
-    seen = progress(question=ATTACK, message=ATTACK, sections=(section,))
     events = [event(1, message=ATTACK), event(2, "streaming", text=ATTACK, section_id="s1", paragraph=1)]
-    page = progress_html(seen, events) + events_html(seen, events)
-    assert "<script" not in page
-    assert "<img" not in page
-    item = Evidence(evidence_id="x", source="library", title=ATTACK, text=ATTACK * 3)
-    row = Row("ask-x", "running", ATTACK, "deep", ATTACK, "", datetime.now(UTC), None)
-    for shown in (
-        evidence_html(item, ATTACK, None),
-        rendered("runs", rows=[row]),
-        rendered("report", run_id=ATTACK, at=ATTACK, charts=[ATTACK], aloud=True, formats=[]),
-    ):
-        assert "<script" not in shown
-        assert "<img" not in shown
+    failed = event(3, "error", ATTACK, category="auth")
+    pages = []
+    for gate in ("clarification", "plan", "candidates", None):
+        seen = progress(
+            question=ATTACK,
+            message=ATTACK,
+            sections=(section,),
+            last_seq=3,
+            waiting_for=gate,
+            readings=(Reading(question=ATTACK, assumed=ATTACK),),
+            candidates=(Candidate(name=ATTACK, mechanism=ATTACK),),
+        )
+        pages.append(await shown(seen, *events, failed))
+    item = Evidence(evidence_id=ATTACK, source="library", title=ATTACK, text=ATTACK * 3)
+    row = Row(ATTACK, "running", ATTACK, "deep", ATTACK, "", datetime.now(UTC), None)
+    pages += [
+        rendered("runs", days=[(ATTACK, [row])], q=ATTACK, at="", word=word_of),
+        rendered("answer", text=ATTACK, lines=[(ATTACK, ["1"])], cited=[], note=ATTACK, run_id=ATTACK),
+        rendered("understood", text=ATTACK, guess="ask", run_id=ATTACK),
+        rendered("disputed", sentence=ATTACK, lines=[ATTACK], open=True, run_id=ATTACK),
+        rendered("said", text=ATTACK, wrong=True),
+        rendered(
+            "source",
+            item=item,
+            quote=ATTACK,
+            parts=parts_of(item.text, ATTACK)[0],
+            marked=True,
+            link=None,
+            run_id=ATTACK,
+            sentence=ATTACK,
+        ),
+    ]
+    for page in pages:
+        assert ATTACK[:9] not in page
+        assert "<img" not in page
 
 
 def test_the_latest_text_of_a_paragraph_counts() -> None:
@@ -59,14 +113,44 @@ def test_the_latest_text_of_a_paragraph_counts() -> None:
     assert drafts_of(events, {"s1": "Findings"}) == [("Findings", ["better"])]
 
 
-def test_a_long_log_is_bounded_and_budgets_are_bars() -> None:
-    used = Usage(calls=1, input_tokens=400, output_tokens=100)
-    seen = progress(last_seq=5000, budget=BudgetStatus(limits=Limits(max_tokens=1000), used=used))
-    events = [event(n, message=f"event {n}.") for n in range(1, 5001)]
-    page = events_html(seen, events)
-    assert page.count("<li>") == EVENTS_SHOWN
-    assert "event 5000." in page
-    assert '<progress aria-label="tokens" max="1000" value="500">' in progress_html(seen, events)
+async def test_steps_are_told_in_order_and_a_long_one_is_bounded() -> None:
+    searched = {"source": "pubmed", "query": "metformin", "status": "ok", "new": 7}
+    events = [
+        event(1, "reading", "reading the question"),
+        event(2, "search_complete", "pubmed: ok", **searched),
+        event(3, "search_complete", "europepmc: ok", **{**searched, "source": "europepmc", "new": 2}),
+        event(4, "judge_complete", "judged", works=9, relevant=4),
+        *(event(n, "gap", f"gap {n}.") for n in range(5, 500)),
+    ]
+    notes = {step.name: step.note for step in steps_of(events, {})}
+    assert [*notes] == ["Read the question", "Searched", "Judged", "Looked for what is missing"]
+    assert notes["Searched"] == "2 searches in pubmed, europepmc: 9 new works"
+    assert notes["Judged"] == "9 works, 4 of them answer"
+    page = await shown(progress(last_seq=499), *events)
+    assert page.count("gap: gap ") == LINES
+    assert "gap 499." in page
+
+
+async def test_tokens_cost_and_time_are_one_quiet_line() -> None:
+    used = Usage(calls=1, input_tokens=400, output_tokens=100, cost_microusd=12_300)
+    budget = BudgetStatus(limits=Limits(max_tokens=1000), used=used, elapsed_seconds=65.0)
+    assert "12 works · 500 of 1,000 tokens · $0.0123 · 1:05" in await shown(
+        progress(evidence=12, budget=budget)
+    )
+
+
+def test_an_answer_cites_by_the_numbers_of_its_report() -> None:
+    own = build_report(STEP, WORKS)
+    cited = own.references[-1]
+    other = cited.model_copy(update={"evidence_id": "doc:other", "number": 2, "title": "Another work"})
+    answer = own.model_copy(update={"references": (cited.model_copy(update={"number": 1}), other)})
+    assert [one.mark for one in cited_of(answer, own)] == [str(cited.number), "a"]
+
+
+def test_what_a_message_is_most_like_is_guessed_and_not_acted_upon() -> None:
+    assert likely("How many people took part in the study?") == "ask"
+    assert likely("Please make the text much shorter.") == "change"
+    assert likely("Search for newer trials as well.") == "on"
 
 
 def test_a_quote_is_marked_in_its_place() -> None:
@@ -81,11 +165,10 @@ def test_a_quote_is_marked_in_its_place() -> None:
     assert sum(len(piece) for piece, _ in parts) <= MAX_CHARS + 100
 
 
-def test_each_citation_of_the_report_for_reading_opens_its_quote_beside_it() -> None:
+def test_each_citation_of_the_report_leads_to_its_quote() -> None:
     for step in (PASSAGES, STEP):
-        report = build_report(step, WORKS)
-        page = page_of(reading_html(report, "ask-1"))
+        page = page_of(str(report_body(build_report(step, WORKS), "/run/ask-1")))
         links = page.xpath("//a[@class='cite']")
         assert links
-        assert all(link.get("href").startswith("/runs/ask-1/evidence/pmid%3A1") for link in links)
+        assert all(link.get("href").startswith("/run/ask-1/source/pmid%3A1") for link in links)
         assert not page.xpath("//script | //details[@class='cite']")
