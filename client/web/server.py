@@ -29,6 +29,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 INTERFACE = ("/v1", "/runs", "/openapi.json")
 """Paths of the HTTP interface."""
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".LICENSE": "text/plain"}
+SCRIPTS = ("htmx.min.js", "hx-sse.min.js", "page.js")
 MIN_GZIP_BYTES = 1_000
 
 
@@ -86,8 +87,10 @@ def file_of(name: str) -> tuple[bytes, str]:
     """A file that the page loads, and its type. Raises HTTPException."""
     if name == "style.css":
         return stylesheet().encode(), TYPES[".css"]
-    if name == "report.js":
-        return script().encode(), TYPES[".js"]
+    if name == "script.js":
+        # one file: htmx looks at the page once it is there, and its extension must be by then
+        files = [(STATIC / part).read_text(encoding="utf-8") for part in SCRIPTS]
+        return ";\n".join((*files, script())).encode(), TYPES[".js"]
     path = STATIC / name
     if path.parent != STATIC or not path.is_file():
         raise HTTPException(404, "there is nothing at this address")

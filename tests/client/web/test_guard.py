@@ -75,7 +75,7 @@ def test_everything_is_loaded_from_the_page_itself_and_no_script_stands_in_it(pa
     assert "script-src 'self'" in answer.headers["content-security-policy"]
     tree = tree_of(answer.text)
     loaded = [*tree.xpath("//script/@src"), *tree.xpath("//link/@href")]
-    assert len(loaded) == 6
+    assert len(loaded) == 3
     for address in loaded:
         assert address.startswith("/static/")
         assert page.get(address).status_code == 200
