@@ -1,6 +1,7 @@
 """The examples run as they are, with the code of today."""
 
 import ast
+import importlib
 import json
 import os
 import shutil
@@ -137,8 +138,7 @@ async def test_the_chat_of_gradio_shows_steps_that_fold_and_then_the_report(
 ) -> None:
     """What it gives to Gradio, which is not installed here: lists of messages."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    from gradio_app import answer
-
+    answer = importlib.import_module("gradio_app").answer
     shown = [
         messages async for messages in answer("What is known about survival in lung cancer?", [], "simple")
     ]

@@ -116,7 +116,7 @@ def test_each_of_200_references_opens_its_quote_and_nothing_moves(browser: Brows
     page.evaluate(SHIFTED)
     title = page.locator("#source h2")
     for cite in (page.locator(".paper a.cite").first, page.locator(".paper a.cite").last):
-        quote = parse_qs(urlsplit(cite.get_attribute("href")).query)["quote"][0]
+        quote = parse_qs(urlsplit(cite.get_attribute("href") or "").query)["quote"][0]
         cite.click()
         page.locator("#source mark#quote", has_text=quote).wait_for()
     last = title.inner_text()

@@ -30,7 +30,7 @@ from activities.sources.http.client import open_http
 from activities.sources.http.pages import SafePages
 from activities.sources.mcp import McpToolSource
 from client import tracing
-from client.cli.local import check_model
+from client.checkup import check_model
 from client.connection import open_client as open_temporal
 from client.failures import BadInput
 from client.model_servers import check_models, listed_models
