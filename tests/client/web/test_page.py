@@ -90,14 +90,15 @@ async def read_files(ada: httpx.AsyncClient, eve: httpx.AsyncClient, at: str) ->
         assert answer.status_code == 200, name
         assert answer.headers["content-type"].startswith(entry.media_type)
         assert "attachment" in answer.headers["content-disposition"]
-    drawn = await ada.get(f"{at}/chart/sections")
-    assert drawn.headers["content-type"].startswith("image/svg")
-    assert "default-src 'none'" in drawn.headers["content-security-policy"]
+    for address in page.xpath("//a[contains(@href, '/chart/')]/@href"):
+        drawn = await ada.get(address)
+        assert drawn.headers["content-type"].startswith("image/svg")
+        assert "default-src 'none'" in drawn.headers["content-security-policy"]
     if can_speak():
         assert (await ada.get(f"{at}/aloud")).content.startswith(b"RIFF")
     for wrong in ("/download/exe", "/chart/nothing", "/source/nothing", "/sentence/nothing"):
         assert (await ada.get(at + wrong)).status_code == 404, wrong
-    for part_of_run in ("/chart/sections", "/aloud", urlsplit(cited[0]).path.removeprefix(at)):
+    for part_of_run in ("/aloud", urlsplit(cited[0]).path.removeprefix(at)):
         assert (await eve.get(at + part_of_run)).status_code == 404
     assert "Researched the sections" in (await ada.get(f"{at}/steps")).text
     assert "/source/" in (await ada.get(f"{at}/works")).text
