@@ -12,7 +12,10 @@ from workflows.parts.part import Part
 from workflows.parts.rows import PARTS, PartName, Stage
 from workflows.state import RunState
 
-LOADED = "import sys, worker.build; print(*(n for n in sys.modules if n.startswith('workflows.parts.')))"
+LOADED = (
+    "import sys, workflows.deep, workflows.team, workflows.graph.workflow; "
+    "print(*(name for name in sys.modules if name.startswith('workflows.parts.')))"
+)
 
 
 @pytest.mark.parametrize("name", get_args(PartName))
