@@ -56,12 +56,34 @@ class Decision(Frozen):
 
 
 class PrismaCounts(Frozen):
-    """The numbers of a PRISMA flow diagram."""
+    """The numbers of a PRISMA flow diagram: those identified are duplicates, screened or not screened."""
 
     identified: int = 0
     duplicates: int = 0
     screened: int = 0
+    not_screened: int = 0
+    """Different works that no judge was shown."""
     included: int = 0
+    """Works that are cited; each was screened."""
+
+    @property
+    def not_cited(self) -> int:
+        """Works that were screened and are not cited."""
+        return self.screened - self.included
+
+    def added_up(self, different: int, screened: int, included: int) -> "PrismaCounts":
+        """The counts of a report that cites `included` works, such that they add up. `different`: works that
+        the run still holds, which may be fewer than it found."""
+        screened = max(screened, included)
+        different = max(different, self.identified - self.duplicates, screened)
+        identified = max(self.identified, different)
+        return PrismaCounts(
+            identified=identified,
+            duplicates=identified - different,
+            screened=screened,
+            not_screened=different - screened,
+            included=included,
+        )
 
 
 class PubMedCheck(Frozen):

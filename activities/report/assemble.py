@@ -235,7 +235,7 @@ def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
     return Methodology(
         searches=step.searches,
-        counts=step.counts.replace(screened=step.screened, included=len(cited)),
+        counts=step.counts.added_up(len(step.found), step.screened, len(cited)),
         iterations=step.iterations,
         spent_by=step.spent_by,
         tokens=step.usage.tokens,

@@ -36,6 +36,10 @@ NAMES = 6
 _LITERATURE: Mapping[CandidateFieldName, str] = {"literature_for": "support", "literature_against": "against"}
 
 
+_STATED: Mapping[CandidateFieldName, str] = {"regulatory": "regulatory_status", "trials": "trial_status"}
+"""Fields that no record tells, but words of a writer that a cited work says."""
+
+
 def page(
     candidate: Candidate,
     items: Sequence[Evidence],
@@ -49,6 +53,11 @@ def page(
     `judged`: whether a model read the works for what they say of it."""
     field_of = {field.name: field for field in (findings.fields if findings else candidate.fields)}
     own = _own_entries(candidate, items, basis, question)
+    for name, attribute in _STATED.items():
+        stated = getattr(candidate, attribute)
+        known = own[name] or (name in field_of and field_of[name].entries)
+        if not known and stated and stated not in CODES and attribute in basis:
+            own[name] = [_quoted(*basis[attribute], text=stated).replace(code="stated")]
     fields = tuple(
         _field(name, field_of.get(name), own.get(name, []), read=judged and about.read)
         for name, about in FIELDS.items()

@@ -82,6 +82,8 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
 
 
 def _regulatory(entry: FieldEntry, text: str) -> str:
+    if entry.code == "stated":
+        return f"as a cited work says: {text}"
     status = REGULATORY.get(entry.code, clean(entry.code.replace("_", " ")) or text)
     values = entry.values
     number = values.get("application", "")
@@ -97,7 +99,7 @@ def _regulatory(entry: FieldEntry, text: str) -> str:
 def _trial(entry: FieldEntry, text: str) -> str:
     values = entry.values
     if entry.code == "stated":
-        return f"{phases(values.get('phase', ''))}, as a cited work says: {text}"
+        return ", ".join(filter(None, (phases(values.get("phase", "")), f"as a cited work says: {text}")))
     state = clean(entry.code.replace("_", " ").lower())
     if reason := values.get("why_stopped", ""):
         state += f' ("{clean(reason)}")'
@@ -125,10 +127,8 @@ def cells(candidate: Candidate) -> tuple[str, ...]:
     pro, con = (len({s.evidence_id for s in quotes}) for quotes in (candidate.support, candidate.against))
     return (
         _short(candidate.proposed_mechanism or candidate.mechanism, fields.get("mechanism")),
-        _short("; ".join(candidate.current_indications), fields.get("indications")),
-        _short(
-            REGULATORY.get(candidate.regulatory_status, candidate.regulatory_status), fields.get("regulatory")
-        ),
+        _entries_cell("; ".join(candidate.current_indications), fields.get("indications")),
+        _regulatory_cell(candidate, fields.get("regulatory")),
         _trials_cell(candidate, fields.get("trials")),
         f"{pro} for, {con} against",
         _safety_cell(fields.get("safety")),
@@ -143,12 +143,26 @@ def _short(text: str, field: CandidateField | None) -> str:
     return plain if len(plain) <= SHORT else plain[:SHORT].rsplit(" ", 1)[0] + " \u2026"
 
 
+def _entries_cell(text: str, field: CandidateField | None) -> str:
+    """The entries that the page below lists; `text` of a candidate without a page."""
+    return _short("; ".join(e.text for e in field.entries) if field else text, field)
+
+
+def _regulatory_cell(candidate: Candidate, field: CandidateField | None) -> str:
+    if field is None:
+        return _short(REGULATORY.get(candidate.regulatory_status, candidate.regulatory_status), None)
+    codes = [entry.code for entry in field.entries if entry.code in REGULATORY]
+    stated = field.entries[0].text if field.entries else ""
+    return _short(REGULATORY[codes[0]] if codes else stated, field)
+
+
 def _trials_cell(candidate: Candidate, field: CandidateField | None) -> str:
-    if field is None or not field.entries:
-        return _short(candidate.trial_status, field)
+    if field is None:
+        return _short(candidate.trial_status, None)
     entries: Sequence[FieldEntry] = [entry for entry in field.entries if entry.code != "stated"]
     if not entries:
-        return "; ".join(dict.fromkeys(phases(e.values.get("phase", "")) for e in field.entries))
+        named = (phases(e.values.get("phase", "")) or clean(e.text) for e in field.entries)
+        return _short("; ".join(dict.fromkeys(named)), field)
     stopped = sum(entry.code in STOPPED_TRIALS for entry in entries)
     results = sum(bool(entry.values.get("results")) for entry in entries)
     latest = max((int(c) for e in entries for c in e.values.get("phase", "") if c.isdigit()), default=0)

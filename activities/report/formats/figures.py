@@ -48,6 +48,7 @@ class Flow:
     sources: tuple[Bar, ...]
     """Records kept, by source."""
     duplicates: int
+    not_screened: int
     screened: int
     excluded: int
     included: int
@@ -137,7 +138,8 @@ def described(svg: str) -> str:
 def flow_words(flow: Flow) -> str:
     return (
         f"{flow.identified} identified, {plural(flow.duplicates, 'duplicate')} removed, "
-        f"{flow.screened} screened, {flow.excluded} not cited, {plural(flow.included, 'work')} included"
+        f"{flow.not_screened} not screened, {flow.screened} screened, {flow.excluded} not cited, "
+        f"{plural(flow.included, 'work')} included"
     )
 
 
@@ -152,8 +154,9 @@ def flow(report: Report) -> Flow:
         identified=counts.identified,
         sources=tuple(Bar(name, count) for name, count in kept.items()),
         duplicates=counts.duplicates,
+        not_screened=counts.not_screened,
         screened=counts.screened,
-        excluded=max(counts.screened - counts.included, 0),
+        excluded=counts.not_cited,
         included=counts.included,
         studies=len(studies) + unknown,
         failed=sum(s.status not in ANSWERED for s in report.methodology.searches),
@@ -164,6 +167,7 @@ def flow_rows(flow: Flow) -> Iterator[tuple[str, str]]:
     yield "Identified", str(flow.identified)
     yield from ((f"  of these kept from {bar.label}", str(bar.count)) for bar in flow.sources)
     yield "Duplicates removed", str(flow.duplicates)
+    yield "Not screened", str(flow.not_screened)
     yield "Screened", str(flow.screened)
     yield "Not cited", str(flow.excluded)
     yield "Included (cited)", str(flow.included)

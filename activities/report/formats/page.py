@@ -376,8 +376,7 @@ class _Page:
         if report.methodology.searches:
             yield Heading("Searches")
             yield table(SEARCH_HEAD, words.search_rows(report.methodology.searches))
-        if not full and (refused := len(report.verification.dropped)):
-            yield from _text(words.refused_count(refused, report.run_id))
+        yield from _text(words.refused_count(report))
         if report.methodology.approvals:
             yield Heading("Decisions")
             yield from bullets(map(words.decision, report.methodology.approvals))

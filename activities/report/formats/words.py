@@ -64,13 +64,15 @@ def verified(report: Report) -> str:
     )
     how = listed(f"{number} {way}" for number, way in ways if number > 0)
     stand = f"{counted(check.verified, 'sentence')} {'stands' if check.verified == 1 else 'stand'}"
-    fell = (check.fell or check.claims - check.verified) - check.unread
+    fell = check.fell - check.unread
     refused = f"; {counted(fell, 'sentence')} {'was' if fell == 1 else 'were'} refused" if fell else ""
     unread = f"; {counted(check.unread, 'sentence')} no second reader has read" if check.unread else ""
+    again = repeated(report)
+    left = f"; {counted(again, 'repetition')} {'was' if again == 1 else 'were'} left out" if again else ""
     read = vigilance(check.vigilance)
     return (
-        f"{stand}{f': {how}' if how else ''}{refused}{unread}. Every quote is word for word in the item it "
-        f"cites.{f' {read}' if read else ''}"
+        f"{stand}{f': {how}' if how else ''}{refused}{unread}{left}. Every quote is word for word in the item "
+        f"it cites.{f' {read}' if read else ''}"
     )
 
 
@@ -82,6 +84,11 @@ def vigilance(read: Vigilance) -> str:
     refused = f"{read.refused or 'none'} of {counted(read.true, 'true sentence')}"
     planted = counted(read.planted, "planted error")
     return f"The second reader found {read.noticed} of {planted} and refused {refused}."
+
+
+def repeated(report: Report) -> int:
+    """Sentences that were left out since another one says the same."""
+    return sum(item.statement.code == "repeats_claim" for item in report.verification.dropped)
 
 
 def heading(section: ReportSection) -> str:
@@ -214,15 +221,26 @@ def flow_text(report: Report) -> str:
     hits = counted(sum(search.hits for search in method.searches), "hit")
     kept = counted(counts.identified - counts.duplicates, f"different {one}", f"different {many}")
     return (
-        f"{searches} gave {hits}; {kept} kept, {counts.screened:,} screened, {counts.included} cited. "
+        f"{searches} gave {hits}; {kept} kept: {counts.screened:,} screened, {counts.not_screened:,} not "
+        f"screened. Of those screened {counts.included} are cited. "
         f"{ended}{read}"
     )
 
 
-def refused_count(refused: int, run_id: str) -> str:
-    are = "sentence or field was" if refused == 1 else "sentences and fields were"
-    command = f"determinator report {clean(run_id)} --length full"
-    return f'{refused} {are} refused; "{command}" lists each with its reason.'
+def refused_count(report: Report) -> str:
+    """How much was refused or left out, in the counts that the answer gives; empty where nothing was."""
+    check, again = report.verification, repeated(report)
+    other = len(check.dropped) - check.fell - again
+    parts = (
+        counted(check.fell - check.unread, "sentence") if check.fell > check.unread else "",
+        f"{counted(check.unread, 'sentence')} that nobody read" if check.unread else "",
+        counted(again, "repetition") if again else "",
+        counted(other, "field or other text", "fields and other texts") if other > 0 else "",
+    )
+    if not any(parts):
+        return ""
+    command = f"determinator report {clean(report.run_id)} --length full"
+    return f'Refused or left out: {listed(filter(None, parts))}; "{command}" lists each with its reason.'
 
 
 def sureness(report: Report) -> str:

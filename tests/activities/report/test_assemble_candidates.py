@@ -2,14 +2,18 @@ import pytest
 
 from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import Support
+from activities.report.assemble import build_report
 from activities.report.formats import render
+from activities.report.formats.candidate_words import cells
 from tests.activities.cases import (
     FULL,
     INCREASED,
     REDUCED,
     planned,
     publish_input,
+    pubmed,
     quoting,
+    ref_of,
 )
 from tests.activities.report.citations import citation_faults
 from tests.activities.report.rendered import built, codes, faults, stated
@@ -83,3 +87,31 @@ def test_a_candidate_under_concern_is_weak_and_none_is_said_to_be_missing() -> N
     assert "no_candidate" in codes(built(step))
     other = step.replace(profile="biomedical")
     assert "no_candidate" not in codes(built(other))
+
+
+@pytest.mark.parametrize(
+    ("status", "phase", "row"),
+    [
+        ("licensed by the FDA", "in phase 2", ("licensed by the FDA", "in phase 2")),
+        ("licensed in Japan", "", ("not found", "not found")),
+    ],
+)
+def test_the_row_of_a_candidate_says_what_its_page_says(
+    status: str, phase: str, row: tuple[str, str]
+) -> None:
+    quote = "Wonderol is licensed by the FDA and in phase 2 for dementia."
+    work = pubmed(9, "Wonderol in dementia", quote, "review")
+    candidate = Candidate(
+        name="Wonderol",
+        support=(Support(evidence_id="pmid:9", quote=quote),),
+        regulatory_status=status,
+        trial_status=phase,
+    )
+    step = publish_input(candidates=(candidate,), evidence=(ref_of(work),))
+    (made,) = build_report(step, {"pmid:9": work}).candidates
+    _, _, approval, trials, *_ = cells(made)
+    assert approval.startswith(row[0])
+    assert trials.startswith(row[1])
+    on_page = {field.name: [entry.text for entry in field.entries] for field in made.fields}
+    assert on_page["regulatory"] == ([row[0]] if phase else [])
+    assert on_page["trials"] == ([row[1]] if phase else [])
