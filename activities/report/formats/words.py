@@ -71,8 +71,8 @@ def verified(report: Report) -> str:
     left = f"; {counted(again, 'repetition')} {'was' if again == 1 else 'were'} left out" if again else ""
     read = vigilance(check.vigilance)
     return (
-        f"{stand}{f': {how}' if how else ''}{refused}{unread}{left}. Every quote is word for word in the item "
-        f"it cites.{f' {read}' if read else ''}"
+        f"{stand}{f': {how}' if how else ''}{refused}{unread}{left}. Every quote is word for word in the "
+        f"item it cites.{f' {read}' if read else ''}"
     )
 
 
