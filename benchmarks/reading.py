@@ -88,12 +88,15 @@ def cut_statements(text: Text) -> tuple[int, list[str]]:
     document = Evidence(
         evidence_id="doc:1", source="library", title=text.title, text=text.text, evidence_type="document"
     )
-    prose = [one.quote for one in sentences(document, short=True) if not one.is_row]
+    # lines that stay as they are belong to programs and tables
+    prose = [o.quote for o in sentences(document, short=True) if not o.is_row and "\n" not in o.quote]
     cut = []
     for quote in prose:
-        end = text.text.find(quote) + len(quote)
-        goes_on = re.match(r"\W*\n\n[a-z]", text.text[end : end + 8])
-        if quote[:1].islower() or (goes_on and not _STOPPED.search(quote)):
+        start = text.text.find(quote)
+        before, after = text.text[:start], text.text[start + len(quote) :]
+        begins_inside = quote[:1].islower() and before.endswith("\n\n") and not _STOPPED.search(before[-20:])
+        goes_on = re.match(r"\W*\n\n[a-z]", after) and not _STOPPED.search(quote)
+        if begins_inside or goes_on:
             cut.append(quote)
     return len(prose), cut
 

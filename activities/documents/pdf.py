@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from activities.documents.pdf_layout import LARGER, NOTE, Block, Kind, Line, blocks_of, rows_of
+from activities.documents.pdf_layout import LARGER, NOTE, Block, Kind, Line, blocks_of, gutter_of, rows_of
 from activities.documents.pdf_page import HYPHEN, Page, Run, read_page
 from activities.documents.pdf_text import Hyphens, joined
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
@@ -25,7 +25,9 @@ EDGE_ROWS, EDGE_SHARE = 3, 0.13
 """Rows at the top and the foot of a page, and the share of its height, where a running head may stand."""
 NEAR_PAGES = 3
 """Pages within which a running head stands again: left and right pages and chapters have their own."""
-MIN_LINE_NUMBERS = 3
+MIN_LINE_NUMBERS, MANY_LINE_NUMBERS = 3, 20
+MIN_TEXT_CHARS = 16
+"""Characters of a run that shows where the text of a page begins and ends."""
 _REFERENCES = re.compile(
     r"(?:[\dA-Z]{0,2}(?:\.\d)*\.?\s*)?(?:references|bibliography|literature(?: cited)?|works cited|literatur"
     r"(?:verzeichnis)?|quellen(?:verzeichnis)?|r\u00e9f\u00e9rences|bibliographie|bibliograf\u00eda|referencias"
@@ -42,6 +44,8 @@ _NO_TITLE = re.compile(
 )
 _NUMBER = re.compile(r"\d{1,5}")
 _APART = (Kind.LABELS, Kind.CONTENTS, Kind.REFERENCES, Kind.FORMULA)
+MAX_INLINE_LINES = 2
+"""Lines of a program that go on with a sentence which has no stop before them."""
 FORMULA = "[formula]"
 """Stands in a sentence for a formula that is set apart in it."""
 
@@ -84,8 +88,9 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     apart: defaultdict[str, list[str]] = defaultdict(list)
     firsts = _take_edges(pages, apart)
     for page in pages:
-        _take_line_numbers(page.runs, apart)
-    gutters: list[float] = []
+        _take_line_numbers(page, apart)
+    usual = Counter(round(place) for page in pages if (place := gutter_of(page.runs)) is not None)
+    gutters = [place for place, often in usual.most_common(2) if often >= max(2, len(pages) / 5)]
     blocks = [
         replace(block, page=number)
         for number, page in enumerate(pages)
@@ -166,40 +171,30 @@ def _forms(row: Sequence[Run], page: int) -> Iterator[tuple[str, int]]:
             yield f"{text[: match.start()]}#{int(match.group()) - page}{text[match.end() :]}", step
 
 
-def _take_line_numbers(page: list[Run], apart: Mapping[str, list[str]]) -> None:
+def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
     """Take the numbers of the lines off a page: they stand below each other beside the text and count up."""
-    rows = rows_of([run for run in page if not run.rotated])
-    for side in (0, -1):
-        numbers = [row[side] for row in rows if len(row) > 1 and _NUMBER.fullmatch(row[side].text)]
-        texts = [row[1 if side == 0 else -2] for row in rows if len(row) > 1 and row[side] in numbers]
-        if len(numbers) < MIN_LINE_NUMBERS:
-            continue
-        steps = Counter(int(low.text) - int(high.text) for high, low in pairwise(numbers))
+    numbers = [run for run in page.runs if _NUMBER.fullmatch(run.text) and not run.rotated]
+    texts = [run for run in page.runs if len(run.text) > MIN_TEXT_CHARS and not run.rotated]
+    if len(numbers) < MIN_LINE_NUMBERS or not texts:
+        return
+    left, right = min(run.left for run in texts), max(run.right for run in texts)
+    sides = ([n for n in numbers if n.right < left], [n for n in numbers if n.left > right])
+    for side in (side for side in sides if len(side) >= MIN_LINE_NUMBERS):
+        side.sort(key=lambda run: -run.base)
+        steps = Counter(int(low.text) - int(high.text) for high, low in pairwise(side))
         step, often = steps.most_common(1)[0]
-        aligned = max(
-            Counter(round(run.right / 2) for run in numbers).most_common(1)[0][1],
-            Counter(round(run.left / 2) for run in numbers).most_common(1)[0][1],
-        )
-        outside = sum(
-            run.left > text.right if side else run.right < text.left
-            for run, text in zip(numbers, texts, strict=True)
-        )
-        running = sum(text.text[:1].islower() for text in texts) >= len(texts) / 4
-        if (
-            1 <= step <= 10
-            and often >= 0.8 * (len(numbers) - 1)
-            and aligned >= 0.6 * len(numbers)
-            and outside == len(numbers)
-            and running
-        ):
-            apart[Kind.LINE_NUMBERS.value] += [run.text for run in numbers]
-            # numbers of empty lines and of headings stand alone
-            edge = (min(run.left for run in numbers) - 2, max(run.right for run in numbers) + 2)
-            page[:] = [
-                run
-                for run in page
-                if not (_NUMBER.fullmatch(run.text) and edge[0] <= run.left and run.right <= edge[1])
-            ]
+        if 1 <= step <= 10 and often >= 0.8 * (len(side) - 1) and _count_lines(side, texts):
+            apart[Kind.LINE_NUMBERS.value] += [run.text for run in side]
+            taken = set(map(id, side))
+            page.runs = [run for run in page.runs if id(run) not in taken]
+
+
+def _count_lines(numbers: Sequence[Run], texts: Sequence[Run]) -> bool:
+    """Tell whether numbers count lines and not the items of a list, of which each begins a sentence."""
+    bases = [number.base for number in numbers]
+    beside = [text for text in texts if any(abs(text.base - base) < 0.5 * text.size for base in bases)]
+    lower = sum(text.text[:1].islower() for text in beside)
+    return len(numbers) > MANY_LINE_NUMBERS or lower >= len(beside) / 4
 
 
 def _mark(blocks: Sequence[Block], body: float) -> None:
@@ -287,6 +282,14 @@ def _assembled(
             apart[block.kind.value] += lines
             formula = formula or block.kind is Kind.FORMULA
             continue
+        if (
+            block.kind is Kind.CODE
+            and unfinished is not None
+            and not unfinished.last.text.endswith(":")
+            and len(block.lines) <= MAX_INLINE_LINES
+        ):
+            add(block, " ")
+            continue
         if block.kind in (Kind.CAPTION, Kind.NOTE, Kind.TABLE) and unfinished is not None:
             waiting.append(block)
             continue
@@ -317,7 +320,7 @@ def _is_finished(block: Block) -> bool:
 
 def _goes_on(before: Block, block: Block, *, after_formula: bool) -> bool:
     """Tell whether a block goes on with a paragraph that was parted by a formula, a column or a page."""
-    if block.kind is not Kind.PROSE or abs(block.first.size - before.last.size) > 0.1 * block.first.size:
+    if block.kind is not Kind.PROSE or not block.first.is_like(before.last):
         return False
     words = block.first.text.lstrip("(\u201c\"'")
     if words[:1].islower() or before.last.text.endswith((HYPHEN, "-")):

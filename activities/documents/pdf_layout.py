@@ -96,13 +96,19 @@ class Line:
         return all(run.bold for run in self.runs)
 
     @property
-    def fixed(self) -> bool:
-        return all(run.fixed for run in self.runs)
+    def fixed(self) -> float:
+        """Share of its characters in fonts of fixed width."""
+        return sum(run.fixed * len(run.text) for run in self.runs) / max(len(self.text), 1)
 
     @property
     def math(self) -> float:
-        length = sum(len(run.text) for run in self.runs)
-        return sum(run.math * len(run.text) for run in self.runs) / max(length, 1)
+        """Share of its characters in fonts for formulas."""
+        return sum(run.math * len(run.text) for run in self.runs) / max(len(self.text), 1)
+
+    def is_like(self, other: "Line") -> bool:
+        """Tell whether its letters are as large as another's; those of fixed width differ in height."""
+        mixed = max(self.fixed, other.fixed) > 0.15
+        return abs(self.size - other.size) <= (0.3 if mixed else 0.08) * max(self.size, other.size)
 
 
 @dataclass(slots=True)
@@ -124,10 +130,10 @@ class Block:
 
 
 def blocks_of(
-    runs: Sequence[Run], figures: Sequence[Box], body: float, gutters: list[float]
+    runs: Sequence[Run], figures: Sequence[Box], body: float, gutters: Sequence[float]
 ) -> Iterator[Block]:
     """The blocks of a page in reading order. `body`: the size of the letters of running text. `gutters`:
-    where columns were parted on the pages before, to which those of this one are added."""
+    where columns are parted on most pages."""
     beside: list[Run] = []
     inside: list[Run] = []
     for run in runs:
@@ -160,13 +166,10 @@ def _without_margins(runs: Sequence[Run], body: float) -> tuple[list[Run], list[
     return [run for run in runs if id(run) not in aside], [margin for margin in margins if margin]
 
 
-def columns(runs: Sequence[Run], gutters: list[float]) -> Iterator[list[Run]]:
-    """The columns of a page one after the other; what stands over several of them is a column of its own."""
-    gutter = _gutter(runs)
-    if gutter is None:
-        gutter = next((known for known in gutters if _parts(runs, known)), None)
-    elif gutter not in gutters:
-        gutters.append(gutter)
+def columns(runs: Sequence[Run], gutters: Sequence[float]) -> Iterator[list[Run]]:
+    """The columns of a page one after the other; what stands over several of them is a column of its own.
+    `gutters`: where columns are parted on most pages."""
+    gutter = gutter_of(runs) or next((known for known in gutters if _parts(runs, known)), None)
     if gutter is None:
         yield list(runs)
         return
@@ -186,7 +189,7 @@ def columns(runs: Sequence[Run], gutters: list[float]) -> Iterator[list[Run]]:
 
 
 def _bands(
-    above: Sequence[Sequence[Run]], beside: Sequence[Run], gutter: float, gutters: list[float]
+    above: Sequence[Sequence[Run]], beside: Sequence[Run], gutter: float, gutters: Sequence[float]
 ) -> Iterator[list[Run]]:
     if above:
         yield [run for some in above for run in some]
@@ -200,13 +203,13 @@ def _down(run: Run) -> tuple[float, float]:
 
 
 def _parts(runs: Sequence[Run], gutter: float) -> bool:
-    """Tell whether no run of a part of a page goes over the place where columns are parted elsewhere."""
-    before = [run for run in runs if run.right <= gutter + 1]
-    after = [run for run in runs if run.left >= gutter - 1]
-    return bool(before) and bool(after) and len(before) + len(after) == len(runs)
+    """Tell whether few runs of a part of a page go over the place where columns are parted elsewhere."""
+    before = sum(run.right <= gutter + 1 for run in runs)
+    after = sum(run.left >= gutter - 1 for run in runs)
+    return min(before, after) > 0 and len(runs) - before - after <= 0.7 * min(before, after)
 
 
-def _gutter(runs: Sequence[Run]) -> float | None:
+def gutter_of(runs: Sequence[Run]) -> float | None:
     """The middle of the space between two columns of text; None where there is one column."""
     if not 2 * MIN_COLUMN_RUNS <= len(runs) <= MAX_RUNS:
         return None
@@ -327,10 +330,11 @@ def _kind_of(line: Line, body: float) -> Kind:
         return Kind.CONTENTS
     if _CAPTION.match(text):
         return Kind.CAPTION
-    if line.fixed:
+    if line.fixed > 0.85:
         return Kind.CODE
     has_number = len(line.runs) > 1 and _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
-    if _words(line) < 3 and (line.math > 0.3 or (_EQUATION.search(text) and (has_number or line.math > 0.1))):
+    words, is_equation = _words(line), bool(_EQUATION.search(text))
+    if words < 3 and (line.math > 0.3 or (is_equation and (has_number or line.math > 0.1 or not words))):
         return Kind.FORMULA
     is_short = len(text) < 90 and not _STOP.search(text)
     if line.size > LARGER * body or (line.bold and is_short and line.size >= 0.9 * body):
@@ -345,7 +349,11 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     if kind is Kind.CAPTION:
         return True
     if block.kind is Kind.CAPTION:
-        return apart or abs(line.size - block.first.size) > 0.08 * line.size
+        return apart or not line.is_like(block.first)
+    if block.kind is Kind.PROSE and kind is Kind.CODE and not apart:
+        inside = abs(line.left - above.left) < line.size and not _ended(above, right)
+        if inside and above.right > right - 8 * line.size and above.fixed < 0.85:
+            return False  # the words of a program at the end of a paragraph
     if kind is not block.kind:
         # a line of prose may end in a formula or a heading-like word in bold
         bold_inside = {kind, block.kind} == {Kind.HEADING, Kind.PROSE} and abs(line.size - above.size) < 0.3
@@ -363,7 +371,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
     if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
         return kind is not Kind.CONTENTS and step > 2.2 * pitch
-    if apart or abs(line.size - above.size) > 0.08 * line.size:
+    if apart or not line.is_like(above):
         return True
     if (
         _ITEM.match(line.text)

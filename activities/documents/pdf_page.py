@@ -1,11 +1,13 @@
 """A page of a PDF as PDFium draws it: its words with their places, in runs, and where its figures are."""
 
 import ctypes
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from activities.documents.xml_text import script
 
@@ -51,7 +53,8 @@ class Run:
     """Height of most of its letters."""
     math: float = 0.0
     """Share of its characters in fonts for formulas."""
-    fixed: bool = False
+    fixed: float = 0.0
+    """Share of its characters in fonts of fixed width."""
     bold: bool = False
     rotated: bool = False
 
@@ -75,8 +78,7 @@ class Box:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Letter:
+class _Letter(NamedTuple):
     text: str
     left: float
     right: float
@@ -92,7 +94,7 @@ class _Word:
     size: float = 0.0
     base: float = 0.0
 
-    def measure(self) -> None:
+    def __post_init__(self) -> None:
         self.size = max(letter.size for letter in self.letters)
         self.base = next(letter.base for letter in self.letters if letter.size == self.size)
 
@@ -213,38 +215,66 @@ def _words_of(raw: Any, pdfium: Any) -> Iterator[_Word]:  # noqa: ANN401 - pypdf
         pdfium.FPDFText_GetLooseCharBox,
         pdfium.FPDFText_GetCharOrigin,
     )
-    word: _Word | None = None
-    for number in range(min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)):
+    count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
+    turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, count, 40))
+    letters: list[_Letter] = []
+    first = 0
+
+    def word() -> _Word:
+        pdfium.FPDFText_GetFontInfo(raw, first, name, len(name), None)
+        angle = pdfium.FPDFText_GetCharAngle(raw, first) - turned * math.pi / 2
+        return _Word(letters, _font(name.value), angle)
+
+    for number in range(count):
         code = code_of(raw, number)
-        if code == 2 or code == 0xFFFE:
+        if code in (2, 0xFFFE):
             text = HYPHEN
         else:
             text = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
-        if not text or text.isspace() or text == "\u00ad":
-            if word is not None and text != "\u00ad":
-                word.measure()
-                yield word
-                word = None
+        if text == "\u00ad":
+            continue
+        if not text or text.isspace():
+            if letters:
+                yield word()
+                letters = []
             continue
         box_of(raw, number, to_box)
         origin_of(raw, number, to_across, to_up)
-        letter = _Letter(text, box.left, box.right, up.value, box.top - box.bottom)
-        if word is None:
-            pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
-            angle = pdfium.FPDFText_GetCharAngle(raw, number)
-            word = _Word([letter], _font(name.value), angle)
-        else:
-            before = word.letters[-1]
-            if not -2 * letter.size < letter.left - before.right < GAP * letter.size:
-                word.measure()
-                yield word
-                pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
-                word = _Word([letter], _font(name.value), word.angle)
-            else:
-                word.letters.append(letter)
-    if word is not None:
-        word.measure()
-        yield word
+        letter = (
+            _Letter(text, box.left, box.right, up.value, box.top - box.bottom)
+            if turned == 0
+            else _turned(text, box, (across.value, up.value), turned)
+        )
+        if letters and not -2 * letter.size < letter.left - letters[-1].right < GAP * letter.size:
+            angle = pdfium.FPDFText_GetCharAngle(raw, number) - turned * math.pi / 2
+            if not _is_rotated(angle):
+                yield word()
+                letters = []
+        if not letters:
+            first = number
+        letters.append(letter)
+    if letters:
+        yield word()
+
+
+def _turned(text: str, box: Any, origin: tuple[float, float], turns: int) -> _Letter:  # noqa: ANN401 - as above
+    """A letter of a page that is read turned by quarters."""
+    if turns == 1:
+        return _Letter(text, box.bottom, box.top, -origin[0], box.right - box.left)
+    if turns == 2:
+        return _Letter(text, -box.right, -box.left, -origin[1], box.top - box.bottom)
+    return _Letter(text, -box.top, -box.bottom, origin[0], box.right - box.left)
+
+
+def _quarter_turns(angles: Iterable[float]) -> int:
+    """By how many quarters most of the text of a page is turned."""
+    counts = Counter(round(angle / (math.pi / 2)) % 4 for angle in angles)
+    turns, often = max(counts.items(), key=lambda item: item[1], default=(0, 0))
+    return turns if 2 * often > counts.total() else 0
+
+
+def _is_rotated(angle: float) -> bool:
+    return 0.2 < angle % (2 * math.pi) < 2 * math.pi - 0.2
 
 
 def _font(name: bytes) -> str:
@@ -293,7 +323,7 @@ def _run(words: Sequence[_Word]) -> Run:
         base=base,
         size=size,
         math=share(_MATH),
-        fixed=share(_FIXED) > 0.7,
+        fixed=share(_FIXED),
         bold=share(_BOLD) > 0.7,
-        rotated=0.2 < angle % 6.2832 < 6.08,
+        rotated=_is_rotated(angle),
     )

@@ -11,6 +11,8 @@ from activities.documents.pdf_page import HYPHEN
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"([^\W\d_]+)[-\u2010]$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[-\u2010/._?=&]$")
+"""An address that goes on in the next line."""
 _TIES = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\xa0": " "}
 )
@@ -28,6 +30,8 @@ class Hyphens:
 
     def put_together(self, text: str, more: str) -> str:
         """Two lines as one. A hyphen stays before a digit, a capital and in a word that has one."""
+        if _ADDRESS.search(text) and not more[:1].isspace():
+            return f"{text.removesuffix(HYPHEN)}{'-' if text.endswith(HYPHEN) else ''}{more}"
         if not text.endswith(("-", HYPHEN)) or text[-2:-1].isspace():
             return f"{text} {more}"
         bare = text[:-1]
