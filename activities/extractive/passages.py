@@ -22,6 +22,8 @@ MAX_COMPARED = 20
 """Works, best first, whose words are compared with the names that they lack."""
 MAX_OF_ONE = 3
 """Passages of one document where it is clearly nearer than the next."""
+MAX_NEAREST = 6
+"""Sentences of one document of which these passages are made; of rows there are as many as passages."""
 CLEARLY_NEARER = 1.0
 """Difference of two documents' scores (`ranking.Item`) from which the first is clearly nearer."""
 MAX_BEHIND = 12.0
@@ -40,6 +42,8 @@ BEFORE_FINDINGS = frozenset({"aim", "background", "methods"})
 CALL, MIN_CALL = "Further studies are needed to confirm these findings.", 0.5
 """A call for more research, and the cosine from which a sentence is one: of 2,600 sentences of conclusions in
 the bundled sample some fifteen are that near, all of them calls."""
+MIN_PASSAGE_WORDS = 15
+"""Words of a passage of the user's own below which the sentence after it stands with it."""
 MAX_CONTEXT = 300
 """Characters of the sentence before or after."""
 
@@ -86,18 +90,47 @@ def _is_far(one: Ranked, best: Item) -> bool:
 
 
 def _several(item: Item, covered: Coverage) -> list[Passage]:
-    """The best passages of a text of the user's own, in its order: its nearest sentences, each with the next
-    one, those that follow each other together, and none that is far behind."""
+    """The best passages of a text of the user's own, the nearest first: its nearest sentences, each with the
+    next one, those that follow each other together, and none that is far behind."""
+    chosen: list[list[Ranked]] = []
+    most = MAX_OF_ONE if item.ranked[0].sentence.is_row else MAX_NEAREST
+    for count in range(1, most + 1):
+        best = [one for one in item.ranked[:count] if not _is_far(one, item)]
+        runs = _runs(item, best)
+        if len(runs) > MAX_OF_ONE:
+            break
+        chosen = runs
+    chosen.sort(key=lambda run: min(item.ranked.index(one) for one in run))
+    return [_quoted(item, run, covered) for run in chosen]
+
+
+def _runs(item: Item, best: Sequence[Ranked]) -> list[list[Ranked]]:
+    """The best sentences of a text in its order, each with the next one of its paragraph. A row of a table
+    stands alone."""
     ordered = sorted(item.ranked, key=lambda one: one.sentence.place)
     runs: list[list[Ranked]] = []
-    best = [one for one in item.ranked[:MAX_OF_ONE] if not _is_far(one, item)]
     for before, one in zip([None, *ordered], ordered, strict=False):
         beside = before is not None and bool(runs) and before is runs[-1][-1] and _adjoin(item, before, one)
-        if beside and (one in best or (before in best and not _is_far(one, item))):
+        alone = before is None or _same_columns(before, one)
+        needed = beside and (_is_short(runs[-1]) or (before in best and not _is_far(one, item)))
+        if beside and not alone and (one in best or needed):
             runs[-1].append(one)
         elif one in best:
             runs.append([one])
-    return [_quoted(item, run, covered) for run in runs]
+    return runs
+
+
+def _same_columns(one: Ranked, other: Ranked) -> bool:
+    """Tell whether two rows begin with the same heading, as those of one table do."""
+    first, second = one.sentence, other.sentence
+    heading, mark, _ = first.quote.partition(": ")
+    return first.is_row and second.is_row and bool(mark) and second.quote.startswith(f"{heading}: ")
+
+
+def _is_short(run: Sequence[Ranked]) -> bool:
+    """Tell whether a passage needs the sentence after it, as a symptom needs its cure."""
+    words = sum(len(one.sentence.quote.split()) for one in run)
+    return words < MIN_PASSAGE_WORDS and not any(one.sentence.is_row for one in run)
 
 
 def near_enough(question: str, profile: Profile, documents: Sequence[Evidence]) -> tuple[str, ...]:
@@ -180,7 +213,8 @@ def _second(item: Item) -> list[Ranked]:
     facts stand in short sentences that continue each other; of an abstract one that is nearly as near."""
     best, *others = item.ranked
     if item.document.evidence_type in OF_THE_USER:
-        return [one for one in _beside(item, best, 1) if not _is_far(one, item)]
+        after = [one for one in _beside(item, best, 1) if not _is_far(one, item) or _is_short([best])]
+        return [*after, *(_beside(item, after[0], 1) if after and _is_short([best, *after]) else [])]
     first = best.likeness
     rivals = [one for one in others if first and one.likeness and one.likeness >= MIN_SECOND * first]
     return rivals[: MAX_QUOTES - 1]

@@ -161,6 +161,7 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
     table.add_column("file", overflow="fold")
     table.add_column("status", no_wrap=True)
     table.add_column("works", justify="right")
+    table.add_column("characters", justify="right")
     if of_run is not None:
         table.add_column("found", justify="right")
         table.add_column("cited", no_wrap=True)
@@ -169,12 +170,19 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
             table.add_column("why not")
     for file in files:
         name = Text(plain(file.name))
+        if file.apart:
+            name.append(f"\n  not quoted: {plain(file.apart)}", style="dim")
         for problem in file.problems[:SHOWN_PROBLEMS]:
             name.append(f"\n  {plain(problem)}", style="dim")
         if len(file.problems) > SHOWN_PROBLEMS:
             name.append(f"\n  and {len(file.problems) - SHOWN_PROBLEMS} more", style="dim")
         status = Text(file.status.replace("_", " "), style=STYLES.get(file.status, "dim"))
-        row = [name, status, Text(str(file.documents or ""))]
+        row = [
+            name,
+            status,
+            Text(str(file.documents or "")),
+            Text(f"{file.characters:,}" if file.characters else ""),
+        ]
         if of_run is not None:
             numbers = " ".join(f"[{number}]" for number in of_run.numbers(file))
             row += [Text(str(len(of_run.found & {*file.evidence_ids}) or "")), Text(numbers)]

@@ -21,6 +21,10 @@ class FileState(Frozen):
     """How many works of it are searched: one, or one a record."""
     evidence_ids: tuple[str, ...] = ()
     """The ids of all its works, those that repeat others included."""
+    characters: int = 0
+    """How many characters of it became text that may be quoted."""
+    apart: str = ""
+    """What of it is no running text, by its kind with the number of characters."""
     problems: tuple[str, ...] = ()
     """Why it could not be read, which of its records could not, or what of it was left out."""
 
@@ -35,7 +39,16 @@ def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
     ):
         works[name].append((number, evidence_id))
     problems = _problems(store)
-    states = [_state(file.name, works[file.name], searched, problems[file.name]) for file in listing.files]
+    characters = dict(
+        store.rows("SELECT f.name, sum(d.letters) FROM files f JOIN documents d USING (path) GROUP BY f.name")
+    )
+    apart = {name: "; ".join(filter(None, notes)) for name, notes in _facts(store, "apart").items()}
+    states = [
+        _state(file.name, works[file.name], searched, problems[file.name]).model_copy(
+            update={"characters": characters.get(file.name, 0), "apart": apart.get(file.name, "")}
+        )
+        for file in listing.files
+    ]
     by_name = {state.name: state for state in states}
     states += [
         FileState(name=link, status="repeats", evidence_ids=by_name[name].evidence_ids)
@@ -55,12 +68,20 @@ def _problems(store: Store) -> "defaultdict[str, list[str]]":
     ):
         problems[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
     for fact in ("cut", "encoding"):
-        for name, note in store.rows(
-            f"SELECT DISTINCT f.name, json_extract(d.body, '$.facts.{fact}')"  # noqa: S608 - the two names above
-            f" FROM files f JOIN documents d USING (path) WHERE instr(d.body, '\"{fact}\":') > 0"
-        ):
-            problems[name] += [note] if note else []
+        for name, notes in _facts(store, fact).items():
+            problems[name] += notes
     return problems
+
+
+def _facts(store: Store, fact: str) -> dict[str, list[str]]:
+    """The different values of a fact of the works of each file."""
+    values: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in store.rows(
+        f"SELECT DISTINCT f.name, json_extract(d.body, '$.facts.{fact}')"  # noqa: S608 - our own names
+        f" FROM files f JOIN documents d USING (path) WHERE instr(d.body, '\"{fact}\":') > 0"
+    ):
+        values[name] += [value] if value else []
+    return values
 
 
 def _state(name: str, works: list[tuple[int, str]], searched: set[int], problems: list[str]) -> FileState:

@@ -106,7 +106,7 @@ def test_an_item_of_a_list_is_quoted_without_its_bullet_and_a_clause_with_its_nu
     assert "4. The hut costs 20 a night." in quotes
 
 
-def test_the_nearest_document_shows_its_best_passages_in_its_order_and_the_next_one_comes_after() -> None:
+def test_the_nearest_document_shows_its_nearest_passages_first_and_the_next_one_comes_after() -> None:
     house = (
         "The boiler was replaced for 900 euros in March.\n\nThe roof is sound and was not touched.\n\n"
         "The garden was dug over twice.\n\nThe old boiler stays in the cellar until it is collected."
@@ -115,9 +115,22 @@ def test_the_nearest_document_shows_its_best_passages_in_its_order_and_the_next_
     other = document(2, kettle, "Kettle", "document")
     shown = written("What happened to the boiler?", [other, note(house)]).passages
     assert [passage.quotes[0][:14] for passage in shown[:3]] == [
-        "The boiler was", "The roof is so", "The old boiler"
+        "The boiler was", "The old boiler", "The roof is so"
     ]  # fmt: skip
     assert [passage.evidence_id for passage in shown] == ["pmid:1"] * 3 + ["pmid:2"] * (len(shown) - 3)
+
+
+def test_a_symptom_is_shown_with_its_cure_and_a_row_without_its_neighbours() -> None:
+    troubles = (
+        "**The label is blank.** The template is larger than the media. Set another size.\n\n"
+        "**Half of the barcode is missing.** Nearly always a wrong `dpi`. A job of 203 dpi is too small.\n\n"
+        "**Jobs hang.** A font is missing."
+    )
+    (passage, *_) = written("My barcode is cut in half, what do I check?", [note(troubles)]).passages
+    assert "Nearly always a wrong `dpi`." in passage.quotes
+    rows = "\n".join(f"strain: flg{name}; biofilm: {n}; swarming: no" for n, name in enumerate("ABCDEK"))
+    (first, *_) = written("How much biofilm does flgK make?", [note(rows)]).passages
+    assert first.quotes == ("strain: flgK; biofilm: 5; swarming: no",)
 
 
 @pytest.mark.parametrize(

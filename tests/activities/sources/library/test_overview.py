@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+import typst
 
 from activities.sources.library.index import Libraries
 from activities.sources.library.overview import FileState, files_of
@@ -69,3 +70,16 @@ def test_a_link_beside_its_file_repeats_it(tmp_path: Path, link: str) -> None:
     assert files["areal.txt"].status == "indexed"
     assert files[link].status == "repeats"
     assert files[link].evidence_ids == files["areal.txt"].evidence_ids
+
+
+def test_the_characters_of_a_file_and_what_is_not_quoted_are_listed(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "note.txt").write_text("The harbour is open.")
+    source = '#set par.line(numbering: "1")\n' + "The harbour has been open since spring. " * 20
+    (folder / "paper.pdf").write_bytes(typst.compile(source.encode()))
+    files = states(folder, tmp_path / "home")
+    assert files["note.txt"].characters == len("The harbour is open.")
+    assert files["note.txt"].apart == ""
+    assert files["paper.pdf"].characters == len("The harbour has been open since spring. ") * 20 - 1
+    assert files["paper.pdf"].apart.startswith("line numbers (")
