@@ -45,7 +45,8 @@ class SettingsPage:
     async def checks(self, request: Request, network: bool = False) -> Response:
         """What `doctor` says; with `network`, each source is asked one small question."""
         self._frame.user(request)
-        found = [check async for check in checks(load_settings, self._frame.client.address, network=network)]
+        every = [check async for check in checks(load_settings, self._frame.client.address, network=network)]
+        found = [check for check in every if network or not check.name.startswith("source ")]
         if network:
             self._answers = {check.name.removeprefix("source "): check for check in found}
         return await self._frame.part("checks", checks=found, network=network)

@@ -2,20 +2,33 @@
 
 python -m tests.browser.pictures REPORT.html docs/images
 python -m tests.browser.pictures http://WEB_UI_OF_A_SERVER_WITH_RUNS docs/images
-python -m tests.browser.pictures 'ADDRESS_OF_THE_PAGE_WITH_ITS_TOKEN&run=FINISHED_RUN' docs/images
+python -m tests.browser.pictures page docs/images        (make pictures)
 """
 
 import json
+import os
+import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.chromium import binary, open_page
 
 WIDTH, HEIGHT = 1024, 1080
+QUESTION = "What is known about survival in lung cancer?"
+PICTURES: tuple[tuple[str, int, int, Literal["light", "dark"]], ...] = (
+    ("run", 1400, 900, "light"),
+    ("dark", 1400, 900, "dark"),
+    ("phone", 390, 844, "light"),
+)
+"""Pictures of a report: name, size and colours of the window."""
 RUNS = 'DeterminatorQuestion IS NOT NULL AND ExecutionStatus != "ContinuedAsNew"'
 COLUMNS = (
     *("Status", "DeterminatorQuestion", "DeterminatorMode", "DeterminatorProfile", "DeterminatorPhase"),
@@ -27,8 +40,8 @@ DRAWN_SECONDS = 6.0
 
 
 def main(source: str, folder: Path) -> None:
-    if "token=" in source:
-        page_of_a_run(source, folder)
+    if source == "page":
+        the_page(folder)
     elif source.startswith("http"):
         list_of_runs(source, folder / "web-ui-columns.png")
     else:
@@ -44,21 +57,63 @@ def report(path: Path, folder: Path) -> None:
             page.picture(folder / f"report-{scheme}.png")
 
 
-def page_of_a_run(address: str, folder: Path) -> None:
-    """Save the form, and a finished run with the quote of its first citation."""
-    with sync_playwright() as driver:
+@contextmanager
+def served() -> Iterator[str]:
+    """The page over a home of its own, which asks the bundled sample without a model; its address."""
+    with tempfile.TemporaryDirectory(prefix="determinator-pictures-") as home:
+        own = {"DETERMINATOR_HOME": home, "DETERMINATOR_OFFLINE": "true", "DETERMINATOR_MODEL": "extractive"}
+        command = [sys.executable, "-m", "client.cli.main"]
+        env = {**os.environ, **own}
+        page = subprocess.Popen([*command, "web", "--port", "0"], stderr=subprocess.PIPE, text=True, env=env)
+        assert page.stderr is not None
+        try:
+            yield page.stderr.readline().partition("the page: ")[2].strip()
+        finally:
+            page.terminate()
+            page.communicate()
+            subprocess.run([*command, "down"], env=env, check=True, stdout=subprocess.DEVNULL)
+
+
+def the_page(folder: Path) -> None:
+    """Save the page as a person goes through it: the box, a plan, a report with a source, in the dark, on a
+    phone, and the settings."""
+    with served() as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=binary())
-        page = browser.new_page(viewport={"width": 1200, "height": 1300})
-        page.goto(address.partition("&run=")[0])
-        page.wait_for_selector("#question textarea")
-        page.wait_for_timeout(1000 * DRAWN_SECONDS)
-        page.screenshot(path=folder / "page-ask.png", clip={"x": 0, "y": 0, "width": 1200, "height": 800})
-        page.goto(address)
-        page.frame_locator("iframe[title=Report]").locator("a.cite").first.click()
-        page.frame_locator("iframe[name=evidence]").locator("mark#quote").wait_for()
-        page.wait_for_timeout(1000 * DRAWN_SECONDS)
-        page.evaluate("document.querySelector('#report').scrollIntoView()")
-        page.screenshot(path=folder / "page-run.png")
+
+        def window(width: int, height: int, scheme: Literal["light", "dark"] = "light") -> Page:
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page.goto(address)
+            page.wait_for_selector("#history :is(li, p)", state="attached")
+            return page
+
+        def save(page: Page, name: str) -> None:
+            page.wait_for_timeout(1_000)
+            page.screenshot(path=folder / f"page-{name}.png")
+
+        page = window(1200, 760)
+        page.fill("#question", QUESTION)
+        save(page, "ask")
+        page.get_by_text("More", exact=True).click()
+        page.locator("[name=mode][value=deep]").evaluate("(one) => { one.checked = true; }")
+        page.locator("[name=approve][value=plan]").check()
+        page.focus("#question")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#approve", timeout=120_000)
+        save(page, "plan")
+        page.click("#approve")
+        page.wait_for_selector(".paper", timeout=300_000)
+        run = page.url
+        for name, width, height, scheme in PICTURES:
+            page = window(width, height, scheme)
+            page.goto(run)
+            page.locator(".paper a.cite").first.click()
+            page.locator("#source mark#quote").wait_for()
+            page.wait_for_selector("#history li", state="attached")
+            save(page, name)
+        page = window(1200, 900)
+        page.goto(run.partition("/run/")[0] + "/settings")
+        page.wait_for_selector("#checks li", timeout=60_000)
+        save(page, "settings")
         browser.close()
 
 
