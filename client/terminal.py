@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ACTING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Bidirectional controls (UAX 9) and separators. Joiners and the like are left: scripts need them."""
+TEMPORALS_VIEW = "Temporal's view: "
+"""Before the address of a run in Temporal's Web UI."""
 WIDE = 240
 """Columns of a table that goes into a pipe or a file."""
 
@@ -49,7 +51,7 @@ def open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this one
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - until the end
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.encoding.lower().startswith("utf"):
         sys.stdout.reconfigure(errors="replace")
 
 

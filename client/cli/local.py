@@ -16,7 +16,7 @@ from client.cli.common import (
 )
 from client.embedded.server import start_embedded, stop_embedded
 from client.failures import Exit
-from client.terminal import to_stdout
+from client.terminal import TEMPORALS_VIEW, to_stdout
 
 STYLE = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
@@ -38,7 +38,7 @@ def up(restart: bool, as_json: bool) -> None:
         print_json({"address": connection.address, "ui": connection.ui_url, "home": str(settings.home)})
         return
     print_text(f"Server  {connection.address}")
-    print_text(f"Web UI  {connection.ui_url or 'off (DETERMINATOR_WEB_UI)'}")
+    print_text(f"{TEMPORALS_VIEW}{connection.ui_url or 'off (DETERMINATOR_WEB_UI)'}")
     print_text(f"Home    {settings.home}")
 
 

@@ -8,7 +8,7 @@ import click
 from client.cli.common import Day, Name, json_option, on_client, on_run, print_json, print_text, say
 from client.cli.modes import ModeName
 from client.listing import Filter, shortest_name
-from client.terminal import plain, show_link, shown, to_stdout
+from client.terminal import TEMPORALS_VIEW, plain, show_link, shown, to_stdout
 
 if TYPE_CHECKING:
     from client.api import Determinator
@@ -73,7 +73,7 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
     link = connection.link(row.run_id)
     if link:
-        show_link("Web    ", link, connection.ui_url or "")
+        show_link(TEMPORALS_VIEW, link, connection.ui_url or "")
     console.print(f"Server {connection.address}", highlight=False)
     if row.status not in ("running", "completed"):
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)

@@ -1,5 +1,6 @@
 """`determinator serve`, `web` and `mcp`: servers, where they may listen, how they end; keys for payloads."""
 
+import json
 import logging
 import os
 import secrets
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from activities.private_files import random_key
+from activities.private_files import random_key, write_whole
 from client.api import Determinator
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
@@ -37,6 +38,9 @@ FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
 """Addresses of proxies whose `X-Forwarded-For` is believed, as uvicorn reads them."""
 OIDC_SECRET = "DETERMINATOR_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
 MIN_TOKEN_CHARS = 16
+PAGE_NOTE = Path("state", "page.json")
+"""Under the home: where its page was served last."""
+WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
 allow_option = click.option(
     "--allow",
     "allowed",
@@ -104,6 +108,29 @@ async def serve_app(app: "ASGIApp", listening: socket.socket, message: str) -> i
     return 0
 
 
+def note_page(home: Path, host: str, port: int) -> None:
+    """Leave a note of where the page of a home is served, for what other commands print."""
+    write_whole(home / PAGE_NOTE, json.dumps({"host": host, "port": port}).encode())
+
+
+def page_address(home: Path) -> str:
+    """The address of the page of a home where one is served; empty elsewhere."""
+    try:
+        note = json.loads((home / PAGE_NOTE).read_bytes())
+        host, port = str(note["host"]), int(note["port"])
+        socket.create_connection((host, port), timeout=1).close()
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return ""
+    return f"http://{shown_host(host)}:{port}/"
+
+
+def shown_host(host: str) -> str:
+    """A host as an address names it that answers from this machine."""
+    if host in LOOPBACK or host in WILDCARDS:
+        return "[::1]" if host == "::1" else "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
 @click.group()
 def codec() -> None:
     """Payloads are encrypted where DETERMINATOR_CODEC_KEYS holds keys: `id:key`, the newest first."""
@@ -156,7 +183,7 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
             host, port = listening_address(
                 http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"
             )
-            line = f"the MCP server listens on http://{host}:{{port}}"
+            line = f"the MCP server answers at http://{shown_host(host)}:{{port}}/mcp"
             app = TokenRequired(server.streamable_http_app(host=host), token(MCP_TOKEN))
             return await serve_app(app, listen_at(host, port), line)
 
@@ -215,7 +242,7 @@ def serve_http(
 
     async def body() -> int:
         async with Determinator(settings, address=address, say=say) as client:
-            line = f"the HTTP interface listens on http://{host}:{{port}}/v1"
+            line = f"the HTTP interface answers at http://{shown_host(host)}:{{port}}/v1"
             return await serve_app(build_app(client, callers, allowed), listening, line)
 
     return run_async(body)
@@ -287,6 +314,7 @@ def web(
     is_own = listed is None and provider is None
     if host not in LOOPBACK and is_own:
         raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
+    note_page(load_settings().home, host, port)
     listening = listen_at(host, port)
     with packages_of("web", "the page"):
         from client.http.app import build_app as build_interface

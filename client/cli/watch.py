@@ -17,9 +17,10 @@ from client.cli.common import (
     run_argument,
     say,
 )
+from client.cli.servers import page_address
 from client.failures import Exit, NoSuchRun
 from client.runs.checks import check_output
-from client.terminal import interactive, plain, print_error, show_link
+from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error, show_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,8 +72,10 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
             )
         return
     print_text(f"Run  {run.id}")
+    if page := page_address(run.settings.home):
+        print_text(f"Page {page}")
     if link:
-        show_link("Web  ", link, run.connection.ui_url or "")
+        show_link(TEMPORALS_VIEW, link, run.connection.ui_url or "")
 
 
 def show_detached(run_id: str, *, as_json: bool) -> None:

@@ -30,7 +30,9 @@ def test_one_command_without_key_or_network_answers_with_quotes_that_hold(offlin
     ran = determinator("ask", QUESTION, "--offline")
     assert ran.code == 0, ran
     report, evidence = report_of(ran.run_id), evidence_of(ran.run_id)
-    first, second = [line for line in ran.out.splitlines() if not line.startswith(("Run ", "Web "))][:2]
+    first, second = [
+        line for line in ran.out.splitlines() if not line.startswith(("Run ", "Temporal's view: "))
+    ][:2]
     assert first.startswith("Only the bundled sample library")
     assert second.startswith("No language model has read this.")
     assert report["statements"][0]["code"] == "sample_only"
@@ -86,7 +88,9 @@ def test_without_a_model_a_report_is_asked_for_passages_which_nobody_has_read(of
 def shown_after(page: str, command: str) -> list[str]:
     """The parts of what a page says that a command prints, without addresses: between them stands `...`."""
     text = (ROOT / page).read_text().partition(command)[2].removeprefix("\n```\n\n```")
-    lines = [line for line in text.partition("```")[0].splitlines() if not line.startswith("Web ")]
+    lines = [
+        line for line in text.partition("```")[0].splitlines() if not line.startswith("Temporal's view: ")
+    ]
     return [" ".join(part.split()) for part in "\n".join(lines).split("...") if part.strip()]
 
 

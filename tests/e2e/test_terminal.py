@@ -25,8 +25,8 @@ def test_ask_ends_with_the_answer_on_the_screen(file_home: Path, library: str) -
     answer = shown[shown.index(FIRST) :]
     for part in (f"{report['run_id'][-8:]}.md", "Next: "):
         assert part in answer.replace("\n", ""), part
-    web = next(line for line in shown.splitlines() if line.startswith("Web  "))
-    assert re.fullmatch(r"Web  http://[\d.]+:\d+", web), web
+    web = next(line for line in shown.splitlines() if line.startswith("Temporal's view: "))
+    assert re.fullmatch(r"Temporal's view: http://[\d.]+:\d+", web), web
     claims = [claim["text"] for section in report["sections"] for claim in section["claims"]]
     assert any(claim[:40] in " ".join(answer.split()) for claim in claims)
     assert "Only the bundled sample library" not in answer

@@ -4,12 +4,14 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from client.cli.servers import note_page
 from client.embedded.home import look
 from tests.client.harness import (
     COMMAND,
@@ -34,6 +36,15 @@ def ask(library: str, *flags: str, question: str = QUESTION, env: dict[str, str]
     return determinator("ask", question, *arguments, env=env)
 
 
+def test_the_page_is_named_where_it_is_served(file_home: Path, library: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        note_page(file_home, "localhost", port)
+        assert f"Page http://127.0.0.1:{port}/\n" in ask(library).out
+    assert "Page " not in inside("watch", "last").out
+    assert "Page " not in ask(library).out
+
+
 def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
     file_home: Path, library: str
 ) -> None:
@@ -42,7 +53,7 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
     saved = file_home / "reports" / f"{ran.run_id}.md"
     assert f"Report {saved}" in ran.out
     assert re.search(
-        rf"Web  http://127\.\d+\.\d+\.\d+:\d+/namespaces/default/workflows/{ran.run_id}", ran.out
+        rf"Temporal's view: http://127\.\d+\.\d+\.\d+:\d+/namespaces/default/workflows/{ran.run_id}", ran.out
     )
     assert "search complete [1]: library: ok" in ran.err
     assert saved.read_text().startswith("# ")

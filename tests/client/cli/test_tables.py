@@ -56,7 +56,7 @@ def listed(*flags: str) -> set[str]:
 
 def test_a_list_and_a_status_in_a_pipe_keep_to_80_columns(runs: dict[str, str]) -> None:
     lines = inside("list").out.splitlines() + inside("status", runs["iterative"]).out.splitlines()
-    assert max(len(line) for line in lines if not line.startswith("Web ")) <= 80
+    assert max(len(line) for line in lines if not line.startswith("Temporal's view: ")) <= 80
 
 
 def test_a_list_is_narrowed_by_state_mode_text_and_date(runs: dict[str, str]) -> None:
