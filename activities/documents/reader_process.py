@@ -41,7 +41,7 @@ def main() -> None:
             return
         job = json.loads(line)
         body = jobs.read(job["body"])
-        _limit(memory=job["memory"], seconds=job["seconds"])
+        _limit(memory=job["memory"], seconds=job["seconds"], files=job["files"])
         try:
             for item in _items(job, body):
                 _send(results, ITEM, to_json(item))
@@ -92,7 +92,7 @@ def _send(results: BinaryIO, kind: bytes, data: bytes) -> None:
     results.flush()
 
 
-def _limit(*, memory: int, seconds: float) -> None:
+def _limit(*, memory: int, seconds: float, files: int) -> None:
     """Limit the memory of this process and the processor time of its next job, where the system can."""
     if sys.platform == "win32":
         return
@@ -103,7 +103,7 @@ def _limit(*, memory: int, seconds: float) -> None:
     for kind, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_FSIZE, files),
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(kind)

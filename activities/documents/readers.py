@@ -88,18 +88,20 @@ class Readers:
         seconds: float,
         stop: Stop | None = None,
         memory: int | None = None,
+        files: int = 0,
     ) -> Iterator[bytes]:
         """The items that `module:name` yields for a body, as JSON, one at a time.
 
         `seconds` limits processor time, `LOAD` times as much the time that passes. `memory`: bytes of address
-        space, where a job needs more than most. Raises Unreadable with the reason, Stopped.
+        space, where a job needs more than most. `files`: bytes of a
+        file that it may write, where a job needs temporary ones. Raises Unreadable with the reason, Stopped.
         """
         stop = stop or Stop()
         with self._free:
             process = self._take()
             try:
                 with stop.ends(process.end):
-                    limits = {"seconds": seconds, "memory": memory or self._memory}
+                    limits = {"seconds": seconds, "memory": memory or self._memory, "files": files}
                     yield from process.run({"function": function, "args": args, **limits}, body, seconds)
             except Unreadable:
                 if stop.asked:
@@ -112,11 +114,13 @@ class Readers:
                 else:
                     process.kill()
 
-    async def read(self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float) -> T:
+    async def read(
+        self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float, files: int = 0
+    ) -> T:
         """The one result of `module:name`; a caller that is cancelled ends the job. Raises Unreadable."""
 
         def work(stop: Stop) -> T:
-            (result,) = self.stream(function, *args, body=body, seconds=seconds, stop=stop)
+            (result,) = self.stream(function, *args, body=body, seconds=seconds, stop=stop, files=files)
             return TypeAdapter(kind).validate_json(result)
 
         return await self.in_thread(work)

@@ -6,6 +6,7 @@ after its last number. A gate is an `mcp_approval_request`, which the protocol h
 `tests/client/http/test_protocol.py` holds each event to the types of the protocol's own client.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
@@ -205,10 +206,11 @@ async def ending(run: Run, status: str) -> tuple[Json | None, str, Json | None]:
         report = await run.draft()
     except NoReport as error:
         return None, "failed", {"code": "server_error", "message": str(error)}
+    text = await asyncio.to_thread(text_of, report)
     if status in ("failed", "terminated", "timed_out"):
         broken = {"code": "server_error", "message": f"the run was {status}; this is what it had"}
-        return text_of(report), "failed", broken
-    return text_of(report), "cancelled" if report.stop_reason == "cancelled" else "completed", None
+        return text, "failed", broken
+    return text, "cancelled" if report.stop_reason == "cancelled" else "completed", None
 
 
 async def stream(run: Run, after: int = -1) -> AsyncGenerator[Json, None]:

@@ -3,6 +3,7 @@
 What calls a model needs the scope `ask` and counts as a run; what decides needs `decide`.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -119,7 +120,8 @@ def rest(desk: Desk) -> APIRouter:
             raise HTTPException(400, f"there is no format {form}; there are {', '.join(FORMATS)}")
         document = (await case.run.draft()).at_length(length)
         headers = {"X-Content-Type-Options": "nosniff", "Content-Disposition": "attachment"}
-        return Response(as_bytes(document, form), media_type=FORMATS[form].media_type, headers=headers)
+        body = await asyncio.to_thread(as_bytes, document, form)  # a PDF takes seconds, and others wait
+        return Response(body, media_type=FORMATS[form].media_type, headers=headers)
 
     @router.get("/{run_id}/evidence", response_class=StreamingResponse)
     async def evidence(case: Case = reading) -> StreamingResponse:

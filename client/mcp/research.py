@@ -326,7 +326,7 @@ class Research:
         if name not in CHARTS:
             raise BadInput(f"there is no chart {name[:100]}; there are {', '.join(CHARTS)}")
         report = await (await self._client.run(run)).draft()
-        table = render_chart(report, name, "md")
+        table = await asyncio.to_thread(render_chart, report, name, "md")
         svg = await asyncio.to_thread(render_chart, report, name, "svg")
         if table is None or svg is None:
             raise BadInput(f"{report.run_id} has nothing for the chart {name}")

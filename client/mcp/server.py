@@ -3,6 +3,7 @@
 Like the command line it is a client only: runs live on the Temporal server, and nothing is lost when it ends.
 """
 
+import asyncio
 import functools
 import hmac
 import json
@@ -99,7 +100,7 @@ def add_resources(server: MCPServer, client: Determinator) -> None:
     @server.resource("report://{run}", mime_type="text/markdown", title="The report of a run, as Markdown")
     @readable
     async def report(run: str) -> str:
-        return render(await (await client.run(run)).draft(), "md").decode()
+        return (await asyncio.to_thread(render, await (await client.run(run)).draft(), "md")).decode()
 
     @server.resource(
         "method://{run}",

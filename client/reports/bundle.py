@@ -4,6 +4,7 @@ Every text file goes through `client.secrets.without` last; the formats made fro
 report without secrets.
 """
 
+import asyncio
 import hashlib
 import json
 import os
@@ -92,7 +93,8 @@ async def export(client: "Determinator", name: str, output: Path | None, *, forc
     top = file_name(run.run_id)
     path = output or Path(f"{top}.zip")
     check_free(path, force=force)
-    bundle = make_bundle(run, known_secrets(client.settings, os.environ.items()))
+    secrets = known_secrets(client.settings, os.environ.items())
+    bundle = await asyncio.to_thread(make_bundle, run, secrets)
     try:
         if path.suffix.lower() == ".zip":
             write_zip(path, bundle, top=top, at=run.report.generated_at)

@@ -39,6 +39,8 @@ BAD_ARCHIVE = (
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, lzma.LZMAError),
 )
 """What reading an archive raises that is damaged, encrypted or packed in a way that Python does not know."""
+FILE_BYTES = 2**29
+"""Of a temporary file that checking writes: what tells the language of a report unpacks its model into one."""
 CHECK_SECONDS = 120.0
 """For reading and checking a file; a report of 200 references takes two."""
 
@@ -243,21 +245,26 @@ async def _checked(path: str, evidence: Path | None, data: bytes | None) -> Chec
     from activities.documents.readers import readers
     from activities.documents.text import Unreadable
 
-    job = partial(
-        readers().read,
-        Checked,
-        "client.reports.verify:check_parcel",
-        path,
-        str(evidence),
-        data is not None,
-    )
+    place = _absolute(path)  # such a process began in the folder in which this one was
+    arguments = (place, str(evidence), data is not None)
     try:
-        checked: Checked = await job(body=data or b"", seconds=CHECK_SECONDS)
+        checked = await readers().read(
+            Checked,
+            "client.reports.verify:check_parcel",
+            *arguments,
+            body=data or b"",
+            seconds=CHECK_SECONDS,
+            files=FILE_BYTES,
+        )
     except Unreadable as error:
         raise BadParcel(f"{path} cannot be checked: {error}") from error
     if checked.bad:
-        raise BadParcel(checked.bad)
+        raise BadParcel(checked.bad.replace(place, path))
     return checked
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute())
 
 
 async def verify_report(

@@ -1,0 +1,95 @@
+"""What takes long leaves the loop of the interface free for the other requests."""
+
+import asyncio
+import time
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from activities.report.format_table import CHARTS
+from activities.report.schema import Report
+from client.http import protocol, rest
+from client.http.desk import Case, Desk
+from client.http.tokens import Token
+from client.mcp import research
+from client.mcp.research import Research
+from tests.client.seen import BARE_REPORT
+
+SECONDS = 1.0
+REPORT = Report.model_validate(BARE_REPORT)
+
+
+class ARun:
+    """A run that has ended."""
+
+    id = "ask-x"
+
+    async def draft(self) -> Any:
+        return SimpleNamespace(at_length=lambda length: REPORT)
+
+
+def slow(*_: object) -> bytes:
+    time.sleep(SECONDS)
+    return b"{}"
+
+
+async def longest_wait(during: Any) -> float:
+    """The longest time for which the loop did nothing else while something was awaited."""
+    longest, over = 0.0, False
+
+    async def beat() -> None:
+        nonlocal longest
+        while not over:
+            began = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - began)
+
+    beating = asyncio.create_task(beat())
+    await asyncio.sleep(0.02)
+    await during
+    over = True
+    await beating
+    return longest
+
+
+def app() -> FastAPI:
+    case = Case(cast(Any, ARun()), Token(sha256="0" * 64, user=""))
+
+    def of_scope(*_: object, **__: object) -> Any:
+        async def dependency() -> Case:
+            return case
+
+        return dependency
+
+    desk = cast(Desk, SimpleNamespace(client=None, needs=of_scope, run_for=of_scope))
+    served = FastAPI()
+    served.include_router(rest.rest(desk))
+    return served
+
+
+async def test_a_download_blocks_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "as_bytes", slow)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app()), base_url="http://here") as client:
+        await client.get("/runs/ask-x/report?format=none")  # what is imported at the first request
+        assert await longest_wait(client.get("/runs/ask-x/report?format=pdf")) < SECONDS / 2
+
+
+async def test_the_text_of_a_report_blocks_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "text_of", slow)
+    assert await longest_wait(protocol.ending(cast(Any, ARun()), "completed")) < SECONDS / 2
+
+
+async def test_a_chart_over_mcp_blocks_no_other_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Runs:
+        async def run(self, name: str) -> Any:
+            return SimpleNamespace(draft=self.draft)
+
+        async def draft(self) -> Report:
+            return REPORT
+
+    monkeypatch.setattr(research, "render_chart", slow)
+    tools = Research(cast(Any, Runs()), cast(Any, None))
+    assert await longest_wait(tools.get_chart(next(iter(CHARTS)))) < SECONDS / 2
