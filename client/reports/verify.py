@@ -40,7 +40,7 @@ BAD_ARCHIVE = (
 )
 """What reading an archive raises that is damaged, encrypted or packed in a way that Python does not know."""
 FILE_BYTES = 2**29
-"""Of a temporary file that checking writes: what tells the language of a report unpacks its model into one."""
+"""Of a temporary file that checking writes: what tells the language unpacks its model into one."""
 CHECK_SECONDS = 120.0
 """For reading and checking a file; a report of 200 references takes two."""
 

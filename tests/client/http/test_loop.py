@@ -16,6 +16,7 @@ from client.http.desk import Case, Desk
 from client.http.tokens import Token
 from client.mcp import research
 from client.mcp.research import Research
+from client.reports.run_report import RunReport
 from tests.client.seen import BARE_REPORT
 
 SECONDS = 1.0
@@ -28,7 +29,7 @@ class ARun:
     id = "ask-x"
 
     async def draft(self) -> Any:
-        return SimpleNamespace(at_length=lambda length: REPORT)
+        return RunReport.of(REPORT)
 
 
 def slow(*_: object) -> bytes:
