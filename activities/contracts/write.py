@@ -188,6 +188,8 @@ class VerifyInput(StepContext):
     """See `SectionDraft.works_room`; 0: as many works as fit."""
     near_misses: tuple[DraftClaim, ...] = ()
     """See `SectionDraft.near_misses`."""
+    concluded: tuple[str, ...] = ()
+    """See `Appraisal.concluded`: what the report says above these sentences."""
 
 
 class SentenceVerdict(Frozen):

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from activities.contracts.evidence import Evidence, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.tokens import BYTES_PER_TOKEN
-from activities.roles.prompt import fenced, one_line
+from activities.roles.prompt import fenced, listed, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
@@ -112,7 +112,10 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             step,
             documents,
             room=room,
-            inputs=["Sentences:\n" + fenced("claims", "\n".join(rows.lines))],
+            inputs=[
+                listed("Conclusions above these sentences", step.concluded, each=400),
+                "Sentences:\n" + fenced("claims", "\n".join(rows.lines)),
+            ],
             judged=step.judgements,
             task=TASK,
             most=step.works_room or int(room * (1 - SHARE_OF_SENTENCES)),

@@ -212,7 +212,10 @@ async def test_what_is_offered_against_a_candidate_is_read_again(stage: Stage) -
 
     def read(step: VerifyInput) -> Verdicts:
         denied = Statement(code="not_supported", values={"verdict": "no", "reason": "it lowered it"})
-        verdicts = [SentenceVerdict(id=one.id, problem=denied) for one in step.sentences]
+        verdicts = [
+            SentenceVerdict(id=one.id, problem=denied if "did not help" in one.text else None)
+            for one in step.sentences
+        ]
         return Verdicts(verdicts=tuple(verdicts))
 
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})

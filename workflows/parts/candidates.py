@@ -12,7 +12,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.candidate_activity import CandidateActivities
-from activities.candidates import counter_evidence
+from activities.candidates import both_sides
 from activities.candidates.fields import SOURCES, unanswered
 from activities.contracts.candidates import Candidate, CandidateLookUp, LookedUp
 from activities.contracts.evidence import SourceOption
@@ -67,7 +67,7 @@ class CandidatesPart(Part):
             return
         offered = tuple(self.own.candidates) if use_model else ()
         verdicts: list[Verdicts] = []
-        await run_all((self._look_up_all(), self._read_counter_evidence(offered, verdicts)))
+        await run_all((self._look_up_all(), self._read_both_sides(offered, verdicts)))
         self._leave_out_refuted(offered, verdicts)
         if not await self.run.gates.approval_gate("candidates", "the candidates wait for approval"):
             state.control.left_out += [c.name for c in self.own.candidates]
@@ -165,10 +165,10 @@ class CandidatesPart(Part):
             return candidate.replace(fields=unanswered(sources))
         return candidate.replace(looked_up=answer.blob)
 
-    async def _read_counter_evidence(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
-        """Ask the second reader whether what is offered against the candidates speaks against them, while
-        they are looked up."""
-        sentences = counter_evidence.to_read(offered)
+    async def _read_both_sides(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
+        """Ask the second reader whether what is offered for and against the candidates says so, while they
+        are looked up."""
+        sentences = both_sides.to_read(offered)
         if not sentences or not self.models.is_paid("verifier"):
             return
         cited = {support.evidence_id for sentence in sentences for support in sentence.support}
@@ -180,17 +180,21 @@ class CandidatesPart(Part):
         verdicts.append(await self.models.execute(VERIFY, step))
 
     def _leave_out_refuted(self, offered: Sequence[Candidate], verdicts: Sequence[Verdicts]) -> None:
-        """Leave out what does not speak against its candidate."""
+        """Leave out what does not speak for the side where it stands."""
         state = self.context.state
         in_favour = {name for name, judged in state.judgements.items() if judged.direction == "yes"}
         every = tuple(one for answer in verdicts for one in answer.verdicts)
-        read, refused = counter_evidence.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
-        against = {candidate.name: candidate.against for candidate in read}
+        read, left_out = both_sides.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
+        by_name = {candidate.name: candidate for candidate in read}
         self.own.candidates = [
-            one.replace(against=against.get(one.name, one.against)) for one in self.own.candidates
+            one.replace(support=by_name[one.name].support, against=by_name[one.name].against)
+            if one.name in by_name
+            else one
+            for one in self.own.candidates
         ]
-        if refused:
-            self.events.add_limitation("not_against", quotes=refused)
+        for side, quotes in left_out.items():
+            if quotes:
+                self.events.add_limitation("not_for" if side == "support" else "not_against", quotes=quotes)
 
     async def _ask(
         self, kind: RoleStep[HypothesisInput, Hypotheses], message: str, use_model: bool = True

@@ -127,6 +127,7 @@ class WritingSteps:
             judgements=step.judgements,
             works_room=draft.works_room,
             near_misses=draft.near_misses,
+            concluded=step.concluded,
         )
         return verdicts.with_verdicts(draft, await self._read(check, section))
 
@@ -179,6 +180,7 @@ class WritingSteps:
             **self.context.step_inputs(question=self.context.run_question),
             sentences=sentences,
             evidence=self._cited(sentences),
+            concluded=self._concluded(),
         )
         read_again = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):

@@ -363,6 +363,10 @@ WORDING: Mapping[str, Wording] = {
     "candidates_not_looked_up": (
         "{candidates:#candidate} {candidates:was|were} not looked up: no time was left for it."
     ),
+    "not_for": (
+        "{quotes:#quote} offered as speaking for a candidate {quotes:does|do} not, and {quotes:was|were}"
+        " left out."
+    ),
     "not_against": (
         "{quotes:#quote} offered as speaking against a candidate {quotes:does|do} not, and {quotes:was|were}"
         " left out."

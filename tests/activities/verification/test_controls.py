@@ -113,3 +113,11 @@ def test_a_control_looks_like_a_sentence_of_the_report() -> None:
     lines = [line for line in asked.user.splitlines() if line.startswith("C") and ": " in line]
     assert len(lines) == len(asked.claims) + len(asked.controls)
     assert all(line.partition(" ")[2].startswith("[S") for line in lines)
+
+
+def test_a_second_reader_sees_the_conclusions_that_reservations_are_read_against() -> None:
+    step, asked = prompt()
+    line = "The drug probably lowers mortality. Certainty moderate (proposed)."
+    told = SPECS["verifier"].render(step.replace(concluded=(line,)), EVERY, 30_000)
+    assert line in told.user
+    assert line not in asked.user

@@ -1,0 +1,52 @@
+"""What a model offers as speaking for or against a candidate: a second reader says whether it does. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal
+
+from activities.contracts.candidates import Candidate
+from activities.contracts.evidence import Support
+from activities.contracts.write import DraftClaim, Verdicts
+
+Side = Literal["support", "against"]
+STATEMENTS: Mapping[Side, str] = {
+    "support": "{name} helped here, or there is a reason why it may help.",
+    "against": "{name} did not help here, or did harm.",
+}
+"""What a work must say to stand on a side."""
+
+
+def to_read(candidates: Sequence[Candidate]) -> tuple[DraftClaim, ...]:
+    """A sentence for every quote that is offered for or against a candidate."""
+    return tuple(
+        DraftClaim(id=name, text=STATEMENTS[side].format(name=candidate.name), support=(quote,), state="ask")
+        for name, candidate, side, quote in _offered(candidates)
+    )
+
+
+def with_verdicts(
+    candidates: Sequence[Candidate], verdicts: Verdicts, in_favour: Collection[str]
+) -> tuple[list[Candidate], dict[Side, int]]:
+    """The candidates without the quotes that do not speak for the side where they stand, and how many those
+    were: the second reader denies it, or its work was judged to answer the question with yes (`in_favour`:
+    ids of works) and stands against."""
+    denied = {one.id for one in verdicts.verdicts if one.problem and one.problem.text("verdict") == "no"}
+    left_out: dict[Side, int] = {"support": 0, "against": 0}
+    kept: dict[tuple[str, Side], list[Support]] = {}
+    for name, candidate, side, quote in _offered(candidates):
+        if name in denied or (side == "against" and quote.evidence_id in in_favour):
+            left_out[side] += 1
+        else:
+            kept.setdefault((candidate.name, side), []).append(quote)
+    return [
+        candidate.replace(**{side: tuple(kept.get((candidate.name, side), ())) for side in STATEMENTS})
+        for candidate in candidates
+    ], left_out
+
+
+def _offered(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate, Side, Support]]:
+    """Every quote with an id, its candidate and its side."""
+    for number, candidate in enumerate(candidates, start=1):
+        for side in STATEMENTS:
+            quotes: tuple[Support, ...] = getattr(candidate, side)
+            for place, quote in enumerate(quotes, start=1):
+                yield f"{side}{number}.{place}", candidate, side, quote
