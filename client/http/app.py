@@ -31,6 +31,18 @@ KINDS = {
     404: "not_found",
     429: "rate_limit_error",
 }
+CODES = {
+    400: "invalid_request",
+    401: "invalid_api_key",
+    403: "insufficient_scope",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "request_too_large",
+    429: "rate_limit_exceeded",
+    500: "server_error",
+    503: "server_unavailable",
+}
+"""Status -> the code of its error, for programs."""
 RETRY_SECONDS = "5"
 
 
@@ -68,7 +80,12 @@ class Limited:
 def error_of(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """An error as clients of the protocols read it: one line, without secrets."""
     kind = KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
-    body = {"message": redacted(" ".join(message.split())), "type": kind, "param": None, "code": None}
+    body = {
+        "message": redacted(" ".join(message.split())),
+        "type": kind,
+        "param": None,
+        "code": CODES.get(status),
+    }
     return JSONResponse({"error": body}, status, headers)
 
 

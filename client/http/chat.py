@@ -7,13 +7,13 @@ tells a run under way what to do (`continue` only follows it), and builds on one
 
 import json
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from activities.contracts.evidence import Usage
@@ -33,6 +33,21 @@ conversation unless another one is set for them, and questions with files or a w
 puts instructions of its own and their text."""
 
 
+NOTHING: Sequence[object] = (None, False, [], {}, "")
+NOT_DONE: Mapping[str, Sequence[object]] = {
+    "n": (1,),
+    "response_format": ({"type": "text"},),
+    "modalities": (["text"],),
+    "tool_choice": ("none", "auto"),
+    "function_call": ("none", "auto"),
+    **dict.fromkeys(("functions", "logprobs", "top_logprobs", "logit_bias", "stop", "audio"), (0,)),
+    **dict.fromkeys(("prediction", "web_search_options", "suffix", "echo", "best_of"), (0,)),
+}
+"""Field of the protocol that would change the answer -> values that ask for nothing."""
+TEXTS = ("", "text", "input_text", "output_text", "refusal")
+"""Types of the parts of a message that are text."""
+
+
 class StreamOptions(BaseModel):
     include_usage: bool = False
 
@@ -40,8 +55,22 @@ class StreamOptions(BaseModel):
 class Conversation(Request):
     """The body of `POST /v1/chat/completions`: of the protocol's fields those that mean something here."""
 
+    model_config = ConfigDict(extra="allow")
     messages: list[Turn] = Field(max_length=500)
     stream_options: StreamOptions | None = None
+
+    def refuse_more(self) -> None:
+        """Raises BadInput for what the caller would wait for in vain. What tunes a model (temperature, seed)
+        is ignored: prompts and models are those of the server."""
+        for name, value in (self.model_extra or {}).items():
+            if name in NOT_DONE and value not in NOTHING and value not in NOT_DONE[name]:
+                raise BadInput(f"this server does not do `{name}` {str(value)[:80]}: leave it out")
+        for turn in self.messages:
+            for part in turn.content if isinstance(turn.content, list) else ():
+                if part.type not in TEXTS:
+                    raise BadInput(
+                        f"only text is read here, no {part.type[:40]}; put documents into a library"
+                    )
 
 
 def chat(desk: Desk) -> APIRouter:
@@ -65,6 +94,7 @@ def chat(desk: Desk) -> APIRouter:
 async def subject(desk: Desk, body: Conversation, token: Token, once: str) -> tuple[Run, int]:
     """The run that the last message is about, and the event after which it is new. Raises
     BadInput for what cannot be done."""
+    body.refuse_more()
     options = options_of(body)
     if not body.messages or body.messages[-1].role != "user" or not body.messages[-1].text.strip():
         raise BadInput("the last message must be a question of the user")

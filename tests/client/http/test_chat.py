@@ -142,3 +142,42 @@ async def test_a_run_is_followed_only_with_a_token_that_reads(scopes: tuple[Scop
         return
     with pytest.raises(HTTPException, match="may not read"):
         await tell(Case(run, token), "continue", gate=None)
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "n": {"n": 2},
+    "response_format": {"response_format": {"type": "json_object"}},
+    "functions": {"functions": [{"name": "f"}]},
+    "logprobs": {"logprobs": True},
+    "stop": {"stop": ["."]},
+    "tools": {"tools": [{"type": "function", "function": {"name": "f"}}]},
+    "audio": {"modalities": ["text", "audio"], "audio": {"voice": "alloy"}},
+    "image_url": {
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}],
+            }
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_chat_completions_does_not_do_is_refused_by_name(served: Served, name: str) -> None:
+    asked = {"model": "determinator/simple", "messages": [{"role": "user", "content": ASKED}]}
+    body = {**asked, **REFUSED[name]}
+    answer = httpx.post(f"{served.url}/v1/chat/completions", json=body, headers=served.headers, timeout=60)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "invalid_request")
+    assert name in error["message"]
+
+
+def test_errors_have_codes(served: Served) -> None:
+    for path, headers, status, code in (
+        ("/models", {}, 401, "invalid_api_key"),
+        ("/models/gpt-4", served.headers, 404, "not_found"),
+        ("/responses/resp_none", served.headers, 404, "not_found"),
+    ):
+        answer = httpx.get(f"{served.url}/v1{path}", headers=headers, timeout=60)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), path
