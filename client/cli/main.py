@@ -8,7 +8,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 import click
@@ -19,55 +19,74 @@ from client.failures import BadSettings, Exit, Failure
 from client.naming import naming
 from client.terminal import open_streams, print_error
 
-VERBS: dict[str, tuple[str, str]] = {
-    "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
-    "watch": ("client.cli.watch:watch", "Follow a run again."),
-    "status": ("client.cli.runs:status", "Show the state of a run."),
-    "list": ("client.cli.runs:list_runs", "List runs, the newest first."),
-    "events": ("client.cli.runs:events", "Print what happened in a run."),
-    "report": ("client.cli.results:report", "Print or save a run's report."),
-    "open": ("client.cli.results:open_run", "Open the folder of a finished run."),
-    "chart": ("client.cli.results:chart", "Print or draw a chart of a run's report."),
-    "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
-    "export": ("client.cli.export:export", "Save everything an outsider needs to check a report."),
-    "verify": ("client.cli.verify:verify", "Check every quote of a report against the stored text."),
-    "tell": ("client.cli.dialogue:tell", "Ask a finished report a question; its evidence answers."),
-    "change": ("client.cli.dialogue:change", "Have a finished report changed in your own words."),
-    "dispute": ("client.cli.dialogue:dispute", "Say that a sentence of a report is wrong."),
-    "refresh": ("client.cli.refresh:refresh", "Check a report's references again, and its searches."),
-    "schedules": ("client.cli.refresh:schedules", "List and delete scheduled refreshes."),
-    "inspect": ("client.cli.iterations:inspect", "Show each iteration of a run, and what it cost."),
-    "rewind": ("client.cli.iterations:rewind", "Reset a run to the beginning of an iteration."),
-    "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
-    "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),
-    "answer": ("client.cli.steering:answer", "Answer what a run asks back before it searches."),
-    "approve": ("client.cli.steering:approve", "Approve what waits at a gate."),
-    "reject": ("client.cli.steering:reject", "Reject what waits at a gate."),
-    "pause": ("client.cli.steering:pause", "Pause a run at its next step."),
-    "resume": ("client.cli.steering:resume", "Resume a paused run."),
-    "steer": ("client.cli.steering:steer", "Give a run an instruction."),
-    "finish": ("client.cli.steering:finish", "Stop searching and write the report."),
-    "extend": ("client.cli.steering:extend", "Add to a run's budget."),
-    "cancel": ("client.cli.steering:cancel", "Stop a run or one of its sections; a report is still written."),
-    "search": ("client.cli.sources:search", "Search one source, outside of any run."),
-    "documents": (
-        "client.cli.documents:documents",
-        "List the files of a library: read, found, used, or not, and why.",
-    ),
-    "modes": ("client.cli.modes:modes", "List the ways of working and what each is good for."),
-    "graph": ("client.cli.graph:graph", "List, show and check graphs; show where a run is in its own."),
-    "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
-    "doctor": ("client.cli.local:doctor", "Check this installation and how to repair it."),
-    "config": ("client.cli.config:config", "Show the configuration in force."),
-    "web": ("client.cli.servers:web", "Serve the web page."),
-    "up": ("client.cli.local:up", "Start the embedded server and its worker."),
-    "down": ("client.cli.local:down", "Stop the embedded worker and server."),
-    "worker": ("client.cli.worker:worker", "Run a worker in the foreground."),
-    "mcp": ("client.cli.servers:mcp", "Serve search, runs and reports to programs that speak MCP."),
-    "serve": ("client.cli.servers:serve_http", "Serve runs over HTTP: Responses, chat completions, /runs."),
-    "codec": ("client.cli.servers:codec", "Make keys for encrypted payloads."),
+GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Ask and follow": {
+        "ask": ("client.cli.ask:ask", "Ask a question and follow the research to its report."),
+        "watch": ("client.cli.watch:watch", "Follow a run again."),
+        "status": ("client.cli.runs:status", "Show the state of a run."),
+        "list": ("client.cli.runs:list_runs", "List runs, the newest first."),
+        "events": ("client.cli.runs:events", "Print what happened in a run."),
+        "steer": ("client.cli.steering:steer", "Give a run an instruction."),
+        "pause": ("client.cli.steering:pause", "Pause a run at its next step."),
+        "resume": ("client.cli.steering:resume", "Resume a paused run."),
+        "extend": ("client.cli.steering:extend", "Add to a run's budget."),
+        "finish": ("client.cli.steering:finish", "Stop searching and write the report."),
+        "cancel": (
+            "client.cli.steering:cancel",
+            "Stop a run or one of its sections; a report is still written.",
+        ),
+    },
+    "Read": {
+        "report": ("client.cli.results:report", "Print or save a run's report."),
+        "open": ("client.cli.results:open_run", "Open the folder of a finished run."),
+        "chart": ("client.cli.results:chart", "Print or draw a chart of a run's report."),
+        "evidence": ("client.cli.results:evidence", "Print what a run found, with its full text."),
+        "export": ("client.cli.export:export", "Save everything an outsider needs to check a report."),
+        "verify": ("client.cli.verify:verify", "Check every quote of a report against the stored text."),
+        "tell": ("client.cli.dialogue:tell", "Ask a finished report a question; its evidence answers."),
+        "change": ("client.cli.dialogue:change", "Have a finished report changed in your own words."),
+        "dispute": ("client.cli.dialogue:dispute", "Say that a sentence of a report is wrong."),
+        "refresh": ("client.cli.refresh:refresh", "Check a report's references again, and its searches."),
+    },
+    "Decide": {
+        "approve": ("client.cli.steering:approve", "Approve what waits at a gate."),
+        "reject": ("client.cli.steering:reject", "Reject what waits at a gate."),
+        "plan": ("client.cli.plan:plan", "Show or edit the plan of a deep run."),
+        "candidates": ("client.cli.steering:candidates", "Show or choose candidates."),
+        "answer": ("client.cli.steering:answer", "Answer what a run asks back before it searches."),
+    },
+    "Set up": {
+        "doctor": ("client.cli.local:doctor", "Check this installation and how to repair it."),
+        "config": ("client.cli.config:config", "Show the configuration in force."),
+        "sources": ("client.cli.sources:sources", "List the sources and how to enable them."),
+        "documents": (
+            "client.cli.documents:documents",
+            "List the files of a library: read, found, used, or not, and why.",
+        ),
+        "modes": ("client.cli.modes:modes", "List the ways of working and what each is good for."),
+        "up": ("client.cli.local:up", "Start the embedded server and its worker."),
+        "down": ("client.cli.local:down", "Stop the embedded worker and server."),
+    },
+    "Serve": {
+        "web": ("client.cli.servers:web", "Serve the web page."),
+        "serve": (
+            "client.cli.servers:serve_http",
+            "Serve runs over HTTP: Responses, chat completions, /runs.",
+        ),
+        "mcp": ("client.cli.servers:mcp", "Serve search, runs and reports to programs that speak MCP."),
+        "worker": ("client.cli.worker:worker", "Run a worker in the foreground."),
+    },
+    "Advanced": {
+        "inspect": ("client.cli.iterations:inspect", "Show each iteration of a run, and what it cost."),
+        "rewind": ("client.cli.iterations:rewind", "Reset a run to the beginning of an iteration."),
+        "search": ("client.cli.sources:search", "Search one source, outside of any run."),
+        "graph": ("client.cli.graph:graph", "List, show and check graphs; show where a run is in its own."),
+        "schedules": ("client.cli.refresh:schedules", "List and delete scheduled refreshes."),
+        "codec": ("client.cli.servers:codec", "Make keys for encrypted payloads."),
+    },
 }
-"""Verb -> where it is, and its line in the help."""
+"""Verb -> where it is, and its line in the help; by group."""
+VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
 
 
 class Verbs(click.Group):
@@ -85,8 +104,10 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
+        width = max(map(len, VERBS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in group.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

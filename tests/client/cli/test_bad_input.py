@@ -237,3 +237,11 @@ def test_list_imports_only_what_it_needs(home: Path) -> None:
     has_runs(home)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_help_groups_the_verbs_and_names_each_once(home: Path) -> None:
+    printed = determinator("--help").out
+    for title, group in main.GROUPS.items():
+        block = printed.partition(f"{title}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in block.splitlines()] == list(group)
+    assert sum(map(len, main.GROUPS.values())) == len(main.VERBS)
