@@ -83,11 +83,16 @@ def normal_arxiv(value: str | None) -> str | None:
 
 
 def normal_url(value: str | None) -> str | None:
-    """Lower-case host without `www.`, no fragment, no tracking parameters, sorted query, no last slash."""
-    parts = urlsplit((value or "").strip())
+    """Lower-case host without `www.`, no fragment, no tracking parameters, sorted query, no last slash. None
+    for what is no address of the web (`http://[::1`)."""
+    try:
+        parts = urlsplit((value or "").strip())
+        number = parts.port
+    except ValueError:
+        return None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return None
-    port = f":{parts.port}" if parts.port and parts.port not in (80, 443) else ""
+    port = f":{number}" if number and number not in (80, 443) else ""
     query = urlencode(sorted((k, v) for k, v in parse_qsl(parts.query) if not _TRACKING.match(k)))
     return urlunsplit(
         ("https", parts.hostname.removeprefix("www.") + port, parts.path.rstrip("/"), query, "")

@@ -74,9 +74,13 @@ def read_page(body: bytes) -> list[dict[str, str]]:
 
 
 def _target(href: str) -> str:
-    """Return the page behind DuckDuckGo's redirect `/l/?uddg=...&rut=...`; empty for an advertisement."""
-    address = urljoin("https://duckduckgo.com/", href)
-    parts = urlsplit(address)
+    """Return the page behind DuckDuckGo's redirect `/l/?uddg=...&rut=...`; empty for an advertisement and for
+    what is no address."""
+    try:
+        address = urljoin("https://duckduckgo.com/", href)
+        parts = urlsplit(address)
+    except ValueError:  # `http://[::1`
+        return ""
     if not (parts.hostname or "").endswith("duckduckgo.com"):
         return address
     return address.partition("uddg=")[2].partition("&rut=")[0] if parts.path == "/l/" else ""

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.contracts.identifiers import normal_doi
+from activities.contracts.identifiers import (
+    ALL_FIGURES,
+    figures,
+    is_preprint_doi,
+    may_hold,
+    normal_doi,
+    normal_url,
+)
 
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
 
@@ -47,3 +54,33 @@ def test_a_doi_that_was_read_reads_the_same_again(text: str) -> None:
     once = normal_doi(f"10.1000/a{text}")
     assert once is not None
     assert normal_doi(once) == once
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[::1", "http://host:port/a", "https://[x]/", "http://a:99999/", "//[", "mailto:a@b"]
+)
+def test_what_is_no_address_of_the_web_names_nothing(address: str) -> None:
+    assert normal_url(address) is None
+
+
+@pytest.mark.parametrize(
+    ("doi", "is_one"),
+    [
+        ("10.1101/2020.01.01.123456", True),
+        ("10.1101/123456", True),
+        ("10.1101/gr.123.456", False),
+        ("10.48550/arxiv.2001.00001", True),
+        ("10.21203/rs.3.rs-1/v1", True),
+        ("10.1056/nejmoa1", False),
+        (None, False),
+    ],
+)
+def test_dois_of_preprint_servers_are_known(doi: str | None, is_one: bool) -> None:
+    assert is_preprint_doi(doi) is is_one
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=20), st.lists(st.integers(0, 10**6), max_size=20))
+def test_a_text_may_hold_its_own_numbers_and_more(some: list[int], more: list[int]) -> None:
+    short, long = (" of ".join(map(str, numbers)) for numbers in (some, [*some, *more]))
+    assert may_hold(figures(short), figures(long)) or ALL_FIGURES in (figures(short), figures(long))
+    assert not may_hold(figures("9 percent"), figures("25 percent in 12 halls"))

@@ -151,7 +151,7 @@ class SafePages:
                         head = httpx.Response(answer.status, headers=answer.headers, request=request)
                         target = head.headers.get("location")
                         if answer.status in _REDIRECTS and target:
-                            url = urljoin(url, target)
+                            url = _redirected(url, target)
                             continue
                         return url, self._kind(head, url), await self._body(answer, head, url)
                 except httpx.InvalidURL as error:
@@ -228,3 +228,11 @@ class _Checked(httpcore.AsyncNetworkBackend):
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
+
+
+def _redirected(url: str, target: str) -> str:
+    """Where a redirect leads. Raises Refused for what is no address, such as `http://[::1`."""
+    try:
+        return urljoin(url, target)
+    except ValueError as error:
+        raise Refused(f"{url[:200]} redirects to {target[:200]!r}, which is no address: {error}") from error

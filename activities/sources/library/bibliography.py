@@ -200,6 +200,9 @@ def _formulas(value: str) -> Iterator[tuple[int, int]]:
         start, stop = dollars[place], dollars[place + 1] + 1
         body = value[start + 1 : stop - 1]
         bare = re.sub(r"\{[^{}]*\}", "", body)
+        if re.search(r"\\text(?!(?:rm|bf|it|sf|tt|normal)?\b)[a-z]", body):
+            place += 1  # a macro that no formula has
+            continue
         signs = bool(re.search(r"[\\^_{=<>]", body))
         formal = signs or not (re.search(r"\s", body) or value[stop : stop + 1].isdigit())
         if body and body == body.strip() and formal and not _WORD_OF_TEXT.search(bare):

@@ -62,7 +62,9 @@ async def test_a_redirect_inwards_is_not_followed() -> None:
             inward.accept()
 
 
-@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://x.example/", "http://me:word@127.0.0.1/"])
+@pytest.mark.parametrize(
+    "target", ["http://[::1", "file:///etc/passwd", "ftp://x.example/", "http://me:word@127.0.0.1/"]
+)
 async def test_a_redirect_to_something_else_than_a_page_is_not_followed(
     server: ReplayServer, target: str
 ) -> None:
