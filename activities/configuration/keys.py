@@ -14,6 +14,7 @@ from activities.configuration.declaration import declared
 SOURCES_OF_TOOLS: Mapping[str, tuple[str, ...]] = {
     "web": ("brave", "tavily", "searxng", "duckduckgo"),
     "trials": ("clinicaltrials",),
+    "drugs": ("chembl", "openfda", "opentargets"),
 }
 """Names of tools in the older file format -> our sources; any other tool is a source of the same name."""
 PROVIDERS = ("openai", "openai-compatible", "ollama", "vllm", "llama.cpp", "lmstudio")

@@ -33,7 +33,7 @@ def render(step: PlanInput, _documents: Sequence[Evidence], room: int) -> Prompt
         step,
         room=room,
         inputs=[
-            listed("Sources that will be searched", sources),
+            listed("Sources that will be searched", sources, limit=len(sources), each=120),
             listed("Named in the question", parsed.key_entities),
             listed("Smaller questions", parsed.research_questions),
             listed("Usual sections of this profile", tuple(aspect.title for aspect in step.profile.aspects)),

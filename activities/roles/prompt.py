@@ -19,6 +19,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
 from activities.models.tokens import BYTES_PER_TOKEN, estimate
+from activities.plural import counted
 from activities.roles.role import Prompt, evidence_rules, prompt_file
 
 MAX_QUESTION_CHARS = 2_000
@@ -53,12 +54,19 @@ def compose(
         # its end is cut, never the task
         text = "\n\n".join(frame.before)
         allowed = int((room - estimate(frame.system) - estimate(task)) * BYTES_PER_TOKEN) - 40
-        if len(text.encode()) > allowed:
-            text = text.encode()[: max(allowed, 0)].decode(errors="ignore") + " [cut]"
-        user = f"{text}\n\n{task}"
+        user = f"{_cut(text, allowed)}\n\n{task}"
     else:
         user = frame.user(works, task)
     return Prompt(frame.system, user, frame.version, question=step.question)
+
+
+def _cut(text: str, allowed: int) -> str:
+    """A text of at most so many bytes, with how many of its lines were left out."""
+    if len(text.encode()) <= allowed:
+        return text
+    kept = text.encode()[: max(allowed, 0)].decode(errors="ignore")
+    left_out = sum(bool(line.strip()) for line in text[len(kept) :].split("\n"))
+    return f"{kept} {CUT} {counted(left_out, 'line')} left out]"
 
 
 def room_for_works(role: Role, step: StepContext, *, room: int, task: str, inputs: Sequence[str] = ()) -> int:
@@ -78,6 +86,8 @@ class _Frame:
         return "\n\n".join([*self.before, "Works:\n" + fenced("evidence", works), *self.after, task])
 
 
+CUT = "[cut:"
+"""What stands where the end of a prompt was left out, before how much."""
 WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 """Roles whose prompts begin alike."""
 
@@ -146,10 +156,12 @@ def clip(text: str, limit: int) -> str:
 
 
 def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) -> str:
-    """A list of things earlier steps said, as data; empty without any."""
+    """A list of things earlier steps said, as data, with how many were left out; empty without any."""
     if not items:
         return ""
     lines = "\n".join(f"- {clip(one_line(item), each)}" for item in items[:limit])
+    if len(items) > limit:
+        lines += f"\n- and {len(items) - limit:,} more, left out here"
     return f"{name}:\n{fenced('list', lines)}"
 
 
@@ -166,10 +178,10 @@ def concluded(lines: Sequence[str]) -> str:
 
 
 def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
-    """The searches already made, the latest ones."""
+    """The searches already made, the latest first."""
     return listed(
         "Searches already made",
-        [f"{s.source}: {s.asked or s.query} -> {s.status}, {s.kept} new" for s in searches[-limit:]],
+        [f"{s.source}: {s.asked or s.query} -> {s.status}, {s.kept} new" for s in reversed(searches)],
         limit,
     )
 

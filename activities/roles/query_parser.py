@@ -6,7 +6,7 @@ from dataclasses import replace
 from activities.contracts.evidence import Evidence
 from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.extractive import planning
-from activities.roles.prompt import compose, listed
+from activities.roles.prompt import CUT, compose, listed
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import Loose, Text, Texts, limits, line, lines, one_of
 from activities.text.stand_alone import stand_alone
@@ -16,8 +16,9 @@ MOST_ENTITIES = 8
 MOST_QUESTIONS = 5
 LEAST_SOURCES = 3
 """Sources that are searched where a model chose fewer and more are there."""
-COVERS = 100
-"""Characters of what a source covers in the prompt."""
+COVERS = (100, 60, 30, 0)
+"""Characters of what a source covers in the prompt: as many as leave room for all sources that may be
+searched."""
 
 
 class QueryAnswer(Loose):
@@ -55,18 +56,31 @@ def render(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> 
         rows = "\n".join(f"- {name}: {does}" for name, does in step.specialists.items())
         who = "`specialist`: who searches; `general` where several or none fit"
         inputs.append(f"Specialists ({who}):\n{rows}")
-    if sources := names_of(step):
-        covers = {o.info.name: line(o.info.covers, COVERS) for o in step.sources}
-        rows = "\n".join(f"- {name}: {covers[name]}" for name in sources)
-        likely = "`sources`: those likely to hold the answer, the best first, at most 6"
-        inputs.append(f"Sources ({likely}):\n{rows}")
-    prompt = compose(
-        "query_parser", step, room=room, inputs=inputs, task="Prepare this question. Answer with JSON."
-    )
+    for chars in COVERS:
+        prompt = compose(
+            "query_parser",
+            step,
+            room=room,
+            inputs=[*inputs, *_sources(step, chars)],
+            task="Prepare this question. Answer with JSON.",
+        )
+        if CUT not in prompt.user:
+            break
     profile_names = tuple(step.profiles) or (step.profile.name,)
     choices = {"research_mode": modes_of(step), "profile": profile_names, "sources": names_of(step)}
     choices["specialist"] = tuple(step.specialists)
     return replace(prompt, choices={name: values for name, values in choices.items() if values})
+
+
+def _sources(step: ParseQueryInput, chars: int) -> list[str]:
+    """The sources that may be searched, with the beginning of what each covers."""
+    rows = [
+        f"- {o.info.name}: {line(o.info.covers, chars)}" if chars else f"- {o.info.name}"
+        for o in step.sources
+        if o.searchable
+    ]
+    likely = "`sources`: those likely to hold the answer, the best first, at most 6"
+    return ["\n".join((f"Sources ({likely}):", *rows))] if rows else []
 
 
 def names_of(step: ParseQueryInput) -> tuple[str, ...]:

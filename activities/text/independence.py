@@ -3,8 +3,8 @@
 Invariants:
 
 - Works that report one study count once. Two works report one study when they share a trial registration
-  number or a DOI, or one is the preprint of the other. Others are joined by meaning
-  (`activities.report.same_study`).
+  number or a DOI but for its version, or have one title and first author, as versions of a review have.
+  Others are joined by meaning (`activities.report.same_study`).
 - A review may include the trials cited beside it. It counts as another study only beside works that appeared
   after it, since those cannot be in it, and beside works whose titles name other drugs than its own.
 """
@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from activities.contracts.evidence import Evidence, EvidenceType
+from activities.contracts.identifiers import fingerprint, first_author
 from activities.text.drugs import drugs_named
 
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review", "review", "guideline"})
@@ -26,6 +27,10 @@ _REGISTRATION = re.compile(
     re.IGNORECASE,
 )
 """Identifiers of ClinicalTrials.gov and of the primary registries of the WHO's network."""
+_VERSION = re.compile(
+    r"^(10\.1002/14651858\..+)\.pub\d+$|^(10\.(?:12688|35241|21956)/\S+\.\d+)\.\d+$|^(10\.\d+/\S+?)(?:[/.-]v\d+|v\d+)$"
+)
+"""Versions of Cochrane reviews, of F1000 and its sisters, and of preprint servers."""
 _OF_EUDRACT = re.compile(r"EUDRACT(?: (?:NO\.?|NUMBER))?:? ?")
 
 
@@ -60,16 +65,26 @@ def _may_include(synthesis: Evidence, item: Evidence) -> bool:
     return not ours or not theirs or bool(ours & theirs)
 
 
+def unversioned(doi: str) -> str:
+    """A DOI without what names a version of its work: `10.1002/14651858.cd001234.pub3`,
+    `10.12688/f1000research.1234.2`, `10.21203/rs.3.rs-1234/v2`."""
+    match = _VERSION.match(doi)
+    return next(filter(None, match.groups()), doi) if match else doi
+
+
 def _keys(item: Evidence) -> list[tuple[str, ...]]:
     """What identifies the study behind a work. A synthesis names the registrations of other people's trials,
     so that only its own identity counts."""
     own: list[tuple[str, ...]] = [("work", item.evidence_id)]
     # a preprint names the article that it became
-    own += [("doi", doi) for doi in (item.identifiers.doi, item.facts.get(PUBLISHED_AS)) if doi]
+    own += [("doi", unversioned(doi)) for doi in (item.identifiers.doi, item.facts.get(PUBLISHED_AS)) if doi]
+    # a preprint and its article, and the versions of a review, have one title and one first author
+    title, author = fingerprint(item.title, None), first_author(item.authors)
+    named: list[tuple[str, ...]] = [("title", title, author)] if title and author else []
     if item.evidence_type in SYNTHESES:
-        return own
+        return [*own, *named]
     # The first registration in a text is its own trial's as a rule; later ones may be mentioned in passing.
     stated = _REGISTRATION.search(item.text)
     registration = item.identifiers.nct or (stated.group() if stated else "")
     trial = _OF_EUDRACT.sub("", registration.upper())
-    return [("trial", trial), *own] if trial else own
+    return [("trial", trial), *own] if trial else [*own, *named]

@@ -6,7 +6,11 @@ from typing import Literal
 Part = Literal["conclusion", "results", "plain", "background", "methods", "limitations", "aim"]
 
 LABEL = re.compile(
-    r"(?:^|\n|(?<=[.!?)]\s)|(?<=[^\s.][.!?])(?=[A-Z]{3,}[A-Z /&-]*:))[ \t]*"
+    r"(?:^|\n|(?<=[.!?)]\s)|(?<=[^\s.][.!?])(?=[A-Z]{3,}[A-Z /&-]*:)"
+    # glued to the sentence before it
+    r"|(?<=[)\]%])(?=[A-Z]{7,}[A-Z /&-]*:)"
+    r"|(?<=[\w)\]%][.!?])(?=(?:Background|Objectives?|Methods?|Results?|Findings|Conclusions?|Discussion"
+    r"|Interpretation):))[ \t]*"
     r"(?:#+[ \t]*|\*\*)?(?:\d{1,2}\.?[ \t]+)?"
     r"(?P<label>[A-Z][A-Z][A-Z /&,()'-]{2,60}"
     r"|(?:Background|AIMS?|Introduction|Context|Rationale|Objectives?|Aims?|Purpose|Hypothesis"

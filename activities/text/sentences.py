@@ -55,6 +55,7 @@ _ORDER = re.compile(
     r"\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b", re.IGNORECASE
 )
 """Words to the model that reads a text, and not to its reader."""
+_CLOSES = re.compile(r"[^()]*\)")
 _JUNK = re.compile(
     r"(\bdoi\b\s*[:.]|\b10\.\d{4,9}/|https?://|www\.|\bPMID\b|\bPMCID\b|\bISSN\b|\bISBN\b|rights reserved"
     r"|copyright|\u00a9|(?<![.\u00b7])\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+"
@@ -137,9 +138,10 @@ def readable(text: str) -> str:
     return text
 
 
-def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
+def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = ")") -> bool:
     """True for a normalised statement that can stand alone: no question, heading, list of numbers or citation
-    line. `own`: it is from a text of the kinds `OF_THE_USER`. `row`: it is a row of one."""
+    line. `own`: it is from a text of the kinds `OF_THE_USER`. `row`: it is a row of one. `after`: what
+    follows, in which a bracket is closed that a cut left open; one that nothing closes is a slip."""
     if row:
         has_letters = any(map(str.isalpha, plain))
         return has_letters and MIN_QUOTE_CHARS <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
@@ -152,7 +154,7 @@ def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
         and not (_ORDER if own else _JUNK).search(plain)
         and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if says else MIN_LETTERS) * len(plain)
         and plain.upper() != plain
-        and _open(plain) <= 0  # cut within a bracket
+        and (_open(plain) <= 0 or not _CLOSES.match(after))  # cut within a bracket
     )
 
 
@@ -184,7 +186,7 @@ def split(
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if (
-                not quotable(plain, own=True, row=run.is_row)
+                not quotable(plain, own=True, row=run.is_row, after=text[run.end : run.end + MAX_SENTENCE])
                 or _CAPTION.match(quote)
                 or plain not in whole
                 or fault_under(heading, plain)
@@ -200,7 +202,7 @@ def split(
                     place=run.start / len(text),
                     head=run.head,
                     is_row=run.is_row,
-                    is_short=not (own or quotable(plain, row=run.is_row)),
+                    is_short=not (own or quotable(plain, row=run.is_row, after="")),
                 )
             )
     return tuple(result)

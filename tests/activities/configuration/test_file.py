@@ -29,7 +29,7 @@ max_time_seconds = 600
 judge_threshold = 0.7
 
 [tools]
-enabled = ["pubmed", "web", "trials"]
+enabled = ["pubmed", "web", "trials", "drugs"]
 
 [tools.pubmed]
 max_results = 12
@@ -63,7 +63,10 @@ def test_every_key_of_the_older_format_acts_and_its_limits_too(written: Path) ->
     found = Settings()
     assert (found.max_iterations, found.max_tokens, found.max_time) == (7, 90_000, 600)
     assert (found.judge_threshold, found.model, found.temperature) == (0.7, "some-model", 0.2)
-    assert found.default_sources == ["pubmed", "brave", "clinicaltrials"]
+    assert found.default_sources == [
+        *("pubmed", "brave", "clinicaltrials"),
+        *("chembl", "openfda", "opentargets"),
+    ]
     assert (found.of_source("pubmed").max_results, found.of_source("pubmed").rate) == (12, 2.5)
     assert (found.of_source("brave").max_results, found.of_source("tavily").enabled) == (4, False)
     assert found.output_format == "md"

@@ -1,8 +1,11 @@
 """Reports of one study count once, also where no identifier joins them."""
 
+import pytest
+
 from activities.contracts.evidence import Identifiers
 from activities.report.assemble import build_report
 from activities.report.same_study import joined, may_be_one
+from activities.text.independence import independent, studies, unversioned
 from tests.activities.cases import planned, publish_input, pubmed, quoting
 from tests.activities.report.rendered import words_of
 
@@ -58,3 +61,53 @@ def test_a_year_an_identifier_or_another_drug_says_that_two_works_are_two() -> N
     assert not may_be_one(*(ARTICLE.model_copy(update=names) for names in registered))
     titles = ({"title": "Riluzole for pain"}, {"title": "Metformin for pain"})
     assert not may_be_one(*(PREPRINT.model_copy(update=title) for title in titles))
+
+
+def test_versions_of_a_work_are_one_study_whatever_their_years_and_identifiers() -> None:
+    review = ARTICLE.replace(
+        evidence_id="pmid:1",
+        title="Lifting aids for the prevention of pain in the lower back",
+        evidence_type="systematic_review",
+        authors=("Ott, Ann",),
+        year=2015,
+        identifiers=Identifiers(pmid="1", doi="10.1002/14651858.cd001234.pub2"),
+    )
+    update = review.replace(
+        evidence_id="pmid:2",
+        title="Lifting aids for preventing pain in the lower back",
+        year=2021,
+        identifiers=Identifiers(pmid="2", doi="10.1002/14651858.cd001234.pub3"),
+    )
+    preprint = review.replace(
+        evidence_id="arxiv:1",
+        year=2014,
+        authors=("A. Ott",),
+        identifiers=Identifiers(arxiv="1"),
+        facts={"published_as": "10.1002/14651858.cd001234.pub2"},
+    )
+    other = review.replace(evidence_id="pmid:3", authors=("Zed, Zoe",), identifiers=Identifiers(pmid="3"))
+    assert studies([review, update, preprint, other]) == {"pmid:1": 1, "pmid:2": 1, "arxiv:1": 1, "pmid:3": 2}
+    assert independent([review, update], studies([review, update])) == 1
+
+
+def test_a_title_joins_no_two_registered_trials() -> None:
+    one, other = (
+        ARTICLE.replace(
+            evidence_id=f"pmid:{n}", authors=("Ott",), identifiers=Identifiers(nct=f"NCT0000000{n}")
+        )
+        for n in (1, 2)
+    )
+    assert set(studies([one, other]).values()) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("doi", "work"),
+    [
+        ("10.12688/f1000research.1234.2", "10.12688/f1000research.1234"),
+        ("10.21203/rs.3.rs-1234/v2", "10.21203/rs.3.rs-1234"),
+        ("10.20944/preprints202001.0001.v1", "10.20944/preprints202001.0001"),
+        ("10.1056/nejmoa1234567", "10.1056/nejmoa1234567"),
+    ],
+)
+def test_a_doi_without_its_version_names_the_work(doi: str, work: str) -> None:
+    assert unversioned(doi) == work

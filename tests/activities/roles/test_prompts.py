@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.contracts.evidence import Claim, Evidence, Statement, Support
+from activities.contracts.evidence import Claim, Evidence, SourceInfo, SourceOption, Statement, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
 from activities.models.client import OpenAIModel
 from activities.models.structured import without_bounds
 from activities.models.tokens import PER_MESSAGE, estimate, room
-from activities.roles import prompt, works
+from activities.roles import prompt, query_parser, works
 from activities.roles.allowances import ALLOWANCES
 from activities.roles.prompt import WORKS_FIRST
 from activities.roles.registry import SPECS
@@ -198,3 +198,20 @@ async def test_a_schema_names_the_form_of_labels_and_not_each(case: Case, role: 
 def test_a_prompt_leaves_most_of_its_room_to_what_it_is_about(role: Role) -> None:
     fixed = estimate(prompt_file(role, evidence=role in READERS).text)
     assert fixed < 0.7 * room(ALLOWANCES[role], 32_000)
+
+
+def test_the_parser_is_shown_every_source_and_a_cut_says_how_much_is_left_out(case: Case) -> None:
+    info = SourceInfo(name="x", title="X", covers="Many words on what this source covers. " * 10)
+    names = [f"source{n}" for n in range(60)]
+    sources = tuple(SourceOption(info=info.replace(name=name), enabled=True) for name in names)
+    step = case.step("query_parser").model_copy(update={"sources": sources})
+    shown = query_parser.render(step, (), 2_000).user
+    assert all(f"- {name}\n" in f"{shown}\n" or f"- {name}: " in shown for name in names)
+    assert prompt.CUT not in shown
+    cut = query_parser.render(step, (), 700).user
+    assert re.search(r"\[cut: \d+ lines left out\]", cut)
+
+
+def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
+    assert "- and 3 more, left out here" in prompt.listed("Names", [str(n) for n in range(15)])
+    assert "left out" not in prompt.listed("Names", [str(n) for n in range(12)])

@@ -1,7 +1,9 @@
 """Which sentences of a text can be quoted alone."""
 
+import pytest
+
 from activities.contracts.evidence import Evidence, EvidenceType
-from activities.text.sentences import sentences, split
+from activities.text.sentences import quotable, sentences, split
 
 
 def quotes(text: str, kind: EvidenceType) -> list[str]:
@@ -31,3 +33,23 @@ def test_a_number_with_a_space_after_its_point_ends_no_sentence() -> None:
     assert [one.quote for one in split("x", text)] == [text[:46], text[47:]]
     other = "All of the strokes were seen by day 10. 12 of the patients were seen again a year later."
     assert len(split("x", other)) == 2
+
+
+@pytest.mark.parametrize(
+    "glued", [".CONCLUSION: ", ").CONCLUSIONS: ", ")CONCLUSIONS: ", ".Conclusion: ", "%.Conclusions: "]
+)
+def test_a_heading_glued_to_a_sentence_begins_a_part(glued: str) -> None:
+    text = (
+        f"RESULTS: Pain fell by 5 points in both groups (P<0.05{glued}The drug lowers pain in older adults. "
+    )
+    *_, last = split("a", text if ")" in glued else text.replace("(P", "P"))
+    assert (last.part, last.quote) == ("conclusion", "The drug lowers pain in older adults.")
+
+
+def test_a_bracket_that_nothing_closes_is_a_slip_and_one_that_is_closed_later_a_cut() -> None:
+    slip = "The drug reduced the index in all patients (reduction 14% (95%CI 4 to 40%, p = 0.033)."
+    other = "Nothing else was seen in any of the others (of whom there were 40)."
+    assert [sentence.quote for sentence in split("a", f"RESULTS: {slip} {other}")] == [slip, other]
+    assert not quotable(
+        "The drug reduced the index in all patients (as was seen before.", after=" It was 5)."
+    )
