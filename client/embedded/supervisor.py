@@ -23,6 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -73,6 +74,23 @@ SPARE_SOCKETS = 8
 """Sockets that are fetched from the server's network at once, which takes 3 ms."""
 
 
+ROOM_SECONDS = 2.0
+"""How often it is looked whether the disk is full."""
+ROOM_BYTES = 256 * 1024
+"""What must be writable: below that the server's database cannot grow."""
+
+
+def has_room(folder: Path) -> bool:
+    """Return whether a file can be written: what is free does not say what a quota allows."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM_BYTES))
+            file.flush()
+    except OSError:
+        return False
+    return True
+
+
 class Supervisor:
     def __init__(self, job: dict[str, Any], lock: LockFile) -> None:
         """`job` is what `client.embedded.server.supervisor_input` describes."""
@@ -91,6 +109,8 @@ class Supervisor:
         self._reached = asyncio.Event()
         """Set while the server accepts connections."""
         self._was_reached = False
+        self._is_full = False
+        """Whether the disk was full when it was last looked at."""
         self._taken = 0
         """Starts of the server at which its port was taken."""
         self._tasks: set[asyncio.Future[None]] = set()
@@ -113,6 +133,7 @@ class Supervisor:
         self._start_server()
         self._begin(self._end_when_idle())
         self._begin(self._keep_others())
+        self._begin(self._look_for_room())
         try:
             return await self._over
         finally:
@@ -280,6 +301,9 @@ class Supervisor:
 
     def _server_died(self, code: int) -> None:
         report("server", code)
+        if not has_room(self._state):
+            self._is_full = True  # it is started again once there is room
+            return
         if not self._private and code > 0 and IN_USE in last_error(self._server.log):
             self._taken += 1
             if self._taken < MAX_TAKEN:
@@ -292,6 +316,19 @@ class Supervisor:
             self._give_up(last_error(self._server.log) or f"it ended with the exit code {code}")
         else:
             self._later(self._server.back_off(), self._restart_server)
+
+    async def _look_for_room(self) -> None:
+        """Start the server again once there is room on a disk that was full: it goes on running without, and
+        answers nothing more, whether or not there is room again."""
+        while not self._over.done():
+            await asyncio.sleep(ROOM_SECONDS)
+            was_full, self._is_full = self._is_full, not has_room(self._state)
+            if was_full and not self._is_full:
+                self._server.deaths.clear()
+                if self._server.process is None:
+                    self._restart_server()
+                else:
+                    self._server.process.kill()  # its end is noticed, and it is started again
 
     def _give_up(self, failure: str) -> None:
         """End, with the reason in the server's note."""

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -27,11 +27,13 @@ from client.embedded.locks import Locked, LockFile, holder, is_held
 from client.embedded.namespace import ATTRIBUTES, RETENTION, register_attributes
 from client.embedded.processes import MAX_DEATHS, end_orphans
 from client.embedded.server import start_embedded, stop_embedded
+from client.embedded.supervisor import has_room
 from client.failures import NoConnection
 from client.run import Run
 from client.runs.display import Display
 from client.runs.follow import Follower
 from tests.client.harness import determinator, inside, living, processes_of, wait_until
+from tests.papers import QUESTION
 
 pytestmark = pytest.mark.xdist_group("embedded")
 ROOT = Path(__file__).parents[3]
@@ -319,3 +321,39 @@ def test_a_file_system_without_sockets_gets_a_link_to_one(
     remove_socket(path)
     assert not folder.exists()
     assert not path.is_symlink()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MB, where this user may mount one."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)]
+    made = subprocess.run(command, capture_output=True)
+    if made.returncode:
+        pytest.skip("a file system cannot be mounted here")
+    yield folder
+    stop_embedded(folder / "home")
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.timeout(240)
+def test_a_server_comes_back_when_a_full_disk_has_room_again(
+    home: Path, library: str, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DETERMINATOR_HOME", str(small_disk / "home"))
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+    assert determinator("up").code == 0
+    filling = small_disk / "filling"
+    with suppress(OSError), filling.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    assert not has_room(small_disk)
+    refused = determinator("ask", QUESTION, "--mode", "simple", "--library", library)
+    assert refused.code == 3
+    assert "no space left" in refused.err
+    time.sleep(3)
+    filling.unlink()
+    assert has_room(small_disk)
+    asked = determinator("ask", QUESTION, "--mode", "simple", "--library", library)
+    assert asked.code == 0, asked
