@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from activities.documents.pdf_layout import LARGER, NOTE, Block, Kind, Line, blocks_of, gutter_of, rows_of
+from activities.documents.pdf_layout import LARGER, NOTE, Block, Kind, Line, blocks_of, gutters_of, rows_of
 from activities.documents.pdf_page import HYPHEN, Page, Run, read_page
 from activities.documents.pdf_text import Hyphens, joined
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
@@ -89,8 +89,8 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     firsts = _take_edges(pages, apart)
     for page in pages:
         _take_line_numbers(page, apart)
-    usual = Counter(round(place) for page in pages if (place := gutter_of(page.runs)) is not None)
-    gutters = [place for place, often in usual.most_common(2) if often >= max(2, len(pages) / 5)]
+    usual = Counter(place for page in pages for place in gutters_of(page.runs))
+    gutters = [place for place, often in usual.most_common(3) if often >= len(pages) / 5]
     blocks = [
         replace(block, page=number)
         for number, page in enumerate(pages)

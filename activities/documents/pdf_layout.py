@@ -202,6 +202,15 @@ def _down(run: Run) -> tuple[float, float]:
     return -run.base, run.left
 
 
+def gutters_of(runs: Sequence[Run]) -> list[float]:
+    """Where the columns of a page are parted, to the nearest point."""
+    gutter = gutter_of(runs)
+    if gutter is None:
+        return []
+    sides = ([run for run in runs if run.right <= gutter], [run for run in runs if run.left >= gutter])
+    return [float(round(gutter)), *(place for side in sides for place in gutters_of(side))]
+
+
 def _parts(runs: Sequence[Run], gutter: float) -> bool:
     """Tell whether few runs of a part of a page go over the place where columns are parted elsewhere."""
     before = sum(run.right <= gutter + 1 for run in runs)
@@ -306,7 +315,8 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
 
 
 def _kinds(lines: Sequence[Line], body: float, pitch: float) -> list[Kind]:
-    kinds = [_kind_of(line, body) for line in lines]
+    left = min(line.left for line in lines)
+    kinds = [_kind_of(line, body, left) for line in lines]
     for order in (range(1, len(lines)), range(len(lines) - 2, -1, -1)):
         step = -1 if order.step > 0 else 1
         for place in order:  # the bounds of a sum, the sides of a fraction
@@ -324,7 +334,7 @@ def _words(line: Line) -> int:
     )
 
 
-def _kind_of(line: Line, body: float) -> Kind:
+def _kind_of(line: Line, body: float, left: float) -> Kind:
     text = line.text
     if _LEADERS.search(text):
         return Kind.CONTENTS
@@ -334,7 +344,8 @@ def _kind_of(line: Line, body: float) -> Kind:
         return Kind.CODE
     has_number = len(line.runs) > 1 and _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
     words, is_equation = _words(line), bool(_EQUATION.search(text))
-    if words < 3 and (line.math > 0.3 or (is_equation and (has_number or line.math > 0.1 or not words))):
+    centred = not words and line.left > left + 1.5 * line.size
+    if words < 3 and (line.math > 0.3 or (is_equation and (has_number or line.math > 0.1 or centred))):
         return Kind.FORMULA
     is_short = len(text) < 90 and not _STOP.search(text)
     if line.size > LARGER * body or (line.bold and is_short and line.size >= 0.9 * body):
