@@ -44,6 +44,8 @@ _NO_TITLE = re.compile(
 )
 _NUMBER = re.compile(r"\d{1,5}")
 _APART = (Kind.LABELS, Kind.CONTENTS, Kind.REFERENCES, Kind.FORMULA)
+_BETWEEN = (Kind.CAPTION, Kind.NOTE, Kind.TABLE, Kind.CODE)
+"""Blocks that may stand in the midst of a paragraph."""
 MAX_INLINE_LINES = 2
 """Lines of a program that go on with a sentence which has no stop before them."""
 FORMULA = "[formula]"
@@ -290,12 +292,17 @@ def _assembled(
         ):
             add(block, " ")
             continue
-        if block.kind in (Kind.CAPTION, Kind.NOTE, Kind.TABLE) and unfinished is not None:
+        if block.kind in _BETWEEN and unfinished is not None:
             waiting.append(block)
             continue
         if unfinished is not None and _goes_on(unfinished, block, after_formula=formula):
             if formula:
                 text += f" {FORMULA}"
+            short = sum(len(other.lines) for other in waiting) <= MAX_INLINE_LINES
+            if short and all(other.kind is Kind.CODE for other in waiting):
+                for other in waiting:
+                    add(other, " ")
+                waiting.clear()
             add(block, " ")
         else:
             flush()

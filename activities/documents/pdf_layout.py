@@ -89,7 +89,7 @@ class Line:
 
     @property
     def size(self) -> float:
-        return max(self.runs, key=lambda run: len(run.text)).size
+        return max(self.runs, key=lambda run: (run.fixed < 0.5, len(run.text))).size
 
     @property
     def bold(self) -> bool:
@@ -348,7 +348,9 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
     if words < 3 and (line.math > 0.3 or (is_equation and (has_number or line.math > 0.1 or centred))):
         return Kind.FORMULA
     is_short = len(text) < 90 and not _STOP.search(text)
-    if line.size > LARGER * body or (line.bold and is_short and line.size >= 0.9 * body):
+    if (line.size > LARGER * body and line.fixed < 0.15) or (
+        line.bold and is_short and line.size >= 0.9 * body
+    ):
         return Kind.HEADING
     return Kind.PROSE
 
@@ -382,8 +384,11 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
     if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
         return kind is not Kind.CONTENTS and step > 2.2 * pitch
-    if apart or not line.is_like(above):
+    if apart:
         return True
+    if not line.is_like(above):
+        below = abs(line.left - block.lines[-1].left) < 0.5 * above.size and line.size > 0.7 * above.size
+        return not (below and not _ended(above, right) and above.right > right - 2 * above.size)
     if (
         _ITEM.match(line.text)
         and (_ended(above, right) or _ITEM.match(block.first.text))

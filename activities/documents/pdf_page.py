@@ -294,7 +294,8 @@ def _goes_on(some: Sequence[_Word], word: _Word) -> bool:
 
 
 def _run(words: Sequence[_Word]) -> Run:
-    letters = [letter for word in words for letter in word.letters]
+    plain = [word for word in words if not _FIXED.search(word.font)]  # letters of fixed width are smaller
+    letters = [letter for word in plain or words for letter in word.letters]
     counts: dict[float, int] = {}
     for letter in letters:
         counts[round(letter.size, 1)] = counts.get(round(letter.size, 1), 0) + 1
@@ -310,7 +311,7 @@ def _run(words: Sequence[_Word]) -> Run:
         glued = not text or (word.size < SMALLER * size and word.left - end < 0.12 * size)
         text += shown if glued else f" {shown}"
         end = word.right
-    length = len(letters)
+    length = sum(len(word.letters) for word in words)
 
     def share(kind: "re.Pattern[str]") -> float:
         return sum(len(word.letters) for word in words if kind.search(word.font)) / length

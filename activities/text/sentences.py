@@ -35,8 +35,11 @@ MIN_WORDS_SAID, MIN_LETTERS_SAID = 3, 0.25
 MAX_TEXT = 400_000
 """Characters of one document that are read."""
 
-_CAPTION = re.compile(r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?: ")
-"""The caption of a table of an article (`documents.jats_tables`), which says nothing."""
+_CAPTION = re.compile(
+    r"(?:Supplementary )?Table [A-Z]?\d{1,2}[A-Za-z]?: "
+    r"|(?:Table|Fig(?:ure|\.)) \d{1,2}(?:\.\d{1,2})*[.:] (?=[A-Z])"
+)
+"""The caption of a table or a figure, which says nothing alone."""
 _BLANKS = re.compile(r"\s+")
 _BULLET = re.compile(r"^[-*+\u2022\u2013][ \t]+")
 """What marks an item of a list and says nothing, unlike the number of a clause."""
