@@ -8,6 +8,7 @@ either the evidence is weak. Participants are those of the record, else those th
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
+from activities.contracts.bounds import digits
 from activities.contracts.evidence import Evidence, EvidenceType, Grade
 from activities.contracts.judge import MIN_ANSWERS, Design, WorkJudgement
 from activities.text.evidence_strength import CLINICAL, TYPE_NAMES, UNSPECIFIC, WEIGHT
@@ -65,10 +66,8 @@ def design_name(item: Evidence, judged: WorkJudgement | None) -> str:
 
 def participants(item: Evidence, judged: WorkJudgement | None) -> int | None:
     """The number of participants, by the record of a work, else as a judge read it in its sentences."""
-    recorded = item.facts.get("enrollment", "") or item.facts.get("participants", "")
-    if recorded.isdigit():
-        return int(recorded)
-    return judged.participants if judged is not None else None
+    recorded = digits(item.facts.get("enrollment", "") or item.facts.get("participants", ""))
+    return recorded or (judged.participants if judged is not None else None)
 
 
 def is_in_people(item: Evidence, judged: WorkJudgement | None) -> bool:

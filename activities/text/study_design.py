@@ -7,8 +7,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from activities.contracts.bounds import digits
-from activities.contracts.evidence import Evidence, EvidenceType
+from activities.contracts.evidence import EvidenceType
 from activities.text import thesaurus
 
 Design = Literal[
@@ -104,12 +103,6 @@ def own_design(title: str, text: str, *, named_only: bool = False) -> Stated | N
         if match and any(_PEOPLE.intersection(thesaurus.files(word)[:1]) for word in _WORD.findall(sentence)):
             return Stated("randomized trial", _short(match))
     return None
-
-
-def participants(item: Evidence) -> int | None:
-    """Number of participants, by the record of a work; what its text says is for a model to read."""
-    recorded = item.facts.get("enrollment", "") or item.facts.get("participants", "")
-    return digits(recorded)
 
 
 def _short(match: re.Match[str]) -> str:

@@ -21,7 +21,7 @@ from activities.models.failures import wait_of
 from activities.models.response import Pieces, probability_of_yes, usage_of
 from activities.models.server_facts import ServerFacts, ask_server
 from activities.models.structured import Unreadable, read, read_so_far
-from activities.text.study_design import participants
+from activities.report.strength import participants
 from tests.client.harness import determinator
 from tests.fake_openai import PATH, FakeOpenAI, sensible
 from tests.papers import QUESTION, papers
@@ -104,7 +104,7 @@ def test_digits_are_a_number_or_none(text: str) -> None:
 def test_what_only_looks_like_digits_is_no_number(text: str) -> None:
     assert bounds.digits(text) is None
     item = Evidence(evidence_id="e", source="s", title="t", text="x", facts={"enrollment": text})
-    assert participants(item) is None
+    assert participants(item, None) is None
 
 
 # contracts, where the next door is

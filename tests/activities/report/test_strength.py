@@ -4,7 +4,7 @@ import pytest
 
 from activities.contracts.evidence import Evidence, EvidenceType, Grade
 from activities.report.schema import JudgedWork
-from activities.report.strength import best_grade, design_name, is_in_people, strength
+from activities.report.strength import best_grade, design_name, is_in_people, participants, strength
 
 
 def work(kind: EvidenceType = "article", **more: object) -> Evidence:
@@ -49,6 +49,11 @@ def test_a_study_of_people_is_known_by_its_design_or_its_participants() -> None:
     assert is_in_people(work("article"), judged(participants=17))
     assert is_in_people(work("article"), judged(design="cohort"))
     assert not is_in_people(work("article"), judged(design="preclinical"))
+
+
+@pytest.mark.parametrize(("recorded", "people"), [("77", 77), ("1" + "0" * 40, None), ("\u00b2", None)])
+def test_a_record_says_how_many_took_part_within_bounds(recorded: str, people: int | None) -> None:
+    assert participants(work(facts={"enrollment": recorded}), None) == people
 
 
 def test_a_table_names_the_judged_design() -> None:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from activities.contracts.evidence import Evidence
-from activities.text.study_design import Design, own_design, participants
+from activities.text.study_design import Design, own_design
 
 
 @pytest.mark.parametrize(
@@ -52,8 +51,3 @@ def test_a_design_of_another_study_is_none(title: str, text: str) -> None:
 
 def test_a_document_is_judged_by_its_title_alone() -> None:
     assert own_design("Notes", "We conducted a cohort study.", named_only=True) is None
-
-
-def test_a_record_says_how_many_took_part() -> None:
-    registered = Evidence(evidence_id="a", source="s", title="", text="", facts={"enrollment": "77"})
-    assert participants(registered) == 77
