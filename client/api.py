@@ -186,6 +186,7 @@ class Determinator:
         """Start the run of a request that was built by other means; see `ask` for `user` and `once`."""
         from client.reports.report_files import has_report
         from client.run import Run
+        from client.runs.model_addresses import remember_address
         from client.runs.start import signing_key, start
 
         # each time: whatever ended meanwhile is started again, and the worker has these settings
@@ -202,6 +203,8 @@ class Determinator:
         )
         started = await (keep_alive(self.settings, starting) if connection.embedded else starting)
         connection.release()
+        if connection.embedded:
+            remember_address(self.settings.home, started.run_id, self.settings.openai_base_url)
         return Run(
             self.settings,
             connection,

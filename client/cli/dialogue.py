@@ -43,6 +43,7 @@ async def tell(
     (s2.3) or its number. Exit code 4 when this evidence does not say it."""
     from activities.report.formats.prose import NOT_READ
     from client.reports.answer import with_references
+    from client.reports.answer_panel import work_line
     from client.reports.replies import Told
 
     answered = await client.tell(run, " ".join(text), by=by, model=model)
@@ -58,7 +59,7 @@ async def tell(
     for claim in claims:
         print_text(plain(with_references(claim)))
     for reference in report.references:
-        print_text(plain(f"[{reference.number}] {reference.title} ({reference.evidence_id})"))
+        print_text(plain(work_line(reference)))
     if not claims:
         question = " ".join(text).replace('"', "'")
         print_text("This is not in the evidence of the run.")

@@ -12,7 +12,7 @@ from rich.text import Text
 from activities.contracts.stop_reasons import STOPS
 from activities.plural import counted
 from activities.report.formats.words import sureness
-from activities.report.schema import Report
+from activities.report.schema import Reference, Report
 from client.listing import shortest_name
 from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
 from client.terminal import plain, short_path, to_stdout
@@ -47,8 +47,11 @@ def answer_parts(
     first, *more = answer.first
     parts.append(Text(f"{lead}{plain(first)}", style="bold"))
     parts += [Text(plain(line)) for line in more]
+    claims = claims_of(report)[: len(report.answer) or FIRST_CLAIMS]
     if not report.answer:
-        parts += _listed([with_references(claim) for claim in claims_of(report)][:FIRST_CLAIMS], bulleted)
+        parts += _listed([with_references(claim) for claim in claims], bulleted)
+    cited = {number for claim in claims for number in claim.references}
+    parts += [Text(plain(work_line(one)), style="dim") for one in report.references if one.number in cited]
     if answer.near:
         parts.append(Text(f"Nearest: {plain(answer.near[0])}"))
     parts += [Text(plain(line)) for line in (answer.balance, sureness(report)) if line]
@@ -71,6 +74,12 @@ def answer_parts(
         )
     )
     return parts
+
+
+def work_line(work: Reference) -> str:
+    """`[1] A title (2007, pmid:1)`: the same number as in the report."""
+    facts = ", ".join(filter(None, (str(work.year or ""), work.evidence_id)))
+    return f"[{work.number}] {work.title} ({facts})"
 
 
 def _listed(lines: Sequence[str], bulleted: bool) -> list[Text | Table | Padding]:

@@ -79,6 +79,7 @@ async def revise(
     from activities.settings import choice
     from client.run import named
     from client.runs.history import request_of
+    from client.runs.model_addresses import address_of
     from client.runs.refreshing import known_items, send
 
     text = " ".join(text.split())
@@ -118,7 +119,12 @@ async def revise(
             ),
         )
 
-    outcome = await send(client, prepare)
+    address = address_of(settings.home, original.run_id)
+    if address is not None and client.embedded and settings.openai_base_url is None:
+        there = settings.model_copy(update={"openai_base_url": address})
+        outcome = await send(type(client)(there, address=client.address, say=client.say), prepare)
+    else:
+        outcome = await send(client, prepare)
     if kind == "tell" and max_cost is not None:  # a change adds its cost to the report
         told.add(original.run_id, (outcome.cost_microusd or 0) / 1e6)
     report = original.report

@@ -118,3 +118,14 @@ def test_a_rewound_run_buys_nothing_twice(model: FakeOpenAI, papers: Path) -> No
         events = [json.loads(line) for line in inside("events", ran.run_id, "--json").out.splitlines()]
         assert [event["type"] for event in events].count("rewound") == 1
         assert not faults(after, evidence_of(ran.run_id))
+
+
+def test_what_is_asked_of_a_report_goes_to_the_model_that_made_it(file_home: Path, papers: Path) -> None:
+    with FakeOpenAI() as server:
+        server.script(sensible)
+        ran = ask(papers, "--model", "stub", "--base-url", server.base_url)
+        assert ran.code == 0, ran
+        asked = len(server.bodies)
+        told = inside("tell", ran.run_id, "Is it shown for older adults?")
+        assert told.code in (0, 4), told
+        assert len(server.bodies) > asked

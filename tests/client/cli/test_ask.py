@@ -60,6 +60,10 @@ def test_a_question_becomes_a_report_whose_quotes_stand_in_the_documents(
     assert inside("report", ran.run_id).out == saved.read_text()
 
     report, evidence = report_of(), evidence_of()
+    listed = [line for line in ran.out.splitlines() if re.match(r"\[\d+\] ", line)]
+    works = {f"[{one['number']}] {one['title']} (" for one in report["references"]}
+    assert listed
+    assert all(any(line.startswith(work) for work in works) for line in listed)
     assert supports(report)
     assert not faults(report, evidence)
     assert report["stop_reason"]

@@ -25,7 +25,8 @@ def test_a_model_ends_with_its_answer_two_reservations_and_what_to_do_next() -> 
     assert not lines[place + 3].startswith("- ")
     assert lines[-2:] == ["Report /home/me/reports/ask.md", lines[-1]]
     assert lines[-1].startswith("Next: ")
-    assert len(lines) == len(set(lines)) <= 9
+    assert [line[:4] for line in lines if line.startswith("[")] == ["[1] ", "[2] ", "[3] "], "the works cited"
+    assert len(lines) == len(set(lines)) <= 12
 
 
 def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() -> None:
