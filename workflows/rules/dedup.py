@@ -10,12 +10,11 @@ Invariants (`workflows.rules.matching` says which records are one work):
 - Merging what was merged before changes nothing.
 """
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers
+from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers, Standing
 from activities.retractions.rules import worst
 from workflows.rules.matching import contradict, group_works, match_by_identifier, match_by_title, may_be_one
 
@@ -111,8 +110,10 @@ def merge_records(
 def _with_shared_standing(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
     """The items, with the worst standing of those that are one work as far as title, year and author say,
     though their texts differ: a copy of a retracted work that has no identifier is retracted too."""
-    counts = Counter(ref.fingerprint for ref in refs if ref.fingerprint)
-    alike = {ref.evidence_id: ref for ref in refs if counts[ref.fingerprint] > 1}
+    standings: dict[str, set[Standing]] = {}
+    for ref in refs:
+        standings.setdefault(ref.fingerprint, set()).add(ref.standing)
+    alike = {ref.evidence_id: ref for ref in refs if ref.fingerprint and len(standings[ref.fingerprint]) > 1}
     for _ in alike:
         changed = False
         for one, other in permutations(alike, 2):

@@ -118,7 +118,7 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
     for places in by_title.values():
         for one, other in combinations(places, 2):
             apart = group[one] != group[other] and _same_title(refs[one], refs[other])
-            if apart and _agree(members(one), members(other)):
+            if apart and may_be_one(refs[one], refs[other]) and _agree(members(one), members(other)):
                 join(one, other)
     works: dict[int, Work] = {}
     for place, ref in enumerate(refs):
@@ -166,8 +166,12 @@ def _agree(ours: Work, theirs: Work) -> bool:
 
 def contradict(one: EvidenceRef, other: EvidenceRef) -> bool:
     """Whether two records are certainly different works, however similar their titles."""
-    pairs = ((getattr(one.identifiers, kind), getattr(other.identifiers, kind)) for kind in _OF_ONE_WORK)
-    return any(ours and theirs and ours != theirs for ours, theirs in pairs)
+    ours, theirs = one.identifiers, other.identifiers
+    for kind in _OF_ONE_WORK:
+        mine = getattr(ours, kind)
+        if mine and (its := getattr(theirs, kind)) and mine != its:
+            return True
+    return False
 
 
 def _one_version(one: EvidenceRef, other: EvidenceRef) -> bool:
