@@ -297,7 +297,7 @@ def web(
 ) -> None:
     """Serve the page: ask, watch, approve, read. Without sign-in it serves this machine only, to those who
     open the address it prints; with sign-in each user sees their own runs."""
-    from client.web.users import Provider, UserList
+    from client.sign_in.users import Provider, UserList
 
     if add_user is not None:
         _add_user(users, add_user)
@@ -318,10 +318,11 @@ def web(
     listening = listen_at(host, port)
     with packages_of("web", "the page"):
         from client.http.app import build_app as build_interface
-        from client.http.tokens import TokenFile
+        from client.http.desk import nobody
+        from client.http.tokens import Token, TokenFile
+        from client.sign_in.signing_in import SignIn
         from client.web.server import LOOPBACK as NAMES
         from client.web.server import build_app
-        from client.web.signing_in import SignIn
     settings = load_settings()
     token = random_key(settings.home / "state" / "web.token").hex() if is_own else ""
     client = Determinator(settings, address=address, say=say)
@@ -330,13 +331,16 @@ def web(
     elif is_own:
         callers = TokenFile.of_owner(random_key(settings.home / "state" / "serve.token").hex())
     else:
-        callers = None
+        callers = TokenFile(dict[str, Token], shared=True)
+    sign_in = SignIn(listed, provider, token)
+    nobody_else = tokens is not None and is_own  # the page's one user is none of the file
+    interface = build_interface(client, callers, (), nobody if nobody_else else sign_in.user)
     app = build_app(
         client,
-        SignIn(listed, provider, token),
+        sign_in,
         (*NAMES, *names),
         https=https,
-        interface=build_interface(client, callers) if callers else None,
+        interface=interface,
     )
     shown = "127.0.0.1" if host in LOOPBACK else host
     page = f"http://{shown}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}"
@@ -346,7 +350,7 @@ def web(
 
 
 def _add_user(users: Path | None, name: str) -> None:
-    from client.web.users import add_user
+    from client.sign_in.users import add_user
 
     if users is None:
         raise BadInput("name the list with --users FILE")

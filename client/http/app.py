@@ -18,12 +18,12 @@ from activities.credentials import redacted
 from client.access import Folders, line_of
 from client.api import EXPECTED, Determinator
 from client.failures import BadInput, NoSuchRun, Unreachable, as_failure
+from client.guard import MAX_BODY_BYTES, limited
 from client.http.chat import chat
-from client.http.desk import Desk
+from client.http.desk import Desk, SignedIn, nobody
 from client.http.response_routes import responses
 from client.http.rest import rest
 from client.http.tokens import TokenFile
-from client.web.guard import MAX_BODY_BYTES, limited
 
 KINDS = {
     401: "authentication_error",
@@ -46,10 +46,16 @@ CODES = {
 RETRY_SECONDS = "5"
 
 
-def build_app(client: Determinator, tokens: TokenFile, allowed: Sequence[Path] = ()) -> FastAPI:
-    """The application. `allowed`: folders whose documents a caller may name. Raises BadInput."""
+def build_app(
+    client: Determinator,
+    tokens: TokenFile,
+    allowed: Sequence[Path] = (),
+    signed_in: SignedIn = nobody,
+) -> FastAPI:
+    """The application. `allowed`: folders whose documents a caller may name; `signed_in`: who is signed in to
+    the page, where that is the same process. Raises BadInput."""
     app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
-    desk = Desk(client, tokens, Folders(allowed))
+    desk = Desk(client, tokens, Folders(allowed), signed_in)
     app.include_router(responses(desk))
     app.include_router(chat(desk))
     app.include_router(rest(desk))

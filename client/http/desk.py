@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Annotated, Required
 from weakref import WeakValueDictionary
 
-from fastapi import Depends, Header, HTTPException, Security
+from fastapi import Depends, Header, HTTPException, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import Field
 
 from client.access import Access, Folders, RateLimit, models_of
 from client.api import Determinator
 from client.failures import BadInput
-from client.http.tokens import Scope, Token, TokenFile
+from client.http.tokens import Scope, Token, TokenFile, of_session
 from client.run import Run
 from client.runs.options import QuestionText, SharedOptions
 from workflows.types import BudgetStatus
@@ -26,6 +26,7 @@ HOUR = 3600.0
 MINUTE = 60.0
 AT_ONCE = 64
 """Requests of one token that are open at the same time, streams and waiting ones included."""
+SignedIn = Callable[[Request], str | None]
 Once = Annotated[
     str,
     Header(
@@ -60,11 +61,19 @@ def check_scope(token: Token, scope: Scope) -> None:
         raise HTTPException(403, f"this token may not {scope}; it may {', '.join(token.scopes)}")
 
 
+def nobody(_: Request) -> None:
+    """Nobody is signed in where there is no page."""
+
+
 class Desk:
     """The client with its callers: rules that hold for every route."""
 
-    def __init__(self, client: Determinator, tokens: TokenFile, folders: Folders) -> None:
+    def __init__(
+        self, client: Determinator, tokens: TokenFile, folders: Folders, signed_in: SignedIn = nobody
+    ) -> None:
+        """`signed_in`: the user of the page who sends a request, where both are one process."""
         self.client = client
+        self._signed_in = signed_in
         self.access = Access(client, shared=tokens.shared)
         self._tokens = tokens
         self._folders = folders
@@ -77,9 +86,14 @@ class Desk:
         """A dependency of a route: the caller's token, which has this scope, until the answer is sent."""
 
         async def token(
+            request: Request,
             credentials: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
         ) -> AsyncGenerator[Token, None]:
-            token = self._tokens.token(credentials.credentials) if credentials else None
+            if credentials:
+                token = self._tokens.token(credentials.credentials)
+            else:
+                user = self._signed_in(request)
+                token = None if user is None else of_session(user, shared=self.access.shared)
             if token is None:
                 raise HTTPException(
                     401, "a token is needed: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}

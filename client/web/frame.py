@@ -19,8 +19,8 @@ from client.access import Access, line_of
 from client.api import EXPECTED
 from client.failures import BadInput, NoSuchRun, Unreachable, as_failure, faults_of
 from client.run import Run
+from client.sign_in.signing_in import SignIn
 from client.web.rendering import rendered, run_url
-from client.web.signing_in import SignIn
 
 SEE_OTHER = 303
 

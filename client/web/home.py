@@ -19,6 +19,7 @@ from client.access import RUNS_AN_HOUR, RateLimit, line_of, models_of
 from client.api import EXPECTED, Determinator
 from client.checkup import Check, check_model
 from client.failures import BadInput, faults_of
+from client.guard import QUESTION_FILE
 from client.listing import Filter, Row
 from client.run import Run
 from client.runs.destinations import destinations
@@ -27,7 +28,6 @@ from client.runs.request import build_request
 from client.runs.spoken import question_of
 from client.web.asking import EXAMPLES, FORM, Fields, fields_of, offered, options_of
 from client.web.frame import SEE_OTHER, Frame, described, is_part
-from client.web.guard import QUESTION_FILE
 from client.web.rendering import run_url
 
 FILES_AN_HOUR = 60

@@ -14,15 +14,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from activities.report.formats.html import script
 from client.access import Access
 from client.api import Determinator
+from client.guard import Guard
+from client.sign_in.sessions import SESSION_SECONDS
+from client.sign_in.signing_in import SignIn
 from client.web.frame import HANDLED, Frame
-from client.web.guard import Guard
 from client.web.home import Home
 from client.web.reading import Reading
-from client.web.rendering import STATIC, stylesheet
+from client.web.rendering import STATIC, rendered, stylesheet
 from client.web.running import Running
-from client.web.sessions import SESSION_SECONDS
 from client.web.settings_page import SettingsPage
-from client.web.signing_in import SignIn
 from client.web.talking import Talking
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
@@ -43,20 +43,27 @@ def build_app(
 ) -> ASGIApp:
     """The whole page. `hosts` are the names it may be reached by: a page of another site cannot reach it by a
     name of its own. `https`: cookies are sent over TLS only. `interface`: the application of `serve`, which
-    answers programs at its own paths."""
-    app = page_app(Access(client, shared=sign_in.is_needed), sign_in, https=https)
-    served = app if interface is None else Both(app, interface)
-    return TrustedHostMiddleware(Guard(served, https=https), allowed_hosts=[*hosts])
+    answers programs at its own paths, and who is signed in."""
+    page: ASGIApp = page_app(Access(client, shared=sign_in.is_needed), sign_in)
+    served = page if interface is None else Both(page, interface)
+    guarded = Guard(with_sessions(served, https=https), https=https)
+    return TrustedHostMiddleware(guarded, allowed_hosts=[*hosts])
 
 
-def page_app(access: Access, sign_in: SignIn, *, https: bool = False) -> FastAPI:
+def with_sessions(app: ASGIApp, *, https: bool = False) -> ASGIApp:
+    """The same with the cookie of a session, whose key is of this process: its sessions end with it."""
+    key = secrets.token_hex(32)
+    return SessionMiddleware(app, key, max_age=SESSION_SECONDS, same_site="lax", https_only=https)
+
+
+def page_app(access: Access, sign_in: SignIn) -> FastAPI:
     """The routes of the page, without what guards them."""
     app = FastAPI(title="Determinator", docs_url=None, redoc_url=None, openapi_url=None)
     frame = Frame(access, sign_in)
     home = Home(frame)
     talking = Talking(frame, home)
     reading = Reading(frame, talking)
-    sign_in.add_to(app)
+    sign_in.add_to(app, rendered)
     for part in (home, reading, talking, Running(frame, home, reading, talking), SettingsPage(frame)):
         app.include_router(part.router())
     app.include_router(reading.shared_router())
@@ -73,11 +80,6 @@ def page_app(access: Access, sign_in: SignIn, *, https: bool = False) -> FastAPI
     async def health() -> dict[str, str]:
         return {"status": "ok"}
 
-    key = secrets.token_hex(32)  # of this process: its sessions end with it
-    # outermost last: the session is there before a token in the address is looked at
-    app.add_middleware(
-        SessionMiddleware, secret_key=key, max_age=SESSION_SECONDS, same_site="lax", https_only=https
-    )
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES)
     return app
 

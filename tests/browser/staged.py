@@ -33,8 +33,8 @@ from client.embedded.binary import free_port
 from client.listing import Filter, Row
 from client.reports.run_report import RunReport
 from client.run import RunStatus
+from client.sign_in.signing_in import SignIn
 from client.web.server import build_app
-from client.web.signing_in import SignIn
 from tests.activities.cases import planned, publish_input, quoting
 from workflows.event_types import AgentEvent
 from workflows.types import BudgetStatus, Limits, PlanView, Progress, SectionProgress

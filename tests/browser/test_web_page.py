@@ -46,7 +46,7 @@ class Served:
 
 @pytest.fixture
 def served(home: Path, tmp_path: Path) -> Iterator[Served]:
-    from client.web.users import add_user
+    from client.sign_in.users import add_user
 
     users = tmp_path / "users.json"
     for name in ("ada", "eve"):

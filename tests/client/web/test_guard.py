@@ -17,13 +17,13 @@ from client.access import Access
 from client.api import Determinator
 from client.cli.servers import listen_at, serve_app
 from client.embedded.binary import free_port
+from client.guard import MAX_BODY_BYTES, QUESTION_FILE
 from client.http.app import build_app as build_interface
 from client.http.tokens import TokenFile
 from client.runs.spoken import MAX_BYTES
-from client.web.guard import MAX_BODY_BYTES, QUESTION_FILE
-from client.web.server import build_app, page_app
-from client.web.signing_in import SignIn
-from client.web.users import UserList
+from client.sign_in.signing_in import SignIn
+from client.sign_in.users import UserList
+from client.web.server import build_app, page_app, with_sessions
 from tests.browser.staged import RUN, TOKEN, StagedClient
 from tests.client.web.visitor import tree_of
 
@@ -109,7 +109,8 @@ def test_a_stranger_is_led_to_the_door_and_back(page: TestClient) -> None:
 
 def page_with_passwords() -> ASGIApp:
     sign_in = SignIn(UserList({"ada": "scrypt$x"}.copy))
-    return page_app(Access(cast("Determinator", StagedClient(Settings())), shared=True), sign_in)
+    client = cast("Determinator", StagedClient(Settings()))
+    return with_sessions(page_app(Access(client, shared=True), sign_in))
 
 
 @pytest.mark.parametrize(("proxies", "address"), [(None, "127.0.0.1"), ("127.0.0.1", "6.6.6.6")])
@@ -175,14 +176,19 @@ def test_a_question_is_read_from_a_file_by_whoever_is_signed_in_and_nothing_is_k
     assert stranger.post(QUESTION_FILE, files=sent(b"%PDF-")).status_code == 401
 
 
-def test_programs_are_answered_in_the_same_process_by_their_tokens(its_home: Path) -> None:
+def test_programs_are_answered_in_the_same_process_by_their_tokens_and_so_is_who_is_signed_in(
+    its_home: Path,
+) -> None:
     client = cast("Determinator", StagedClient(Settings(home=its_home)))
-    both = build_app(
-        client, SignIn(token=TOKEN), interface=build_interface(client, TokenFile.of_owner("k" * 40))
-    )
-    browser = TestClient(both, base_url=HOST)
+    sign_in = SignIn(token=TOKEN)
+    interface = build_interface(client, TokenFile.of_owner("k" * 40), (), sign_in.user)
+    browser = TestClient(build_app(client, sign_in, interface=interface), base_url=HOST)
     assert browser.get("/v1/models").status_code == 401
     assert browser.get("/runs").status_code == 401
-    answer = browser.get("/runs", headers={"authorization": f"Bearer {'k' * 40}"})
-    assert [row["run"] for row in answer.json()] == [RUN]
+    key = {"authorization": f"Bearer {'k' * 40}"}
+    assert [row["run"] for row in browser.get("/runs", headers=key).json()] == [RUN]
     assert browser.get("/", params={"token": TOKEN}).status_code == 200
+    assert [row["run"] for row in browser.get("/runs").json()] == [RUN]
+    assert browser.get("/runs", headers={"authorization": "Bearer wrong"}).status_code == 401
+    evil = {"origin": "https://evil.example"}
+    assert browser.post(f"/runs/{RUN}/pause", headers=evil).status_code == 403

@@ -14,10 +14,10 @@ from activities.contracts.evidence import ApprovalGate
 from activities.report.format_table import FORMATS
 from activities.settings import Settings
 from client.access import Access
+from client.guard import POLICY
 from client.reports.read_aloud import can_speak
 from client.runs.request import build_request
 from client.web.asking import WITHOUT_MODEL, options_of
-from client.web.guard import POLICY
 from determinator import BadInput, Determinator
 from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
 from tests.fake_openai import PATH, FakeOpenAI

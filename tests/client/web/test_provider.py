@@ -10,16 +10,16 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx2
 import pytest
 from authlib.deprecate import AuthlibDeprecationWarning
-from fastapi import FastAPI
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 from werkzeug.serving import make_server
 
 from activities.settings import Settings
 from client.access import Access
 from client.api import Determinator
-from client.web.server import page_app
-from client.web.signing_in import SignIn
-from client.web.users import Provider
+from client.sign_in.signing_in import SignIn
+from client.sign_in.users import Provider
+from client.web.server import page_app, with_sessions
 from tests.browser.staged import RUN, StagedClient
 
 with warnings.catch_warnings():  # the provider still imports a module that authlib is giving up
@@ -68,13 +68,13 @@ def provider() -> Iterator[OpenProvider]:
 
 
 @pytest.fixture
-def page(provider: OpenProvider, tmp_path: Path) -> FastAPI:
+def page(provider: OpenProvider, tmp_path: Path) -> ASGIApp:
     """The page's routes, with one run, of `ada`."""
     client = StagedClient(Settings(home=tmp_path))
     client.staged.over = True
     client.staged.user = f"{provider.issuer}#ada"
     sign_in = SignIn(provider=Provider(provider.issuer, "the-page", "its-secret"))
-    return page_app(Access(cast("Determinator", client), shared=True), sign_in)
+    return with_sessions(page_app(Access(cast("Determinator", client), shared=True), sign_in))
 
 
 def unchanged(query: dict[str, str]) -> dict[str, str]:
@@ -82,7 +82,7 @@ def unchanged(query: dict[str, str]) -> dict[str, str]:
 
 
 def signed_in(
-    page: FastAPI, name: str, asking: Callable[[dict[str, str]], dict[str, str]] = unchanged
+    page: ASGIApp, name: str, asking: Callable[[dict[str, str]], dict[str, str]] = unchanged
 ) -> tuple[TestClient, httpx2.Response]:
     """A browser that has come back from the provider, and what the page answered. `asking` changes the
     request on its way to the provider."""
@@ -94,7 +94,7 @@ def signed_in(
     return browser, browser.get(back)
 
 
-def test_who_signs_in_at_the_provider_sees_their_own_runs_only(page: FastAPI) -> None:
+def test_who_signs_in_at_the_provider_sees_their_own_runs_only(page: ASGIApp) -> None:
     nobody = TestClient(page)
     assert nobody.get(READING).status_code == 401
     ada, answer = signed_in(page, "ada")
@@ -105,13 +105,13 @@ def test_who_signs_in_at_the_provider_sees_their_own_runs_only(page: FastAPI) ->
     assert eve.get(READING).status_code == 404
 
 
-def test_the_name_of_another_users_account_is_not_the_user(page: FastAPI, provider: OpenProvider) -> None:
+def test_the_name_of_another_users_account_is_not_the_user(page: ASGIApp, provider: OpenProvider) -> None:
     eve, _ = signed_in(page, f"{provider.issuer}#ada")
     assert eve.get(READING).status_code == 404
 
 
 @pytest.mark.parametrize("field", ["nonce", "state"])
-def test_a_token_or_an_answer_of_another_sign_in_is_refused(page: FastAPI, field: str) -> None:
+def test_a_token_or_an_answer_of_another_sign_in_is_refused(page: ASGIApp, field: str) -> None:
     browser, answer = signed_in(page, "ada", lambda query: {**query, field: "of-another-sign-in"})
     assert answer.status_code == 403
     assert browser.get(READING).status_code == 401
@@ -122,7 +122,7 @@ ISSUERS = ("/oauth2/token", "/.well-known/openid-configuration")
 
 @pytest.mark.parametrize("paths", [ISSUERS[:1], ISSUERS[1:], ISSUERS])
 def test_a_token_of_another_issuer_than_the_configured_one_is_refused(
-    page: FastAPI, provider: OpenProvider, paths: tuple[str, ...]
+    page: ASGIApp, provider: OpenProvider, paths: tuple[str, ...]
 ) -> None:
     """Also where the provider's document and its tokens agree with each other."""
     provider.alias_at = paths
@@ -131,7 +131,7 @@ def test_a_token_of_another_issuer_than_the_configured_one_is_refused(
     assert browser.get(READING).status_code == 401
 
 
-def test_a_provider_that_denies_signs_nobody_in(page: FastAPI) -> None:
+def test_a_provider_that_denies_signs_nobody_in(page: ASGIApp) -> None:
     browser = TestClient(page, follow_redirects=False)
     asked = browser.get("/sign-in/provider").headers["location"]
     back = httpx2.post(asked, data={"action": "deny"}).headers["location"]
@@ -139,7 +139,7 @@ def test_a_provider_that_denies_signs_nobody_in(page: FastAPI) -> None:
     assert browser.get(READING).status_code == 401
 
 
-def test_a_provider_that_is_down_is_said_in_one_line(page: FastAPI, provider: OpenProvider) -> None:
+def test_a_provider_that_is_down_is_said_in_one_line(page: ASGIApp, provider: OpenProvider) -> None:
     provider.down = True
     answer = TestClient(page, follow_redirects=False).get("/sign-in/provider")
     assert answer.status_code == 502

@@ -10,8 +10,8 @@ from fastapi import FastAPI, Request
 from lxml import html
 
 from client.access import Access
+from client.sign_in.signing_in import SignIn
 from client.web.server import page_app
-from client.web.signing_in import SignIn
 
 HOST = "http://localhost"
 HTML = {"accept": "text/html"}

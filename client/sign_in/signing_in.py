@@ -1,7 +1,7 @@
-"""Signing in to the page, as routes of its server: with a name and a password, through an OpenID Connect
+"""Signing in, as routes of the page's server: with a name and a password, through an OpenID Connect
 provider, or with the token in the address that the command prints.
 
-A browser sends the cookie of its session (`client.web.sessions`) to this site alone (`SameSite=lax`), and
+A browser sends the cookie of its session (`client.sign_in.sessions`) to this site alone (`SameSite=lax`), and
 every change goes through a form of this site.
 """
 
@@ -17,13 +17,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from joserfc.errors import JoseError
 
 from client.access import LOCAL_USER, SIGN_INS_A_MINUTE, RateLimit
-from client.web.rendering import rendered
-from client.web.sessions import Sessions
-from client.web.users import Provider, UserList
+from client.sign_in.sessions import Sessions
+from client.sign_in.users import Provider, UserList
 
 UNAVAILABLE = "the provider cannot be reached; try again"
 THEN = "then"
 """Where to go once signed in: in the address, in the form, and in the session while a provider is asked."""
+Renderer = Callable[..., str]
+"""Renders a template, by its name and values."""
 Next = Callable[[Request], Awaitable[Response]]
 
 
@@ -48,7 +49,9 @@ class SignIn:
         """The user of a request; None when nobody is signed in."""
         return self._sessions.user(request)
 
-    def add_to(self, app: FastAPI) -> None:
+    def add_to(self, app: FastAPI, render: Renderer) -> None:
+        """Add the routes; `render` shows the form."""
+        self._render = render
         app.get("/sign-in", response_class=HTMLResponse)(self._show)
         app.post("/sign-in")(self._with_password)
         app.get("/sign-in/provider")(self._to_provider)
@@ -62,7 +65,7 @@ class SignIn:
     async def _form(self, problem: str = "", status: int = 200, then: str = "") -> HTMLResponse:
         if not self.is_needed:
             problem = problem or "open the address that `determinator web` printed: it holds the token"
-        page = rendered(
+        page = self._render(
             "sign_in",
             problem=problem,
             passwords=self._users is not None,
