@@ -10,6 +10,7 @@ from urllib.parse import quote as encoded
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
+from activities.contracts.evidence import MODEL_REFUSED
 from activities.evidence_store import EvidenceStore
 from activities.private_files import file_name, random_key
 from activities.report.format_table import CHART_FORMATS, CHARTS, FORMATS
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 QUOTE_CHARS = 5_000
 Quoted = Annotated[str, Query(max_length=QUOTE_CHARS)]
 Anchor = Annotated[str, Query(max_length=200)]
-NO_ANSWER = "model_did_not_answer"
-"""Code of the statement that a model's server did not serve a step."""
+NO_ANSWER = (MODEL_REFUSED, "model_did_not_answer")
+"""Codes of the statements that a model's server did not serve a step."""
 
 
 class Reading:
@@ -190,7 +191,7 @@ class Reading:
 def shown(report: Report, run_id: str, at: str) -> dict[str, object]:
     """What the page at an address has of a report."""
     charts = [name for name in CHARTS if (chart := chart_of(report, name)) and chart.is_clearer]
-    reasons = (one.text("reason") for one in report.statements if one.code == NO_ANSWER)
+    reasons = (one.text("reason") for one in report.statements if one.code in NO_ANSWER)
     return {
         "run_id": run_id,
         "report": report,
