@@ -198,6 +198,8 @@ class Evidence(Frozen):
     notices: tuple[StandingNotice, ...] = ()
     full_text: bool = False
     """False when only the abstract (or a summary) was seen."""
+    language: str = ""
+    """ISO 639-1 code of the language of `text`; empty where it is too short to tell."""
     facts: dict[str, str] = Field(default_factory=dict)
     """Source-specific facts worth showing: phase, overall status, sponsor, MeSH terms, sample size ..."""
     provenance: tuple[Provenance, ...] = ()

@@ -8,6 +8,11 @@ import unicodedata
 
 MIN_QUOTE_CHARS = 25
 """Shorter runs match by chance."""
+MIN_UNSPACED_CHARS = 10
+"""The same in scripts without blanks between words, where a character says as much
+as two or three letters."""
+_UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
+"""Thai and Lao, Burmese, Khmer; those of East Asia are wide."""
 _IN_NUMBERS = ".,\u00b7"
 """What stands between the digits of one number: 1,204; 0.8."""
 _PLAIN = str.maketrans(
@@ -28,13 +33,13 @@ def normalise(text: str) -> str:
 
 
 def verbatim(quote: str, text: str) -> bool:
-    """Whether the quote is a contiguous run of whole words of the text, of at least 25 characters."""
+    """Whether the quote is a contiguous run of whole words of the text, and long enough."""
     return occurs(normalise(quote), normalise(text))
 
 
 def occurs(quote: str, text: str) -> bool:
     """`verbatim` for what is normalised already."""
-    if len(quote) < MIN_QUOTE_CHARS:
+    if len(quote) < min_chars(quote):
         return False
     start = text.find(quote)
     while start >= 0:
@@ -68,4 +73,26 @@ def _cuts_word(outside: str, inside: str) -> bool:
 
 
 def _joins(character: str) -> bool:
-    return character.isalnum() and unicodedata.east_asian_width(character) not in "WF"
+    return character.isalnum() and not is_unspaced(character)
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script that has no blanks between words."""
+    if character.isascii():
+        return False
+    code = ord(character)
+    return any(first <= code <= last for first, last in _UNSPACED) or (
+        character.isalnum()
+        and unicodedata.east_asian_width(character) in "WF"
+        and not 0xAC00 <= code <= 0xD7A3
+    )
+
+
+def min_chars(text: str) -> int:
+    """The characters that a quote has at least: fewer where most of its letters are of a script without
+    blanks."""
+    if text.isascii():
+        return MIN_QUOTE_CHARS
+    letters = [character for character in text if character.isalnum()]
+    unspaced = sum(map(is_unspaced, letters))
+    return MIN_UNSPACED_CHARS if 2 * unspaced > len(letters) else MIN_QUOTE_CHARS

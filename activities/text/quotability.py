@@ -3,7 +3,7 @@
 import re
 
 from activities.contracts.evidence import Evidence, Statement
-from activities.text.normal_form import MIN_QUOTE_CHARS, normalise
+from activities.text.normal_form import min_chars, normalise
 
 _VOLUME_AND_PAGES = re.compile(
     r"\b(?:19|20)\d\d\b[^.;:]{0,12};\s*\d+\s*(?:\([^)]{1,12}\))?\s*:\s*[A-Za-z]?\d+"
@@ -30,7 +30,7 @@ def fault_under(title: str, quote: str) -> Statement | None:
     plain = quote.casefold().strip(" .")
     beyond = len(plain) - len(title)
     if (title and plain in title) or (
-        len(title) >= MIN_QUOTE_CHARS and title in plain and beyond < MIN_QUOTE_CHARS
+        len(title) >= min_chars(title) and title in plain and beyond < min_chars(title)
     ):
         return refusal("quote_is_title")
     if _COPYRIGHT.search(quote):
@@ -45,7 +45,7 @@ def fault_under(title: str, quote: str) -> Statement | None:
 def heading_of(title: str, text: str) -> str:
     """The title of a text, for comparing; empty where it is none: a record without a title is listed by the
     start of its text, which ends in an ellipsis unless it is the whole text."""
-    is_whole = len(text) < len(title) + MIN_QUOTE_CHARS
+    is_whole = len(text) < len(title) + min_chars(title)
     title = normalise(title).casefold()
     cut = title.endswith("...")
     if cut or is_whole:

@@ -13,7 +13,7 @@ known all sentences count. Without the encoder words alone rank.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from activities.contracts.evidence import Evidence
 from activities.text.coverage import wordings
-from activities.text.embeddings import embedder
+from activities.text.embeddings import Embedder, embedder
+from activities.text.language import ENGLISH, language_of, main_languages
 from activities.text.parts import Part
-from activities.text.sentences import OF_THE_USER, Kept, Sentence, sentences
+from activities.text.sentences import OF_THE_USER, Kept, Sentence, language_in, sentences
 from activities.text.tokens import terms
 
 RELEVANT = 0.38
@@ -184,9 +185,15 @@ class Index:
         return np.asarray(self._index.get_scores(asked), np.float64)
 
 
-def words(text: str) -> list[str]:
+def words(text: str, language: str = ENGLISH) -> list[str]:
     """The words of a text as they are compared: its terms, and its numbers."""
-    return terms(text) + numbers(text)
+    return terms(text, language) + numbers(text)
+
+
+def asked_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[str]:
+    """The words of a question as documents of these languages may have them."""
+    every = dict.fromkeys((language_of(question) or ENGLISH, *languages))
+    return list(dict.fromkeys(chain.from_iterable(words(question, language) for language in every)))
 
 
 def other_words(question: str) -> list[str]:
@@ -229,6 +236,7 @@ class _Corpus:
 
     def __init__(self, documents: Sequence[Evidence]) -> None:
         self._documents = documents
+        self.languages = main_languages(Counter(map(language_in, documents)))
         self.rows = [sentences(document) for document in documents]
         self.bounds = np.cumsum([0, *map(len, self.rows)])
         word_rows = [[_words_of(sentence) for sentence in row] for row in self.rows]
@@ -241,21 +249,27 @@ class _Corpus:
         return Index(list(chain.from_iterable(self._said)))
 
     def by_whole(self, text: str) -> Scores:
-        return self._of_wholes.scores(words(text)) + OTHER_NAMES * self._of_wholes.scores(other_words(text))
+        own = self._of_wholes.scores(asked_words(text, self.languages))
+        return own + OTHER_NAMES * self._of_wholes.scores(other_words(text))
 
     def by_sentence(self, text: str) -> Scores:
         index = self._of_sentences
-        return index.scores(words(text)) + OTHER_NAMES * index.scores(other_words(text))
+        own = index.scores(asked_words(text, self.languages))
+        return own + OTHER_NAMES * index.scores(other_words(text))
 
     def shares(self, text: str) -> Scores:
         """Share of the text's words that each document has (see `Nearness`)."""
-        return _shares(words(text), self._wholes)
+        return _shares(asked_words(text, self.languages), self._wholes)
+
+    def encoder(self, *texts: str) -> Embedder | None:
+        """The encoder that knows the languages of these texts and of the documents."""
+        return embedder((*self.languages, *map(language_of, texts)))
 
     def likeness(self, texts: Sequence[str], by_whole: Sequence[Scores]) -> list[list[Scores]]:
         """For each text and document the cosine of each of its sentences, NaN where it was not computed, and
         last that of its title."""
         grid = [[np.full(len(row) + 1, np.nan) for row in self.rows] for _ in texts]
-        model = embedder()
+        model = self.encoder(*texts)
         if model is None:
             return grid
         cache = model.known([sentence.quote for row in self.rows for sentence in row])
@@ -286,9 +300,10 @@ class _Corpus:
         return grid
 
     def near(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
-        if embedder() is None:
+        model = self.encoder(text)
+        if model is None:
             return by_whole, self.shares(text)
-        relevance = np.array([np.nanmax(like, initial=0.0) for like in likeness])
+        relevance = model.scale * np.array([np.nanmax(like, initial=0.0) for like in likeness])
         return _joined(by_whole, likeness, self._documents), relevance
 
     def joined(self, by_sentence: Scores, likeness: Sequence[Scores]) -> Scores:
@@ -351,7 +366,8 @@ def numbers(text: str) -> list[str]:
 
 def _words(document: Evidence, word_rows: Iterable[Sequence[str]]) -> list[str]:
     body = list(chain.from_iterable(word_rows))
-    return words(document.title) * TITLE_TIMES + body + words(document.facts.get("mesh", ""))
+    title = words(document.title, language_in(document))
+    return title * TITLE_TIMES + body + words(document.facts.get("mesh", ""))
 
 
 def _joined(by_whole: Scores, likeness: Sequence[Scores], documents: Sequence[Evidence]) -> Scores:

@@ -4,18 +4,19 @@ Only the comparison forms are folded. What is shown, searched or quoted stays as
 """
 
 import re
-import threading
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
-import Stemmer
-
 from activities.text import thesaurus
+from activities.text.language import ENGLISH, stemmer, stop_words
+from activities.text.normal_form import is_unspaced
 from activities.text.vocabulary import irregular, vocabulary
 
-_WORD = re.compile(r"[^\W_]+(?:[-'./][^\W_]+)*")
+_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Signs that belong to a word, and scripts whose vowels are such signs."""
+_WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:[-'./](?:[^\W_]|[{_MARKS}])+)*")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _DESIGNATION = re.compile(r"\d{1,2}|[IVX]{1,4}|[A-Z]")
 """What sets a name apart behind a common word: type 2, factor V, group B."""
@@ -59,7 +60,6 @@ _MARKUP = re.compile(
     r"\$\([^()]*\)|</?[A-Za-z][^<>]*>|\[[^\[\]]*\]\([^()]*\)|\b\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
 )
 _ADJECTIVE = re.compile(r"(?<![a-z])[a-z]{3,}(?:al|ic|ive|ous|ary|less|ful)$")
-_local = threading.local()
 
 
 def fold(text: str) -> str:
@@ -86,33 +86,60 @@ def snowball(word: str) -> str:
     if len(word) > 4:
         word = word.replace("ae", "e").replace("oe", "e").replace("isation", "ization")
         word = re.sub(r"our(s?)$", r"or\1", word) if "our" in word else word
-    stemmer = getattr(_local, "stemmer", None)
-    if stemmer is None:  # a Stemmer must not be shared between threads
-        stemmer = _local.stemmer = Stemmer.Stemmer("english")
-    return str(stemmer.stemWord(word))
+    english = stemmer(ENGLISH)
+    assert english is not None
+    return str(english.stemWord(word))
 
 
-def terms(text: str) -> list[str]:
+def terms(text: str, language: str = ENGLISH) -> list[str]:
     """Comparison forms of the content words, in order, repeated as often as they occur.
 
-    `drug-eluting` gives both of its parts, `IL-6` one joined form.
+    `drug-eluting` gives both of its parts, `IL-6` one joined form; of scripts without blanks each pair of
+    neighbouring characters is a word.
     """
-    return list(_terms(text)) if len(text) <= _REMEMBERED else _read_terms(text)
+    return list(_terms(text, language)) if len(text) <= _REMEMBERED else _read_terms(text, language)
 
 
 @lru_cache(maxsize=1024)
-def _terms(text: str) -> tuple[str, ...]:
-    return tuple(_read_terms(text))
+def _terms(text: str, language: str) -> tuple[str, ...]:
+    return tuple(_read_terms(text, language))
 
 
-def _read_terms(text: str) -> list[str]:
+def _read_terms(text: str, language: str) -> list[str]:
+    if language != ENGLISH:
+        plain = unicodedata.normalize("NFKC", text).casefold()
+        return [term for word in _WORD.findall(plain) for term in _of_foreign(word, language)]
     return [term for word in _WORD.findall(fold(text)) for term in _of_word(word)]
+
+
+@lru_cache(maxsize=65_536)
+def _of_foreign(word: str, language: str) -> tuple[str, ...]:
+    """The terms of a word of another language than English: its stem, folded; of scripts without blanks its
+    pairs of characters."""
+    if any(map(is_unspaced, word)):
+        return _pairs_of_characters(word)
+    reduced = stemmer(language)
+    parts = [part for part in re.split(r"[-/']", word) if len(part) > 1 and not part.isdigit()]
+    return tuple(
+        fold(str(reduced.stemWord(part)) if reduced else part)
+        for part in parts
+        if part not in stop_words(language)
+    )
+
+
+def _pairs_of_characters(word: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for run in re.findall(r"[a-z0-9]{2,}|[^a-z0-9\s'./-]+", word):
+        found += [run] if run.isascii() or len(run) == 1 else [a + b for a, b in pairwise(run)]
+    return tuple(found)
 
 
 @lru_cache(maxsize=65_536)
 def _of_word(word: str) -> tuple[str, ...]:
     """The terms of a folded word: most words of a text are met again."""
     word = word.removesuffix("'s")
+    if not word.isascii() and any(map(is_unspaced, word)):
+        return _pairs_of_characters(word)
     parts = re.split(r"[-/]", word)
     if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):
         parts = ["".join(parts)]

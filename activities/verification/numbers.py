@@ -14,7 +14,7 @@ from typing import Literal
 
 from text_to_num import find_numbers
 
-from activities.text.language import language_of
+from activities.text.language import ENGLISH, language_of
 from activities.text.layout import rows
 from activities.text.normal_form import normalise
 
@@ -182,7 +182,7 @@ def read(text: str, language: str = "") -> Read:
         else:
             codes.append(Code(match["digits"], _joined(match["digits"])))
     rest = _NUMBER.sub(lambda match: "#" * len(match[0]), rest)
-    numbers = _with_words(rest, numbers, language or language_of(plain))
+    numbers = _with_words(rest, numbers, language or language_of(plain) or ENGLISH)
     return Read(tuple(sorted(numbers, key=lambda one: one.start)), tuple(codes))
 
 

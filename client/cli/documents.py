@@ -162,6 +162,7 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
     table.add_column("status", no_wrap=True)
     table.add_column("works", justify="right")
     table.add_column("characters", justify="right")
+    table.add_column("language", no_wrap=True)
     if of_run is not None:
         table.add_column("found", justify="right")
         table.add_column("cited", no_wrap=True)
@@ -182,6 +183,7 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
             status,
             Text(str(file.documents or "")),
             Text(f"{file.characters:,}" if file.characters else ""),
+            Text(" ".join(file.languages)),
         ]
         if of_run is not None:
             numbers = " ".join(f"[{number}]" for number in of_run.numbers(file))

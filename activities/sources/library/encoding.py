@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from activities.logs import log
 from activities.sources.library.store import Changed, Store
 from activities.text.embeddings import Embedder
-from activities.text.kept_vectors import bundled
-from activities.text.minilm import SIZE, Vectors
+from activities.text.kept_vectors import MODEL, bundled
+from activities.text.minilm import Vectors
 from activities.text.ranking import encoded_texts
 
 MIN_LIKENESS = 0.3
@@ -74,7 +74,7 @@ class Encoding:
         with self._lock:
             if self._matrix is not None or self._thread is not None:
                 return
-            if self._is_sample:
+            if self._is_sample and self._model.name == MODEL:
                 self._take_bundled()
             if self._is_little(self._missing()):
                 self._encode_missing(self._model.encode)
@@ -100,7 +100,7 @@ class Encoding:
                 return None
             titles = [document.title for document in self._store.documents(self._numbers)]
             vectors = self._model.encode([query, *titles])
-            return np.asarray(vectors[1:] @ vectors[0], np.float64)
+            return self._model.scale * np.asarray(vectors[1:] @ vectors[0], np.float64)
         rows, owners = self._matrix
         vector = self._model.encode([query])[0]
         nearest = np.full(len(self._numbers), -1.0)
@@ -108,7 +108,7 @@ class Encoding:
             some = slice(start, start + ROWS_AT_ONCE)
             cosines = rows[some].astype(np.float32) @ vector
             np.maximum.at(nearest, owners[some], cosines.astype(np.float64))
-        return nearest
+        return self._model.scale * nearest
 
     def remember(self, numbers: Sequence[int]) -> None:
         """Let the encoder know the vectors of these documents. Raises sqlite3.Error, Changed."""
@@ -176,13 +176,13 @@ class Encoding:
 
     def _is_little(self, missing: Sequence[int]) -> bool:
         marks = ", ".join("?" * len(missing))
-        if not missing or len(missing) > MAX_ENCODED_BEFORE:
+        if not missing or len(missing) > MAX_ENCODED_BEFORE * self._model.speed:
             return not missing and bool(self._numbers)
         ((letters,),) = self._store.rows(
             f"SELECT sum(letters) FROM documents WHERE number IN ({marks})",  # noqa: S608 - only marks
             missing,
         )
-        return int(letters) <= MAX_LETTERS_BEFORE
+        return int(letters) <= MAX_LETTERS_BEFORE * self._model.speed
 
     def _in_quiet(self, texts: Sequence[str]) -> Vectors:
         while (quiet := time.monotonic() - self._model.used) < QUIET_SECONDS:
@@ -190,7 +190,9 @@ class Encoding:
         return self._model.encode(texts, in_background=True)
 
     def _place(self) -> Path | None:
-        return self._store.place.with_name(self._store.place.name + MATRIX) if self._store.place else None
+        if self._store.place is None:
+            return None
+        return self._store.place.with_name(f"{self._store.place.name}{MATRIX}-{self._model.size}")
 
     def _signature(self) -> bytes:
         state = hashlib.blake2b(self._model.name.encode(), digest_size=16)
@@ -232,6 +234,6 @@ class Encoding:
                 if file.read(len(signature)) != signature:
                     return
             counts = list(self._counts().values())
-            shape = (sum(counts), SIZE)
+            shape = (sum(counts), self._model.size)
             rows = np.memmap(place, np.float16, "r", offset=len(signature), shape=shape)
             self._matrix = rows, np.repeat(np.arange(len(counts), dtype=np.int32), counts)

@@ -34,7 +34,9 @@ from activities.sources.library.store import Changed, Contents, Store
 from activities.sources.progress import Report
 from activities.text.coverage import wordings
 from activities.text.embeddings import embedder
-from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, Item, best_first, rank, words
+from activities.text.language import language_of
+from activities.text.ranking import OTHER_NAMES, TITLE_TIMES, Item, asked_words, best_first, rank, words
+from activities.text.sentences import language_in
 
 CANDIDATES = 300
 """Documents, best first by words, that a search counts."""
@@ -52,13 +54,32 @@ LOGGED = 100
 class LibraryIndex:
     """The documents of one state of one folder. Safe to search from several threads."""
 
-    def __init__(self, store: Store, contents: Contents, encoding: Encoding | None = None) -> None:
-        """`encoding`: None where documents are ranked by words only."""
+    def __init__(
+        self, store: Store, contents: Contents, languages: Sequence[str] = (), *, is_sample: bool = False
+    ) -> None:
+        """`languages`: those of the documents. `is_sample`: the folder is the bundled one."""
         self.store = store
         self.numbers = contents.numbers
         self.set_aside = contents.set_aside
-        self.encoding = encoding
+        self.languages = tuple(languages)
+        self._is_sample = is_sample
+        self._encodings: dict[str, Encoding] = {}
+        self.encoding = self._encoding("")
         self._place = {number: place for place, number in enumerate(contents.numbers)}
+
+    def _encoding(self, query: str) -> Encoding | None:
+        """The vectors by the encoder that knows the languages of the folder and of a question; None where
+        documents are ranked by words only."""
+        model = embedder((*self.languages, language_of(query)))
+        if model is None:
+            return None
+        if model.name not in self._encodings:
+            self._encodings[model.name] = Encoding(self.store, self.numbers, model, is_sample=self._is_sample)
+        return self._encodings[model.name]
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the vectors that questions asked for so far are made; whether they are."""
+        return all(encoding.wait(seconds) for encoding in self._encodings.values())
 
     @property
     def count(self) -> int:
@@ -79,14 +100,15 @@ class LibraryIndex:
         """The best documents that pass, and how many match at all. `whole`: all documents of a folder of no
         more than `limit`, where one matches. Raises sqlite3.Error, Changed."""
         scores = np.zeros(len(self.numbers))
-        hits = self._by_words(words(query), scores)
+        hits = self._by_words(asked_words(query, self.languages), scores)
         others = np.zeros(len(self.numbers))
         hits = max(hits, self._by_words([" ".join(form) for form in wordings(query)], others))
         scores += OTHER_NAMES * others
         likeness = None
-        if self.encoding is not None:
-            self.encoding.prepare()
-            likeness = self.encoding.likeness(query)
+        encoding = self._encoding(query)
+        if encoding is not None:
+            encoding.prepare()
+            likeness = encoding.likeness(query)
         order = [int(n) for n in np.argsort(-scores, kind="stable")[: max(CHOSEN, limit)] if scores[n] > 0]
         if likeness is not None:
             nearest = np.argsort(-likeness, kind="stable")[:CHOSEN]
@@ -96,11 +118,11 @@ class LibraryIndex:
             order = list(dict.fromkeys([*order, *range(len(self.numbers))]))
         documents = self.store.documents([self.numbers[n] for n in order])
         chosen = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]
-        if self.encoding is not None:
-            self.encoding.remember([self.numbers[n] for n, _ in chosen])
+        if encoding is not None:
+            encoding.remember([self.numbers[n] for n, _ in chosen])
         ranked = rank(query, [document for _, document in chosen], [float(scores[n]) for n, _ in chosen])
-        if self.encoding is not None:
-            self.encoding.start()
+        if encoding is not None:
+            encoding.start()
         return best_first(ranked)[:limit], hits
 
     def _by_words(self, phrases: Iterable[str], scores: NDArray[np.float64]) -> int:
@@ -188,11 +210,8 @@ class Libraries:
         for item in contents.set_aside[:LOGGED]:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
         _update_words(store, contents.numbers)
-        encoding = None
-        if model := embedder():
-            is_sample = all(file.path.resolve().is_relative_to(BUNDLED) for file in listing.files)
-            encoding = Encoding(store, contents.numbers, model, is_sample=is_sample)
-        return LibraryIndex(store, contents, encoding)
+        is_sample = all(file.path.resolve().is_relative_to(BUNDLED) for file in listing.files)
+        return LibraryIndex(store, contents, store.languages(), is_sample=is_sample)
 
 
 def _update_words(store: Store, numbers: Sequence[int]) -> None:
@@ -205,7 +224,8 @@ def _update_words(store: Store, numbers: Sequence[int]) -> None:
         database.executemany("DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(old - set(numbers))))
         new = sorted(set(numbers) - old)
         for number, document in zip(new, store.documents(new), strict=True):
-            tokens = words(document.title) * TITLE_TIMES + words(document.text)
+            language = language_in(document)
+            tokens = words(document.title, language) * TITLE_TIMES + words(document.text, language)
             tokens += words(document.facts.get("mesh", ""))
             database.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (number, " ".join(tokens)))
 

@@ -19,6 +19,8 @@ class FileState(Frozen):
     """`repeats`: its text is that of another file, or its works are those of an earlier one."""
     documents: int = 0
     """How many works of it are searched: one, or one a record."""
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes of the languages of its works, as far as they could be told."""
     evidence_ids: tuple[str, ...] = ()
     """The ids of all its works, those that repeat others included."""
     characters: int = 0
@@ -33,11 +35,12 @@ def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
     """Every visible file of a folder that was indexed, by name. Raises Refused, sqlite3.Error."""
     listing = list_folder(folder)
     searched, store = set(index.numbers), index.store
-    works: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-    for name, number, evidence_id in store.rows(
-        "SELECT f.name, d.number, d.evidence_id FROM files f JOIN documents d USING (path) ORDER BY d.number"
+    works: defaultdict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    for name, *work in store.rows(
+        "SELECT f.name, d.number, d.evidence_id, d.language FROM files f JOIN documents d USING (path)"
+        " ORDER BY d.number"
     ):
-        works[name].append((number, evidence_id))
+        works[name].append((work[0], work[1], work[2]))
     problems = _problems(store)
     characters = dict(
         store.rows("SELECT f.name, sum(d.letters) FROM files f JOIN documents d USING (path) GROUP BY f.name")
@@ -84,13 +87,16 @@ def _facts(store: Store, fact: str) -> dict[str, list[str]]:
     return values
 
 
-def _state(name: str, works: list[tuple[int, str]], searched: set[int], problems: list[str]) -> FileState:
-    count = sum(number in searched for number, _ in works)
+def _state(
+    name: str, works: list[tuple[int, str, str]], searched: set[int], problems: list[str]
+) -> FileState:
+    count = sum(number in searched for number, _, _ in works)
     status: FileStatus = "indexed" if count else "repeats" if works else "unreadable"
     return FileState(
         name=name,
         status=status,
         documents=count,
-        evidence_ids=tuple(evidence_id for _, evidence_id in works),
+        languages=tuple(sorted({language for _, _, language in works if language})),
+        evidence_ids=tuple(evidence_id for _, evidence_id, _ in works),
         problems=tuple(problems) or (("it holds no text",) if status == "unreadable" else ()),
     )

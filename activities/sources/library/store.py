@@ -23,6 +23,7 @@ from activities.retractions.rules import worst
 from activities.sources.library.files import MAX_DOCUMENTS, FileStamp, Listing, documents_of, shares
 from activities.sources.library.reading import WHOLE, SetAside, kind_of
 from activities.sources.progress import Report
+from activities.text.language import language_of, main_languages
 
 BUSY_SECONDS = 60.0
 """A file of records is written in one transaction, for which other processes wait."""
@@ -37,7 +38,7 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS set_aside (path BLOB, name TEXT, reason TEXT);
 CREATE TABLE IF NOT EXISTS documents (
     number INTEGER PRIMARY KEY AUTOINCREMENT, path BLOB, evidence_id TEXT, whole INTEGER, full_text INTEGER,
-    digest BLOB, letters INTEGER, body TEXT
+    digest BLOB, letters INTEGER, language TEXT, body TEXT
 );
 CREATE INDEX IF NOT EXISTS documents_of_file ON documents (path);
 CREATE INDEX IF NOT EXISTS set_aside_of_file ON set_aside (path);
@@ -128,13 +129,15 @@ class Store:
                         "INSERT INTO set_aside VALUES (?, ?, ?)", (path, item.name, item.reason)
                     )
                     continue
+                item = item.replace(language=item.language or language_of(item.text))
                 digest = hashlib.blake2b(item.text.encode(), digest_size=16).digest()
                 self._database.execute(
-                    "INSERT INTO documents (path, evidence_id, whole, full_text, digest, letters, body)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO documents"
+                    " (path, evidence_id, whole, full_text, digest, letters, language, body)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         *(path, item.evidence_id, whole, item.full_text, digest, len(item.text)),
-                        item.model_dump_json(),
+                        *(item.language, item.model_dump_json()),
                     ),
                 )
             name, size, mtime = _stamp(file)
@@ -189,6 +192,10 @@ class Store:
                 aside.append(SetAside(name, reason))
             numbers += of_file[:places_of_file]
         return Contents(tuple(numbers), tuple(aside))
+
+    def languages(self) -> tuple[str, ...]:
+        """List the languages of the documents, without those of next to none of them."""
+        return main_languages(dict(self.rows("SELECT language, count(*) FROM documents GROUP BY language")))
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
         """The documents with these numbers, in this order. Raises Changed."""

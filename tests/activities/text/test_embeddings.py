@@ -105,7 +105,7 @@ def test_other_weights_than_the_released_ones_are_not_used(
     content = bytearray(embeddings.model_file().read_bytes())
     content[len(content) // 2] ^= 1  # a weight: the network would compute with it
     (tmp_path / "model.onnx").write_bytes(content)
-    assert Embedder(tmp_path / "model.onnx").encode(["word"]).shape == (1, SIZE)
+    assert embeddings.english(tmp_path / "model.onnx").encode(["word"]).shape == (1, SIZE)
     monkeypatch.setattr(embeddings, "model_file", lambda: tmp_path / "model.onnx")
     with capture_logs() as logged:
         assert embedder() is None

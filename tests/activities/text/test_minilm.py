@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from activities.text.embeddings import Embedder, model_file
+from activities.text.embeddings import english, model_file
 from activities.text.minilm import MiniLM, Vectors
 
 TEXTS = (
@@ -30,7 +30,7 @@ def reference() -> Vectors:
 
 
 def test_vectors_are_those_of_onnxruntime(reference: Vectors) -> None:
-    found = Embedder(model_file()).encode(TEXTS)
+    found = english(model_file()).encode(TEXTS)
     assert (found * reference).sum(axis=1).min() > 0.99999
 
 

@@ -39,7 +39,7 @@ def test_what_is_far_behind_the_nearest_work_is_not_shown() -> None:
 
 
 def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking, "embedder", lambda: None)
+    monkeypatch.setattr(ranking, "embedder", lambda _: None)
     ranking._rank.cache_clear()
     try:
         items = rank(QUESTION, library())

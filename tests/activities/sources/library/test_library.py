@@ -151,7 +151,7 @@ async def test_with_a_model_meaning_finds_what_words_do_not(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as without:
-        without.setattr(index, "embedder", lambda: None)
+        without.setattr(index, "embedder", lambda _: None)
         assert (await ask(source(tmp_path, folder), "cardiac", limit=1)).records == ()
     library = source(tmp_path, folder)
     found = await ask(library, "cardiac", limit=1)

@@ -1,0 +1,101 @@
+"""Texts of any language are told apart, divided, compared and quoted."""
+
+import pytest
+
+from activities.contracts.evidence import Evidence
+from activities.text.language import language_of, main_languages
+from activities.text.normal_form import min_chars, verbatim
+from activities.text.ranking import best_first, rank
+from activities.text.sentences import sentences
+from activities.text.tokens import terms
+
+GERMAN = (
+    "Der Mitgliedsbeitrag ist jeweils am 31. März fällig und wird per Lastschrift eingezogen. "
+    "Herr Dr. Müller führt z. B. die Kasse des Vereins. Die Versammlung findet im Mai statt."
+)
+CHINESE = "施工期间，公交车停在北门对面的临时站台。图书馆在周末和节假日不开放。会计每年三月报告账目。"
+SPANISH = "La biblioteca cierra los domingos. El tesorero guarda las facturas durante diez años."
+HINDI = "पुस्तकालय रविवार को बंद रहता है। कोषाध्यक्ष दस वर्ष तक बिल रखता है।"
+THAI = "ห้องสมุดปิดทุกวันอาทิตย์และวันหยุดราชการ เหรัญญิกเก็บใบเสร็จไว้สิบปี"
+
+
+def document(text: str, name: str = "a", language: str = "") -> Evidence:
+    return Evidence(
+        evidence_id=name, source="library", title="", text=text, evidence_type="document", language=language
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (GERMAN, "de"),
+        (CHINESE, "zh"),
+        (SPANISH, "es"),
+        (HINDI, "hi"),
+        (THAI, "th"),
+        ("The library is closed on Sundays and on public holidays.", "en"),
+        ("IL-6", ""),
+        ("", ""),
+    ],
+)
+def test_the_language_of_a_text_is_told_and_of_a_short_one_it_is_not(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+def test_a_language_of_next_to_no_document_is_none_of_its_folder() -> None:
+    assert main_languages({"en": 599, "nl": 1, "": 3}) == ("en",)
+    assert main_languages({"en": 19, "de": 1}) == ("de", "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        (
+            GERMAN,
+            ["Der Mitgliedsbeitrag ist jeweils am 31. März fällig und wird per Lastschrift eingezogen."],
+        ),
+        (
+            CHINESE,
+            [
+                "施工期间，公交车停在北门对面的临时站台。",
+                "图书馆在周末和节假日不开放。",
+                "会计每年三月报告账目。",
+            ][:2],
+        ),
+        (HINDI, ["पुस्तकालय रविवार को बंद रहता है।"]),
+    ],
+)
+def test_sentences_of_any_language_are_whole_and_can_be_quoted(text: str, quotes: list[str]) -> None:
+    every = [sentence.quote for sentence in sentences(document(text))]
+    assert set(quotes) <= set(every)
+    assert all(verbatim(quote, text) for quote in every)
+
+
+def test_a_quote_of_a_script_without_blanks_may_be_shorter() -> None:
+    assert (min_chars("会计每年三月报告账目"), min_chars("Paid in March")) == (10, 25)
+    assert verbatim("会计每年三月报告账目", CHINESE)
+    assert not verbatim("会计每年三月", CHINESE), "it would match by chance"
+
+
+def test_words_are_compared_by_the_stems_of_their_language() -> None:
+    assert set(terms("die Mitglieder", "de")) == set(terms("des Mitglieds", "de")) != set()
+    assert set(terms("公交车停在哪里", "zh")) & set(terms("公交车停在北门", "zh")) >= {"公交", "交车"}
+    assert terms("la biblioteca", "es") == terms("las bibliotecas", "es")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "Wann ist der Beitrag der Mitglieder fällig?",
+            "Der Mitgliedsbeitrag ist jeweils am 31. März fällig",
+        ),
+        ("When do members have to pay their fee to the club?", "Der Mitgliedsbeitrag"),
+        ("施工期间公交车停在哪里？", "施工期间，公交车停在北门对面的临时站台。"),
+        ("Where does the bus stop during the construction works?", "施工期间，公交车停在北门"),
+    ],
+)
+def test_a_question_finds_the_answer_in_its_own_and_in_another_language(question: str, answer: str) -> None:
+    texts = {"de": GERMAN, "zh": CHINESE, "es": SPANISH}
+    items = best_first(rank(question, [document(text, name) for name, text in texts.items()]))
+    assert items[0].ranked[0].sentence.quote.startswith(answer)
