@@ -1,6 +1,6 @@
 """The answer on the terminal, as `ask` and `watch` end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -17,7 +17,8 @@ from client.listing import shortest_name
 from client.reports.answer import FIRST_CLAIMS, answer_of, claims_of, with_references
 from client.terminal import plain, short_path, to_stdout
 
-EARLY = frozenset(name for name, stop in STOPS.items() if stop.early)
+BECAUSE: Mapping[str, str] = {name: stop.because for name, stop in STOPS.items() if stop.early}
+"""Why a search ended before it had run its course, by its stop reason."""
 WIDTH = 100
 """Columns at most: longer lines are hard to read."""
 
@@ -62,8 +63,8 @@ def answer_parts(
     if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
         count = counted(answer.unreadable, "file or record", "files or records")
         parts.append(Text(f"Not read: {count}; see determinator documents --run {name}"))
-    if stop_reason in EARLY:
-        parts.append(Text(f"Ended early: {stop_reason.replace('_', ' ')}"))
+    if stop_reason in BECAUSE:
+        parts.append(Text(f"Ended early: {BECAUSE[stop_reason]}."))
     if path is not None:
         shown = short_path(path, room - len("Report ")) if room else str(path)
         parts.append(Text.assemble("Report ", (shown, Style(link=path.absolute().as_uri()))))
