@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from activities.contracts.evidence import Evidence, Support, Vigilance
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.tokens import BYTES_PER_TOKEN
-from activities.roles.prompt import fenced, listed, one_line
+from activities.roles.prompt import clip, fenced, listed, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import (
     Loose,
@@ -25,7 +25,7 @@ from activities.roles.validation import (
     one_of,
     supports,
 )
-from activities.roles.works import compose_works
+from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.sentences import Sentence
 from activities.verification import gate
 from activities.verification.controls import Control, controls, mixed
@@ -38,6 +38,8 @@ MAX_LAYOUTS = 4
 """Times that a prompt is laid out: sentences are named by the labels of what is shown, and take its room."""
 MAX_CARRYING = 6
 """Sentences that are named as carrying one."""
+MAX_CUT = 16
+"""Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
 MARKS: dict[SentenceKind, str] = {
     "missing": " (says what no work has)",
@@ -90,11 +92,13 @@ class _Rows:
         quotes: list[str] = []
         for one in sentence.support:
             mark = self._label_of.get((one.evidence_id, one.quote))
+            if mark is None and len(quotes) >= MAX_CUT:
+                continue
             if mark is None:
                 mark = f"S{len(self.labels) + 1}"
                 self._label_of[one.evidence_id, one.quote] = mark
                 self.labels[mark] = Sentence(one.evidence_id, one.quote, "plain", 0.0)
-                quotes.append(f'   {mark} is "{one_line(one.quote)}"')
+                quotes.append(f'   {mark} is "{clip(one_line(one.quote), MAX_SENTENCE_CHARS)}"')
             marks.append(mark)
         rests = f" [{', '.join(marks)}]" if marks else ""
         computed = (f"   computed: {one_line(one)}" for one in sentence.computed)

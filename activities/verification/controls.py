@@ -138,8 +138,9 @@ def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
 
 
 def _alike(one: Number, other: Number) -> bool:
-    digits = (one.shown[0].isdigit(), other.shown[0].isdigit())
-    return one.percent == other.percent and digits == (True, True)
+    """Whether one number may stand in the place of another without being noticed by its form."""
+    digits = one.shown[0].isdigit() and other.shown[0].isdigit()
+    return digits and one.percent == other.percent and one.is_year == other.is_year and not one.code
 
 
 def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:

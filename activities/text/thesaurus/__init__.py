@@ -201,25 +201,6 @@ def _words(synset: _Synset, *, mostly: bool) -> Iterator[str]:
     return (word for word, rank in ranked if not mostly or rank <= MAX_MAIN_SENSES)
 
 
-@cache
-def _opposites() -> dict[str, frozenset[str]]:
-    text = resources.files(__package__).joinpath("antonyms.txt").read_text("ascii")
-    table: dict[str, set[str]] = {}
-    for line in text.splitlines():
-        one, other = line.split(" ")
-        table.setdefault(one, set()).add(other)
-        table.setdefault(other, set()).add(one)
-    return {word: frozenset(words) for word, words in table.items()}
-
-
-def opposites(word: str) -> frozenset[str]:
-    """Words that mean the opposite (`safe`, `dangerous`), of a word or of what it is a form of (`higher`)."""
-    plain = word.casefold()
-    bare = {plain.removesuffix(e) for e in ("s", "ed", "d", "ing", "er", "r", "est", "st", "ly", "es")}
-    forms = {irregular().get(plain, plain), plain, *bare, *(f"{form}e" for form in bare)}
-    return frozenset().union(*(_opposites().get(form, frozenset()) for form in forms))
-
-
 def senses(word: str) -> int:
     """How many meanings a word has; 0 for one that is not in WordNet."""
     return len(_senses(word))
