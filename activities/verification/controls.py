@@ -6,7 +6,6 @@ themselves, so that a repeated step has the same.
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -182,5 +181,10 @@ def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
     """A true sentence without the one word that denies it."""
     plain = normalise(row.quote)
     word = NEGATORS.get(language_of(plain))
-    places = list(re.finditer(rf"\s{word}(?!\w)", plain)) if word else []
-    return (plain[: places[0].start()] + plain[places[0].end() :], row) if len(places) == 1 else None
+    words = plain.split(" ")
+    places = [place for place, one in enumerate(words) if one.rstrip(".,;:!?") == word]
+    if len(places) != 1 or not places[0]:
+        return None
+    place = places[0]
+    words[place - 1] += words[place].removeprefix(word or "")  # the stop behind it
+    return " ".join((*words[:place], *words[place + 1 :])), row
