@@ -17,6 +17,7 @@ from typing import Any, cast
 import pytest
 from rapidfuzz import fuzz
 
+from activities.roles.validation import sentence_text
 from tests.replay import Answer, Asked, ReplayServer, Reply
 
 PATH = "/v1/chat/completions"
@@ -325,7 +326,8 @@ _RESTS = re.compile(r"^(C\d+) \[([^\]]+)\]", re.MULTILINE)
 def _carrying(asked: Asked, label: str, text: str) -> list[str] | None:
     """The labels that carry a sentence; None for a planted error: nearly the words of a sentence of the works
     that it does not rest on, or not all of them. Code that made it knows no meaning, and this needs none."""
-    shown = sentences_of(asked)
+    shown = {name: sentence_text(sentence) for name, sentence in sentences_of(asked).items()}
+    text = sentence_text(text)
     rests = dict(_RESTS.findall(_text(asked))).get(label, "").split(", ")
     near = {name: fuzz.ratio(text, sentence) for name, sentence in shown.items()}
     nearest = max(near, key=near.__getitem__, default="")

@@ -46,8 +46,8 @@ class Model:
         text = asked.body.decode()
         if role == "writer" and "in children" in text:
             return says({"answer": [], "paragraphs": [], "reservations": []})(asked)
-        if role == "verifier" and "disputes it" in text:
-            no = {"supported": "no", "words": "", "reason": "the work says otherwise"}
+        if role == "verifier" and "disputed: " in text:
+            no = {"supported": "no", "reason": "the work says otherwise"}
             return says({"verdicts": [{"claim": label, **no} for label in claims_of(asked)]})(asked)
         if role == "reviser":
             return says(self._revised(_user(asked)))(asked)

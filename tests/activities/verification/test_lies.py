@@ -31,7 +31,7 @@ from activities.text.normal_form import normalise
 from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
 from tests.activities.roles.lies import LIES, Pair, pairs
 
-COUNT = 45
+COUNT = 15
 """Pairs tried of each kind for the table; a kind does not fit every sentence."""
 FEW = 25
 """Pairs tried of each kind elsewhere."""
