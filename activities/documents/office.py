@@ -39,7 +39,8 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _WORD_AROUND = (f"{_WORD}fldSimple", f"{_WORD}dir", f"{_WORD}bdo", f"{_MATH}oMathPara")
-_WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_WORD_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/styles.xml")
+_LOOKS = ("latentStyles", "docDefaults", "rPr", "tblPr", "tblStylePr", "tcPr", "trPr", "ind", "spacing")
 _WORD_STYLES = "p[style-name='Title'] => h1:fresh"
 _NO_TITLE = re.compile(r"(?i)word document|document\d*|untitled|microsoft .*|powerpoint presentation")
 _XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
@@ -277,6 +278,9 @@ def _word_shown(part: bytes) -> bytes:
     """A part of a Word document with what mammoth passes over as what it reads: formulas as runs, elements
     around runs as one that it knows, and no hidden text."""
     root = etree.fromstring(part, _XML)
+    if root.tag == f"{_WORD}styles":  # the looks of styles, which take longer to read than the text
+        etree.strip_elements(root, *(f"{_WORD}{name}" for name in _LOOKS))
+        return etree.tostring(root)
     for formula in list(root.iter(f"{_MATH}oMath")):
         run = etree.Element(f"{_WORD}r")
         text = etree.SubElement(run, f"{_WORD}t")
