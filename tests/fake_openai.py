@@ -290,7 +290,7 @@ def sensible(asked: Asked) -> Reply:
         },
         "verifier": {
             "verdicts": [
-                {"claim": label, "supported": "yes" if carried else "no", "sentences": carried or []}
+                {"claim": label, "supported": "no" if carried is None else "yes", "sentences": carried or []}
                 for label in claims
                 for carried in [_carrying(asked, label, claims[label])]
             ]
