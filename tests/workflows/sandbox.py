@@ -18,7 +18,15 @@ DATA_AND_RULES = (
     *("workflows.rules", "workflows.sections.types", "workflows.state", "workflows.part_state"),
 )
 """Modules of `workflows` that hold data or compute from what they are given."""
-PASSED_THROUGH = (*DATA_AND_RULES, "activities", "pydantic", "pydantic_core", "annotated_types", "structlog")
+PASSED_THROUGH = (
+    *DATA_AND_RULES,
+    "activities",
+    "Stemmer",
+    "pydantic",
+    "pydantic_core",
+    "annotated_types",
+    "structlog",
+)
 
 
 class PreparedOnce(SandboxedWorkflowRunner):
