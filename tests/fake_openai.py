@@ -262,6 +262,7 @@ def sensible(asked: Asked) -> Reply:
                     "work": work,
                     "answers": 3,
                     "direction": "yes",
+                    "compares": True,
                     "role": "clinical",
                     "finding": "",
                     "sentences": labels[:1],

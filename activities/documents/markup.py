@@ -57,6 +57,7 @@ _OPEN, _CLOSE = "\ue000", "\ue001"
 """Stand for brackets that are no tag's while tags are read."""
 _GLUE = "\ue002"
 """Stands between a heading and what it is the label of."""
+_GLUED = re.compile(rf"{_GLUE}\s*")
 
 
 def plain(text: str) -> str:
@@ -107,7 +108,7 @@ def _lines(text: str) -> list[str]:
             element.text = f"\n{element.text or ''}"
             element.tail = f"\n{element.tail or ''}"
     whole = raw_text(root, lambda element: local_name(element) in _FORMULA_SOURCES)
-    whole = re.sub(rf"{_GLUE}\s*", "", whole)
+    whole = _GLUED.sub("", whole)
     return [line.replace(_OPEN, "<").replace(_CLOSE, ">") for line in whole.split("\n")]
 
 

@@ -106,7 +106,7 @@ def test_a_run_leaves_them_nowhere(home: Path, tmp_path: Path, monkeypatch: pyte
         refusal = f"the key sk-key-in-a-file of {address} is not known"
         server.on("/v1/chat/completions", Reply(401, json.dumps({"error": {"message": refusal}})))
         ran = determinator("ask", "Does vitamin D deficiency weaken bones?", "--mode", "simple", *sources)
-    assert ran.code in (0, 4), ran
+    assert ran.code == 1, ran
     said = [ran.out, ran.err]
     for verb in ("events", "report", "status"):
         shown = inside(verb, "last")

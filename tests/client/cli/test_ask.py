@@ -94,7 +94,6 @@ def test_a_dry_run_buys_the_plan_alone_and_starts_no_run(
         ran = determinator("ask", QUESTION, "--dry-run", *flags)
         assert ran.code == 0, ran.err
         assert re.search(r"Expected: .*\d+ model calls, .*\d tokens, .*\$\d\.\d\d, .*from the plan", ran.out)
-        assert "--max-cost 0.01 is below" in ran.err
         assert not re.search("^expected:", ran.err, re.MULTILINE)  # it is said once
         assert re.search(r"s1 +Evidence: What is\s+the evidence", ran.out), ran.out
         assert "searching library" in ran.out
