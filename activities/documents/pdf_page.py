@@ -36,7 +36,7 @@ _FIXED = re.compile(
     r"Mono|Courier|CMTT|Typewriter|Consol|Inconsolata|SFTT|LMTT|Menlo|TXTT|ZI4", re.IGNORECASE
 )
 _BOLD = re.compile(
-    r"Bold|Black|Heavy|Semibold|CMBX|CMSSBX|SFBX|LMB|-Demi|\bMedi|-B\b|\+?\w+TB$", re.IGNORECASE
+    r"Bold|Black|Heavy|Semibold|CMBX|CMSSBX|SFBX|LMB|-Demi|\bMedi|-B\b|(?<=\w)TB$", re.IGNORECASE
 )
 
 

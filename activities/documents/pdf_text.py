@@ -9,7 +9,7 @@ from activities.documents.pdf_layout import Line
 from activities.documents.pdf_page import HYPHEN
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_LAST_PART = re.compile(r"([^\W\d_]+)[-\u2010]$")
+_LAST_PART = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S*[-\u2010/._?=&]$")
 """An address that goes on in the next line."""

@@ -25,7 +25,7 @@ FACTORS = WHOLES | frozenset(map(Decimal, (7, 12, 24, 28, 29, 30, 31, 52, 60, 36
 MAX_EXPRESSION_CHARS = 300
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
-_PART = re.compile(r"\s*(?:(?P<sign>[-+*/()])|(?P<number>[^-+*/()=]*?\d[^-+*/()=]*))")
+_PART = re.compile(r"\s*+(?:(?P<sign>[-+*/()])|(?P<number>[^-+*/()=]*?\d[^-+*/()=]*))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,9 +161,10 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
     table.add_column("file", overflow="fold")
     table.add_column("status", no_wrap=True)
     table.add_column("works", justify="right")
-    table.add_column("characters", justify="right")
-    table.add_column("language", no_wrap=True)
-    if of_run is not None:
+    if of_run is None:
+        table.add_column("characters", justify="right")
+        table.add_column("language", no_wrap=True)
+    else:
         table.add_column("found", justify="right")
         table.add_column("cited", no_wrap=True)
         why = any(of_run.reasons(file) for file in files)
@@ -178,14 +179,10 @@ def _show(files: "tuple[FileState, ...]", of_run: OfRun | None) -> None:
         if len(file.problems) > SHOWN_PROBLEMS:
             name.append(f"\n  and {len(file.problems) - SHOWN_PROBLEMS} more", style="dim")
         status = Text(file.status.replace("_", " "), style=STYLES.get(file.status, "dim"))
-        row = [
-            name,
-            status,
-            Text(str(file.documents or "")),
-            Text(f"{file.characters:,}" if file.characters else ""),
-            Text(" ".join(file.languages)),
-        ]
-        if of_run is not None:
+        row = [name, status, Text(str(file.documents or ""))]
+        if of_run is None:
+            row += [Text(f"{file.characters:,}" if file.characters else ""), Text(" ".join(file.languages))]
+        else:
             numbers = " ".join(f"[{number}]" for number in of_run.numbers(file))
             row += [Text(str(len(of_run.found & {*file.evidence_ids}) or "")), Text(numbers)]
             row += [Text(_why_not(file, of_run), style="dim")] if why else []

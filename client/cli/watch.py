@@ -17,7 +17,6 @@ from client.cli.common import (
     run_argument,
     say,
 )
-from client.cli.servers import page_address
 from client.failures import Exit, NoSuchRun
 from client.runs.checks import check_output
 from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error, show_link
@@ -72,6 +71,8 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
             )
         return
     print_text(f"Run  {run.id}")
+    from client.cli.servers import page_address  # with what opens a connection
+
     if page := page_address(run.settings.home):
         print_text(f"Page {page}")
     if link:

@@ -91,9 +91,9 @@ def test_a_mode_answers_from_recorded_sources_with_quotes_that_hold(model: FakeO
     OWN[mode](ran.run_id, report, model)
 
 
-def simple_asks_six_roles_and_has_no_nodes(run: str, report: dict[str, Any], model: FakeOpenAI) -> None:
+def simple_asks_five_roles_and_has_no_nodes(run: str, report: dict[str, Any], model: FakeOpenAI) -> None:
     roles = {role_of(asked) for asked in model.asked if asked.body}
-    assert roles == {"clarifier", "query_parser", "judge", "writer", "verifier", "appraiser"}
+    assert roles == {"clarifier", "query_parser", "judge", "writer", "verifier"}
     assert report["methodology"]["iterations"] >= 2
     assert inside("status", run, "--json").json()["graph"] is None
     refused = inside("graph", "status", run)
@@ -124,7 +124,7 @@ def a_graph_ends_at_its_exit(run: str, _report: dict[str, Any], _model: FakeOpen
 
 
 OWN: dict[str, Callable[[str, dict[str, Any], FakeOpenAI], None]] = {
-    "simple": simple_asks_six_roles_and_has_no_nodes,
+    "simple": simple_asks_five_roles_and_has_no_nodes,
     "team": members_of_a_team_have_temperatures,
     "hierarchical": sub_teams_write_a_section_each,
     "graph": a_graph_ends_at_its_exit,
