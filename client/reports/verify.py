@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 512 * 1024 * 1024
 """Bytes that are read of one report, unpacked: more is no report."""
 MAX_NAMES = 1_000
+MAX_REFERENCES = 10_000
+"""References of a report that is checked; the largest report of ours has some hundreds."""
 BAD_ARCHIVE = (
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, lzma.LZMAError),
 )
@@ -234,6 +236,8 @@ def check_parcel(evidence: bytes, path: str, name: str, given: bool) -> Checked:
         lines = read_lines(evidence, name) if given else parcel.lines
     except BadParcel as error:
         return Checked(bad=str(error))
+    if len(parcel.report.references) > MAX_REFERENCES:
+        return Checked(bad=f"{path} has more than {MAX_REFERENCES:,} references: it is no report of ours")
     if lines is None:
         return Checked(parcel=parcel)
     return Checked(found=examine(parcel.report, lines), parcel=replace(parcel, lines=None), items=len(lines))
