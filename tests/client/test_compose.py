@@ -64,7 +64,7 @@ class Cluster:
             "store:8333", f"{self.address['store']}:8333"
         )
         home = str(self.home(name))
-        return text.replace(HOME, home).replace("/app/", f"{ROOT}/").replace("/tmp/", f"{home}/")
+        return text.replace("/tmp/", f"{home}/").replace(HOME, home).replace("/app/", f"{ROOT}/")
 
     @staticmethod
     def _value(found: re.Match[str]) -> str:
