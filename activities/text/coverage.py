@@ -22,6 +22,7 @@ from activities.text import thesaurus
 from activities.text.embeddings import embedder
 from activities.text.entities import Entity, abbreviations, link
 from activities.text.entities.definitions import long_form
+from activities.text.language import ENGLISH, language_of
 from activities.text.sentences import OF_THE_USER
 from activities.text.tokens import MAX_COMMON, fold, is_function, terms, weak_stems, without_markup
 
@@ -126,7 +127,13 @@ def coverage(question: str, documents: Sequence[Evidence]) -> list[Coverage]:
     every = names(question, tuple(dict.fromkeys(pair for text in texts for pair in _defined(text))))
     named = [name for name in every if name.proper]
     common = [*(name for name in every if not name.proper), *_words_beside(question, every)]
-    return [_covered(named, common, document) for document in documents]
+    asked_in = language_of(question)
+    languages = [document.language or language_of(document.text) for document in documents]
+    return [
+        # vocabularies and dictionary are English: of other languages they know nothing
+        _covered(named, common, document) if {asked_in, written_in} <= {"", ENGLISH} else Coverage((), ())
+        for document, written_in in zip(documents, languages, strict=True)
+    ]
 
 
 def with_meaning(
